@@ -1,0 +1,138 @@
+"""What happened, typed; and the bus anyone can listen on.
+
+An event is a frozen value with a documented `name`; its fields are its payload. A subscriber that
+fails is reported to the log once and never stops the work.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from foveal.model import Repair
+
+if TYPE_CHECKING:
+    from asyncio import Future
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessagesAdded:
+    name: ClassVar[str] = "messages.added"
+    session: str
+    ids: tuple[str, ...]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryForked:
+    """A client's history differed from the stored one: a branch that shares the prefix was made."""
+
+    name: ClassVar[str] = "history.forked"
+    session: str
+    shared: int
+    replaced: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryRepaired:
+    name: ClassVar[str] = "history.repaired"
+    session: str
+    repairs: tuple[Repair, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowBuilt:
+    name: ClassVar[str] = "window.built"
+    session: str
+    build: int
+    preset: str
+    tokens: int
+    budget: int
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageMarked:
+    """A message was pinned, unpinned, left out, restored or erased."""
+
+    name: ClassVar[str] = "message.marked"
+    session: str
+    id: str
+    mark: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Warned:
+    """Something a person should know that did not stop the work, such as an unknown model."""
+
+    name: ClassVar[str] = "warning"
+    session: str
+    text: str
+
+
+Event = MessagesAdded | HistoryForked | HistoryRepaired | WindowBuilt | MessageMarked | Warned
+Subscriber = Callable[[Event], Awaitable[None] | None]
+
+
+def payload(event: Event) -> dict[str, object]:
+    """The event's fields as plain data, for a log or a wire."""
+    return asdict(event)
+
+
+class Bus:
+    """Hands each event to every subscriber, in order of subscription."""
+
+    def __init__(self) -> None:
+        self._subscribers: tuple[Subscriber, ...] = ()
+        self._lock = threading.Lock()
+        self._tasks: set[Future[None]] = set()
+
+    def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
+        """Call `subscriber` with every event from now on; returns the way to stop that."""
+        with self._lock:
+            self._subscribers += (subscriber,)
+
+        def unsubscribe() -> None:
+            with self._lock:
+                self._subscribers = tuple(s for s in self._subscribers if s is not subscriber)
+
+        return unsubscribe
+
+    def emit(self, events: Sequence[Event]) -> None:
+        for event in events:
+            for subscriber in self._subscribers:
+                self._deliver(subscriber, event)
+
+    def _deliver(self, subscriber: Subscriber, event: Event) -> None:
+        try:
+            answer = subscriber(event)
+        except Exception:  # noqa: BLE001 — a subscriber is somebody else's code; the work goes on
+            _log.exception("subscriber failed on %s", event.name)
+            return
+        if answer is not None:
+            self._await(_guarded(answer, event.name))
+
+    def _await(self, answer: Coroutine[None, None, None]) -> None:
+        """On the running loop if there is one in this thread, else to its end right here."""
+        import asyncio  # it alone costs a third of `import foveal`
+
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            asyncio.run(answer)
+            return
+        task = loop.create_task(answer)
+        self._tasks.add(task)  # the loop itself keeps only a weak reference
+        task.add_done_callback(self._tasks.discard)
+
+
+async def _guarded(answer: Awaitable[None], name: str) -> None:
+    try:
+        await answer
+    except Exception:  # noqa: BLE001 — as above
+        _log.exception("subscriber failed on %s", name)

@@ -1,0 +1,375 @@
+"""The vocabulary: frozen values that every stage takes and returns.
+
+Nothing here reads, counts or decides. A value is equal to any other value with
+the same content.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+Role = Literal["system", "user", "assistant", "tool"]
+Format = Literal["openai", "responses", "anthropic", "gemini", "plain"]
+Level = Literal["permanent", "session", "working", "volatile"]
+Verdict = Literal["kept", "left out"]
+Detail = Literal["full", "trimmed", "gist", "reference", "folded"]
+Absence = Literal["", "left out", "erased"]
+Kind = Literal[
+    "system_prompt",
+    "current_user_prompt",
+    "critical_rag_document",
+    "tool_output",
+    "tool_input",
+    "chat_history_user",
+    "chat_history_assistant",
+    "rag_memory_commit",
+    "rag_document_chunk",
+    "rag_ebook_chunk",
+    "rag_generic_chunk",
+]
+
+MESSAGES_KEY: Mapping[Format, str] = MappingProxyType(
+    {
+        "openai": "messages",
+        "plain": "messages",
+        "anthropic": "messages",
+        "responses": "input",
+        "gemini": "contents",
+    }
+)
+"""Under which key a request body holds its messages."""
+SYSTEM_KEYS = frozenset({"system", "instructions", "systemInstruction", "system_instruction"})
+
+# Parts. `raw` is the block exactly as the provider's JSON had it, when it came as a block of its own;
+# it carries every field we do not know. `edited` says the named fields win over the same fields of `raw`.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    text: str
+    raw: str = ""
+    edited: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """A picture: base64 `data`, or a `url` (which may be a provider's file id)."""
+
+    data: str = ""
+    url: str = ""
+    media_type: str = ""
+    detail: str = ""
+    raw: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """A document, audio or video: base64 `data`, a `url`, or inline `text`."""
+
+    data: str = ""
+    url: str = ""
+    text: str = ""
+    media_type: str = ""
+    name: str = ""
+    raw: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    id: str
+    """Empty where the format has no ids (Gemini, plain): such calls pair by name and order."""
+    name: str
+    arguments: str
+    """JSON text, as the model wrote it; it may be broken."""
+    raw: str = ""
+    edited: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thinking:
+    """The model's reasoning. With a signature it is never altered and never leaves its message."""
+
+    text: str
+    signature: str = ""
+    raw: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opaque:
+    """A block of a type we do not know: carried through untouched, never split, never dropped alone."""
+
+    type: str
+    raw: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    call_id: str
+    parts: tuple[Text | Image | File | Opaque, ...]
+    name: str = ""
+    error: bool = False
+    raw: str = ""
+    edited: bool = False
+
+
+Part = Text | Image | File | ToolCall | ToolResult | Thinking | Opaque
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One provider message: what it says (`parts`) and how exactly it came (`body`)."""
+
+    role: Role
+    parts: tuple[Part, ...]
+    format: Format
+    body: str = ""
+    """The provider's JSON as it came in. Empty once anything was changed: then it is written from
+    `parts` and `extra`."""
+    extra: str = ""
+    """JSON object with the top-level fields that are neither role nor content: unknown ones ride along."""
+    flaw: str = ""
+    """What no provider accepts about `body` as it came (`content` is null, `tool_calls` is an empty list):
+    the message must be written anew from its parts."""
+    digest: str = ""
+    """Content address: equal for equal content, whatever the key order or cache markers."""
+    id: str = ""
+    author: str = ""
+    created_at: float | None = None
+    kind: Kind | None = None
+    level: Level | None = None
+    priority: float | None = None
+    pinned: bool = False
+    important: bool = False
+    metadata: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+
+    @property
+    def results(self) -> tuple[ToolResult, ...]:
+        return tuple(part for part in self.parts if isinstance(part, ToolResult))
+
+    @property
+    def text(self) -> str:
+        """What a person would read: text, results and arguments, one part a line."""
+        return "\n".join(filter(None, map(_readable, self.parts)))
+
+
+def _readable(part: Part) -> str:
+    match part:
+        case Text(text=text) | Thinking(text=text) | File(text=text):
+            return text
+        case ToolCall(name=name, arguments=arguments):
+            return f"{name}({arguments})"
+        case ToolResult(parts=parts):
+            return "\n".join(filter(None, map(_readable, parts)))
+        case Image() | Opaque():
+            return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """What came in from outside: a message list, or a whole request body."""
+
+    format: Format
+    messages: tuple[Message, ...]
+    """System instructions first, as messages of role system, wherever the format keeps them."""
+    tools: str = ""
+    """JSON of the tool definitions, as they came; empty when there were none."""
+    envelope: str = ""
+    """JSON of the request body, key order kept, with null in place of its messages, system and tools;
+    empty for a bare list."""
+
+    @property
+    def model(self) -> str:
+        return str(json.loads(self.envelope).get("model", "")) if self.envelope else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What a provider refuses, as data. `pipeline.mend` repairs by it, `wire.check` judges by it."""
+
+    results_first: bool = False
+    """Tool results stand before any other block of their message."""
+    results_together: bool = False
+    """All answers to one message's calls stand in one message."""
+    object_arguments: bool = False
+    """Arguments must be a JSON object, not just any JSON."""
+    needs_call: bool = True
+    """A tool result without a call is refused."""
+    pairs_by_name: bool = False
+    """Calls may lack ids; results then pair with them by name and order."""
+    item_per_part: bool = False
+    """Every block is a message of its own, so a run of assistant items is one answer and stays together."""
+    calls_follow_input: bool = False
+    """A message with calls must come right after the user's words or a result."""
+    max_markers: int | None = None
+    """Cache markers in one request."""
+    max_name: int = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Framing:
+    """Tokens a format adds around content."""
+
+    request: int = 0
+    message: int = 0
+    name: int = 0
+    call: int = 0
+    result: int = 0
+    tools: int = 0
+    """Once, when any tool is defined."""
+    tool: int = 0
+    """For each tool, beside its JSON."""
+    images: Literal["openai", "anthropic", "gemini"] = "openai"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One stored message without its body: enough to cut, price and choose."""
+
+    seq: int
+    id: str
+    digest: str
+    role: Role
+    calls: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    tokens: int = 0
+    """Framing included."""
+    counter: str = ""
+    """Who counted them: tokenizer and format."""
+    kind: Kind | None = None
+    pinned: bool = False
+    important: bool = False
+    absence: Absence = ""
+    created_at: float | None = None
+
+    @property
+    def handle(self) -> str:
+        return handle_of(self.digest)
+
+
+def handle_of(digest: str) -> str:
+    """The short name that brings the original back."""
+    return f"fv-{digest[:20]}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repair:
+    """One thing that was wrong with the history, and what was done about it for this window."""
+
+    rule: str
+    seq: int
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """One candidate for the window: a turn as the provider may see it, repaired and priced."""
+
+    first: int
+    last: int
+    """Positions of its first and last message in the history, both included."""
+    messages: tuple[Message, ...]
+    pieces: tuple[str, ...]
+    """The messages as the provider's JSON."""
+    tokens: int
+    detail: Detail = "full"
+    repairs: tuple[Repair, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """A run of messages, its verdict, and the reason in words a person can read."""
+
+    first: int
+    last: int
+    verdict: Verdict
+    tokens: int
+    because: str
+    detail: Detail = "full"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What is in the window and what is not, and why. One decision for every message."""
+
+    preset: str
+    counter: str
+    budget: int
+    tokens: int
+    parts: Mapping[str, int]
+    """Tokens by part: framing, tools, system, pinned, open turn, history, notes."""
+    decisions: tuple[Decision, ...]
+    repairs: tuple[Repair, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def kept(self) -> tuple[Decision, ...]:
+        return tuple(d for d in self.decisions if d.verdict == "kept")
+
+    @property
+    def left_out(self) -> tuple[Decision, ...]:
+        return tuple(d for d in self.decisions if d.verdict == "left out")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """The answer: what to send to the model now, and the manifest that explains it."""
+
+    format: Format
+    model: str
+    manifest: Manifest
+    pieces: tuple[str, ...]
+    """The messages, each as JSON."""
+    system_json: str = ""
+    tools_json: str = ""
+    envelope: str = ""
+    fetch: Callable[[str], Any] = field(repr=False, compare=False)
+    describe: Callable[[Manifest], str] = field(repr=False, compare=False)
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The messages in the format that came in; a fresh copy each time."""
+        found: list[dict[str, Any]] = json.loads(f"[{','.join(self.pieces)}]")
+        return found
+
+    @property
+    def system(self) -> Any:
+        """The system prompt, where the format keeps it outside the messages; else None."""
+        return json.loads(self.system_json) if self.system_json else None
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """The whole request body that came in, with this window in place of its messages."""
+        bare = json.dumps({MESSAGES_KEY[self.format]: None})
+        body: dict[str, Any] = json.loads(self.envelope or bare)
+        for key in body:
+            if key in MESSAGES_KEY.values():
+                body[key] = self.messages
+            elif key in SYSTEM_KEYS and self.system_json:
+                body[key] = self.system
+            elif key == "tools" and self.tools_json:
+                body[key] = json.loads(self.tools_json)
+        return body
+
+    @property
+    def tokens(self) -> int:
+        return self.manifest.tokens
+
+    @property
+    def budget(self) -> int:
+        return self.manifest.budget
+
+    def recall(self, handle: str) -> Any:
+        """The original message behind a handle, exactly as it came in."""
+        return self.fetch(handle)
+
+    def explain(self) -> str:
+        """The manifest in words."""
+        return self.describe(self.manifest)
