@@ -1,0 +1,101 @@
+"""Messages → which format they are in. The first message that can only be one format decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from foveal.model import Format
+from foveal.wire import plain, responses
+from foveal.wire.codec import JSON
+from foveal.wire.jsontext import plain as plain_values
+
+_BLOCKS: dict[str, Format] = {
+    **dict.fromkeys(("input_text", "output_text", "input_image", "input_file"), "responses"),
+    **dict.fromkeys(("tool_use", "tool_result", "thinking", "redacted_thinking", "document"), "anthropic"),
+    **dict.fromkeys(("image_url", "input_audio", "file", "refusal"), "openai"),
+}
+_ITEMS = frozenset({*responses.CALLS, *responses.OUTPUTS, "reasoning", "item_reference", "compaction"})
+_OPENAI_FIELDS = ("tool_calls", "function_call", "tool_call_id")
+_OPENAI_KEYS = frozenset(
+    {*_OPENAI_FIELDS, "role", "content", "name", "refusal", "audio", "annotations", "type"}
+    | {"reasoning_content", "reasoning", "reasoning_details"}
+)
+_PLAIN_KEYS = plain.KEYS - _OPENAI_KEYS
+_OWN_ROLES = frozenset({"system", "developer", "tool", "function"})
+
+
+def detect(data: Any, model: str = "") -> Format:
+    """The format of a message list or a request body; a model's name settles what the shape leaves open.
+
+    >>> detect([{"role": "user", "parts": [{"text": "hello"}]}])
+    'gemini'
+    >>> detect([{"role": "user", "content": "hello"}], model="claude-sonnet-4-5")
+    'anthropic'
+    """
+    data = plain_values(data, "messages")
+    if isinstance(data, list):
+        return detect_plain(data, None, model)
+    body = data if isinstance(data, dict) else {}
+    items = body.get("messages", body.get("input", body.get("contents", [])))
+    return detect_plain(items if isinstance(items, list) else [], body, model)
+
+
+def detect_plain(items: list[Any], body: JSON | None, model: str) -> Format:
+    """As `detect`, for values that are plain JSON already."""
+    if body is not None:
+        if "contents" in body:
+            return "gemini"
+        if "input" in body:
+            return "responses"
+        if "system" in body or "anthropic_version" in body:
+            return "anthropic"
+        model = model or str(body.get("model") or "")
+    found = [item for item in items if isinstance(item, dict)]
+    marks = [mark for item in found if (mark := _mark(item))]
+    if marks and marks[0] != "openai":
+        return marks[0]
+    # Keys that only plain messages have weigh less: logs add an id or a time to any format.
+    if any(not item.keys().isdisjoint(_PLAIN_KEYS) for item in found):
+        return "plain"
+    return marks[0] if marks else _by_model(found, model)
+
+
+def _mark(item: JSON) -> Format | None:
+    """The one format this message can be in; None when there are several."""
+    if "parts" in item and "content" not in item:
+        return "gemini"
+    kind = item.get("type")
+    if kind in _ITEMS or (isinstance(kind, str) and "role" not in item and "content" not in item):
+        return "responses"
+    if blocks := _blocks(item):
+        return blocks
+    return "openai" if any(key in item for key in _OPENAI_FIELDS) else None
+
+
+def _blocks(item: JSON) -> Format | None:
+    content = item.get("content")
+    for block in content if isinstance(content, list) else ():
+        if not isinstance(block, dict):
+            continue
+        kind = block.get("type")
+        if kind in _BLOCKS:
+            return _BLOCKS[str(kind)]
+        if "cache_control" in block or (kind == "image" and "source" in block):
+            return "anthropic"
+    return None
+
+
+def _by_model(items: list[JSON], model: str) -> Format:
+    name = model.lower()
+    if ("claude" in name or "anthropic" in name) and _roles(items).isdisjoint(_OWN_ROLES):
+        return "anthropic"
+    if not items and "gemini" in name:
+        return "gemini"
+    if any(item.get("role") == "tool" and "tool_call_id" not in item for item in items):
+        return "plain"
+    return "openai" if all(item.keys() <= _OPENAI_KEYS for item in items) else "plain"
+
+
+def _roles(items: Iterable[JSON]) -> set[Any]:
+    return {item.get("role") for item in items if isinstance(item.get("role"), str)}

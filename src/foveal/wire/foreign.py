@@ -1,0 +1,152 @@
+"""Messages of one format → the same content ready to be written in another.
+
+What the target has no form for becomes a text that says what it was; reasoning, which only its own
+provider can verify, stays behind.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from foveal.model import File, Format, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from foveal.wire.codec import JSON, Flat
+
+_ID = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+def gathered(messages: Sequence[Message], target: Format) -> list[Message]:
+    """Foreign messages linked and merged the way the target wants them; the target's own untouched."""
+    return _merged(_linked(messages, target), target)
+
+
+def _linked(messages: Sequence[Message], target: Format) -> list[Message]:
+    """Give calls without ids one, and results the id and the name of the call they answer."""
+    waiting: list[ToolCall] = []
+    linked: list[Message] = []
+    for message in messages:
+        if message.format == target:
+            linked.append(message)
+            waiting = [*message.calls] if message.calls else waiting
+            continue
+        calls = [_identified(call, number) for number, call in enumerate(message.calls)]
+        follows_calls = bool(linked) and bool(linked[-1].calls) and message.role == "assistant"
+        waiting = [*waiting, *calls] if follows_calls else calls or waiting
+        fresh = iter(calls)
+        parts = tuple(_link(part, fresh, waiting) for part in message.parts)
+        linked.append(message if parts == message.parts else replace(message, parts=parts, body=""))
+    return linked
+
+
+def _link(part: Part, fresh: Iterator[ToolCall], waiting: list[ToolCall]) -> Part:
+    match part:
+        case ToolCall():
+            return next(fresh)
+        case ToolResult():
+            return _answering(part, waiting)
+        case _:
+            return part
+
+
+def _identified(call: ToolCall, number: int) -> ToolCall:
+    if call.id:
+        return replace(call, id=_ID.sub("_", call.id))
+    mark = hashlib.sha256(f"{number}\n{call.name}\n{call.arguments}".encode()).hexdigest()
+    return replace(call, id=f"call_{mark[:16]}")
+
+
+def _answering(result: ToolResult, waiting: list[ToolCall]) -> ToolResult:
+    """By id where there is one, else the first waiting call of that name."""
+    wanted = _ID.sub("_", result.call_id)
+    for call in waiting:
+        if call.id == wanted or (not wanted and result.name in ("", call.name)):
+            waiting.remove(call)
+            return replace(result, call_id=call.id, name=result.name or call.name)
+    return replace(result, call_id=wanted)
+
+
+def _merged(messages: list[Message], target: Format) -> list[Message]:
+    """One message for what the target sees as one: the items of one answer, and all results of its calls."""
+    if target == "responses":
+        return messages
+    merged: list[Message] = []
+    for message in messages:
+        if merged and _belongs(message, merged[-1], target):
+            before = merged[-1]
+            # Of the two, the foreign one: its blocks must not be taken for the target's own.
+            foreign = message.format if before.format == target else before.format
+            merged[-1] = replace(
+                before, parts=before.parts + message.parts, format=foreign, body="", extra=""
+            )
+        else:
+            merged.append(message)
+    return merged
+
+
+def _belongs(message: Message, before: Message, target: Format) -> bool:
+    if message.role != before.role or message.format == before.format == target:
+        return False
+    if message.role == "tool":
+        return target in ("anthropic", "gemini")
+    return message.role == "assistant" and message.format == before.format == "responses"
+
+
+def visible(parts: Sequence[Part]) -> list[Part]:
+    """The parts that can cross to another provider."""
+    return [p for p in parts if not (isinstance(p, Thinking) or (isinstance(p, Text) and not p.text.strip()))]
+
+
+def described(part: Part) -> str:
+    """A part as text, where the target has no form for it."""
+    match part:
+        case Text(text=text) | Thinking(text=text):
+            return text
+        case Image() | File():
+            return _medium(part)
+        case Opaque(type=kind, raw=raw):
+            return f"[{kind or 'block'}] {raw}"
+        case ToolCall(name=name, arguments=arguments):
+            return f"[call of {name}] {arguments}"
+        case ToolResult():
+            return result_text(part)
+
+
+def _medium(part: Image | File) -> str:
+    if isinstance(part, File) and part.text:
+        return part.text
+    kind, name = ("file", part.name) if isinstance(part, File) else ("image", "")
+    return f"[{kind}: {name or part.url or f'{part.media_type}, {len(part.data):,} base64 characters'}]"
+
+
+def result_text(result: ToolResult) -> str:
+    return "\n".join(map(described, result.parts))
+
+
+def texts(parts: Sequence[Part | Flat]) -> str:
+    return "\n".join(map(described, parts))
+
+
+def on_the_web(url: str) -> bool:
+    return url.startswith(("https://", "http://"))
+
+
+def data_url(part: Image | File) -> str:
+    return f"data:{part.media_type or 'application/octet-stream'};base64,{part.data}"
+
+
+def from_data_url(url: str) -> tuple[str, str]:
+    """Media type and base64 data of a `data:` URL; empty when it is not one."""
+    head, found, data = url.partition(";base64,")
+    return (head.removeprefix("data:"), data) if found and head.startswith("data:") else ("", "")
+
+
+def as_object(arguments: str) -> JSON:
+    """Arguments for a provider that wants an object, whatever the model wrote."""
+    try:
+        value = json.loads(arguments)
+    except ValueError:
+        return {"arguments": arguments} if arguments.strip() else {}
+    return value if isinstance(value, dict) else {"arguments": value}

@@ -1,0 +1,144 @@
+"""What OpenAI chat completions refuses, rule by rule.
+
+The API says so in its errors: "messages with role 'tool' must be a response to a preceding message with
+'tool_calls'", "an assistant message with 'tool_calls' must be followed by tool messages responding to each
+'tool_call_id'", "expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from foveal.wire.judge import common
+from foveal.wire.judge.common import JSON, Rule, Step, blocks
+from foveal.wire.openai import ROLES
+
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_SYSTEM = ("system", "developer")
+
+
+def messages_of(request: JSON) -> list[JSON]:
+    return request.get("messages") or []
+
+
+def empty_request(request: JSON) -> bool:
+    return not messages_of(request)
+
+
+def only_system(request: JSON) -> bool:
+    return all(message.get("role") in _SYSTEM for message in messages_of(request))
+
+
+def unknown_role(request: JSON) -> bool:
+    return any(message.get("role") not in ROLES for message in messages_of(request))
+
+
+def steps(request: JSON) -> list[Step]:
+    return [Step(calls=_keys(message), answers=_answers(message)) for message in messages_of(request)]
+
+
+def _keys(message: JSON) -> tuple[str, ...]:
+    legacy = message.get("function_call")
+    names = (f"~{legacy.get('name')}",) if legacy else ()
+    return (*names, *(str(call.get("id")) for call in message.get("tool_calls") or ()))
+
+
+def _answers(message: JSON) -> tuple[str, ...]:
+    match message.get("role"):
+        case "tool":
+            return (str(message.get("tool_call_id")),)
+        case "function":
+            return (f"~{message.get('name')}",)
+        case _:
+            return ()
+
+
+def orphan_result(request: JSON) -> bool:
+    return common.orphaned(steps(request))
+
+
+def unanswered_call(request: JSON) -> bool:
+    return common.unanswered(steps(request))
+
+
+def null_content(request: JSON) -> bool:
+    return any(m.get("content") is None for m in messages_of(request) if m.get("role") != "assistant")
+
+
+def empty_content(request: JSON) -> bool:
+    return any(map(_says_nothing, messages_of(request)))
+
+
+def _says_nothing(message: JSON) -> bool:
+    if message.get("role") in ("tool", "function"):
+        return False  # a tool may well print nothing
+    if any(message.get(key) for key in ("tool_calls", "function_call", "refusal", "audio")):
+        return False
+    found = blocks(message.get("content"))
+    return all(block.get("type") == "text" and common.blank(block.get("text")) for block in found)
+
+
+def empty_text_block(request: JSON) -> bool:
+    listed = [m["content"] for m in messages_of(request) if isinstance(m.get("content"), list)]
+    found = [block for content in listed for block in blocks(content)]
+    return any(block.get("type") == "text" and not block.get("text") for block in found)
+
+
+def empty_call_list(request: JSON) -> bool:
+    return any("tool_calls" in m and not m["tool_calls"] for m in messages_of(request))
+
+
+def duplicate_call_id(request: JSON) -> bool:
+    # Recorded agents reuse an id in a later message; that is accepted.
+    return any(common.doubled(_keys(message)) for message in messages_of(request))
+
+
+def _functions(request: JSON) -> Iterator[JSON]:
+    for message in messages_of(request):
+        if message.get("function_call"):
+            yield message["function_call"]
+        for call in message.get("tool_calls") or ():
+            yield call.get("function") or call.get("custom") or {}
+
+
+def bad_function_name(request: JSON) -> bool:
+    return any(not common.is_name(function.get("name"), _NAME) for function in _functions(request))
+
+
+def arguments_not_json(request: JSON) -> bool:
+    functions = [function for function in _functions(request) if "input" not in function]
+    return any(not common.is_json(function.get("arguments")) for function in functions)
+
+
+def malformed_call(request: JSON) -> bool:
+    calls = [call for message in messages_of(request) for call in message.get("tool_calls") or ()]
+    return any("type" not in call or not call.get("id") for call in calls)
+
+
+def ends_with_assistant(request: JSON) -> bool:
+    return messages_of(request)[-1].get("role") == "assistant"
+
+
+RULES: Mapping[str, Rule] = MappingProxyType(
+    {
+        rule.__name__: rule
+        for rule in (
+            empty_request,
+            only_system,
+            unknown_role,
+            orphan_result,
+            unanswered_call,
+            null_content,
+            empty_content,
+            empty_text_block,
+            empty_call_list,
+            duplicate_call_id,
+            bad_function_name,
+            arguments_not_json,
+            malformed_call,
+            ends_with_assistant,
+        )
+    }
+)

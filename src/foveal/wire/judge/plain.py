@@ -1,0 +1,32 @@
+"""What a reader of plain `{role, content}` messages may rely on, rule by rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from foveal.wire.judge import common, openai
+from foveal.wire.judge.common import JSON, Rule
+
+
+def orphan_result(request: JSON) -> bool:
+    """Only a result that names its call can miss it."""
+    named = [message for message in openai.messages_of(request) if not _anonymous(message)]
+    return common.orphaned(openai.steps({"messages": named}))
+
+
+def _anonymous(message: JSON) -> bool:
+    return message.get("role") == "tool" and not message.get("tool_call_id")
+
+
+RULES: Mapping[str, Rule] = MappingProxyType(
+    {
+        "empty_request": openai.empty_request,
+        "unknown_role": openai.unknown_role,
+        "orphan_result": orphan_result,
+        "null_content": openai.null_content,
+        "empty_content": openai.empty_content,
+        "duplicate_call_id": openai.duplicate_call_id,
+        "ends_with_assistant": openai.ends_with_assistant,
+    }
+)

@@ -1,0 +1,142 @@
+"""Anything a provider's SDK takes → a `Conversation`: every message understood, checked and addressed.
+
+Nothing is taken in half: the first message that cannot be stored or sent raises, with its index.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from foveal.errors import InputError
+from foveal.model import SYSTEM_KEYS, Conversation, Format, Message
+from foveal.wire.codec import JSON, Codec
+from foveal.wire.detect import detect_plain
+from foveal.wire.formats import codec_of
+from foveal.wire.jsontext import compact, plain, sealed
+
+_REMEDY = "pass a list of messages, or a request body with `messages`, `input` or `contents`"
+
+
+def load(data: Any, *, format: Format | None = None, model: str = "") -> Conversation:
+    """Read a message list or a whole request body; dicts and SDK objects may be mixed.
+
+    >>> conversation = load([{"role": "user", "content": "hello"}])
+    >>> conversation.format, conversation.messages[0].text
+    ('openai', 'hello')
+    """
+    if format is not None:
+        codec_of(format)
+    items, body = _opened(data)
+    codec = codec_of(format or detect_plain(items, body, model))
+    if body is None:
+        return Conversation(format=codec.format, messages=_messages(items, codec))
+    return _conversation(items, body, codec)
+
+
+def message_of(item: Any, format: Format, *, where: str = "message 0") -> Message:
+    """One wire message, read."""
+    return _message(plain(item, where), codec_of(format), where)
+
+
+def _opened(data: Any) -> tuple[list[Any], JSON | None]:
+    """The items, and the request body around them if there was one; both plain JSON values."""
+    if isinstance(data, list | tuple):
+        return [plain(item, f"message {index}") for index, item in enumerate(data)], None
+    body = _body(data)
+    if key := _key(body):
+        return _items(body[key], key), body
+    if "role" in body or "parts" in body or "type" in body:
+        return [body], None
+    raise InputError(f"an object without messages; its keys are {_named(body)}", _REMEDY)
+
+
+def _key(body: JSON) -> str:
+    """Where a request body has its messages; a single message has its input or contents to itself."""
+    if "role" in body or "type" in body:
+        return ""
+    return next((key for key in ("contents", "input", "messages") if key in body), "")
+
+
+def _body(data: Any) -> JSON:
+    if isinstance(data, str | bytes):
+        raise InputError(f"messages are {type(data).__name__} of {len(data):,}, not a list", _REMEDY)
+    key = _key(data) if isinstance(data, dict) else ""
+    if key and isinstance(data[key], list | tuple):
+        # Item by item, so that a fault is reported with its index.
+        items = [plain(item, f"message {index}") for index, item in enumerate(data[key])]
+        return {k: items if k == key else plain(v, f"request: `{k}`") for k, v in data.items()}
+    body = plain(data, "request")
+    if not isinstance(body, dict):
+        raise InputError(f"messages are of type {type(data).__name__}, not a list", _REMEDY)
+    return body
+
+
+def _items(value: Any, key: str) -> list[Any]:
+    """`input` and `contents` may be a text, or a single content."""
+    match value:
+        case list():
+            return value
+        case str() if key == "contents":
+            return [{"role": "user", "parts": [{"text": value}]}]
+        case str() if key == "input":
+            return [{"role": "user", "content": value}]
+        case dict() if key == "contents":
+            return [value]
+        case _:
+            raise InputError(f"`{key}` is of type {type(value).__name__}, not a list", _REMEDY)
+
+
+def _conversation(items: list[Any], body: JSON, codec: Codec) -> Conversation:
+    system = [_system(body[key], key, codec) for key in body if key in SYSTEM_KEYS and body[key]]
+    # An empty system prompt or tool list is no message and no tool: it stays where it is.
+    taken = {_key(body), *(key for key in (*SYSTEM_KEYS, "tools") if body.get(key))}
+    envelope = {key: None if key in taken else value for key, value in body.items()}
+    return Conversation(
+        format=codec.format,
+        messages=(*system, *_messages(items, codec)),
+        tools=sealed(body["tools"], "request: `tools`")[0] if body.get("tools") else "",
+        envelope=sealed(envelope, "request")[0],
+    )
+
+
+def _system(value: Any, key: str, codec: Codec) -> Message:
+    where = f"request: `{key}`"
+    if codec.read_system is None:
+        raise InputError(
+            f"{where} stands outside the messages, which {codec.format} does not know",
+            remedy="put it first in `messages` with the role system, or pass `format`",
+        )
+    body, digest = sealed(value, where)
+    parts = codec.read_system(value, where)
+    return Message(role="system", parts=parts, format=codec.format, body=body, digest=digest)
+
+
+def _messages(items: list[Any], codec: Codec) -> tuple[Message, ...]:
+    return tuple(_message(item, codec, f"message {index}") for index, item in enumerate(items))
+
+
+def _message(item: Any, codec: Codec, where: str) -> Message:
+    if not isinstance(item, dict):
+        raise InputError(
+            f"{where} is of type {type(item).__name__}, not an object",
+            remedy="give each message a role and its content",
+        )
+    body, digest = sealed(item, where)
+    found = codec.read(item, where)
+    return Message(
+        role=found.role,
+        parts=found.parts,
+        format=codec.format,
+        body=body,
+        digest=digest,
+        extra=compact(found.extra) if found.extra else "",
+        flaw=found.flaw,
+        id=found.id,
+        author=found.author,
+        created_at=found.created_at,
+        metadata=found.metadata,
+    )
+
+
+def _named(body: JSON) -> str:
+    return ", ".join(f"`{key}`" for key in list(body)[:8]) or "none"

@@ -1,0 +1,58 @@
+"""Words of ours → messages in a provider's form, addressed like any that came in."""
+
+from __future__ import annotations
+
+import json
+
+from foveal.model import Format, Message, Role, Text, ToolCall, ToolResult
+from foveal.wire.codec import JSON
+from foveal.wire.formats import codec_of
+from foveal.wire.load import message_of
+
+
+def text_message(role: Role, text: str, *, name: str = "") -> Message:
+    """A new plain message."""
+    return message_of({"role": role, "content": text} | ({"name": name} if name else {}), "plain")
+
+
+def note(text: str, format: Format) -> Message:
+    """A user message with words of ours."""
+    return _native(Message(role="user", parts=(Text(text=text),), format="plain"), format)
+
+
+def answer(call: ToolCall, text: str, format: Format) -> Message:
+    """A tool result with words of ours, in answer to `call`."""
+    if format == "responses" and call.raw:
+        return message_of(_output(call, json.loads(call.raw), text), format)
+    result = ToolResult(call_id=call.id, name=call.name, parts=(Text(text=text),))
+    if format == "openai" and not call.id:  # answers to the legacy `function_call` go by name
+        return message_of({"role": "function", "name": call.name, "content": text}, format)
+    return _native(Message(role="tool", parts=(result,), format=_other(format)), format)
+
+
+def _other(format: Format) -> Format:
+    """Any format but this one: a writer adds nothing of its own to what is foreign to it."""
+    return "gemini" if format != "gemini" else "openai"
+
+
+def _native(message: Message, format: Format) -> Message:
+    (piece,) = codec_of(format).write(message)
+    return message_of(piece, format)
+
+
+def _output(call: ToolCall, item: JSON, text: str) -> JSON:
+    """Each kind of call wants its own kind of output."""
+    kind = item.get("type", "function_call")
+    output: JSON = {"type": f"{kind}_output", "call_id": call.id, "output": text}
+    match kind:
+        case "apply_patch_call":
+            return {**output, "status": "failed"}
+        case "shell_call":
+            said = {"stdout": "", "stderr": text, "outcome": {"type": "exit", "exit_code": 1}}
+            return {**output, "output": [said]}
+        case "local_shell_call":
+            return {"type": "local_shell_call_output", "id": call.id, "output": text}
+        case "function_call" | "custom_tool_call":
+            return output
+        case _:
+            return {**output, "type": "function_call_output"}

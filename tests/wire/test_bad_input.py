@@ -1,0 +1,84 @@
+"""What cannot be stored or sent is refused before anything is stored, with the place and a remedy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from foveal import wire
+from foveal.errors import InputError
+
+USER = {"role": "user", "content": "hello"}
+
+
+def deep(levels: int) -> Any:
+    value: Any = "x"
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+REFUSED: list[tuple[Any, str]] = [
+    ("hello", "messages are str of 5, not a list"),
+    (None, "messages are of type NoneType"),
+    (7, "messages are of type int"),
+    ({"model": "gpt-5"}, "an object without messages; its keys are `model`"),
+    ({"messages": 5}, "`messages` is of type int"),
+    ([USER, 5], "message 1 is of type int, not an object"),
+    ([USER, {"role": "robot", "content": "x"}], "message 1: `role` is 'robot'; this format knows system"),
+    ([{"content": "x"}], "message 0: `role` is missing or null"),
+    ([{"role": "user"}], "message 0: `content` is missing"),
+    ([{"role": "user", "content": 5}], "message 0: `content` is of type int, not text or a list"),
+    ([{"role": "user", "content": ["x"]}], r"message 0: `content\[0\]` is 'x', not an object"),
+    ([{"role": "assistant", "content": "x", "tool_calls": "x"}], "message 0: `tool_calls` is 'x'"),
+    ([{"role": "user", "parts": "x"}], "message 0: `parts` is 'x'"),
+    ([{"role": "user", "content": "a\ud800"}], "message 0: `content` has a lone surrogate at 1"),
+    ([{"role": "user", "content": "ab\0"}], "message 0: `content` has a NUL character at 2"),
+    ([USER, {**USER, "x": {"y": [1, float("nan")]}}], r"message 1: `x.y\[1\]` is nan"),
+    ([{**USER, "x": float("inf")}], "message 0: `x` is inf"),
+    ([{**USER, "x": b"bytes"}], "message 0: `x` is a bytes, not a JSON value"),
+    ([{**USER, "x": {1: 2}}], "message 0: `x` has the key 1, which is not text"),
+    ([{**USER, "x": deep(300)}], "is nested deeper than 200 levels"),
+    ([{**USER, "x": deep(100_000)}], "is nested deeper than 200 levels"),
+    ([{"role": "user", "content": "x" * (32 * 1024 * 1024)}], "message 0 is 33,554,4[0-9]{2} bytes of JSON"),
+    ({"messages": [USER], "tools": [{"x": float("nan")}]}, r"request: `tools`: `\[0\].x` is nan"),
+    ({"messages": [USER], "instructions": "x"}, "request: `instructions` stands outside the messages"),
+]
+
+
+@pytest.mark.parametrize(("data", "what"), REFUSED, ids=[what for _, what in REFUSED])
+def test_refused_with_the_place_and_a_remedy(data: Any, what: str) -> None:
+    with pytest.raises(InputError, match=what) as failure:
+        wire.load(data)
+    assert failure.value.remedy
+
+
+def test_a_format_nobody_knows_is_refused() -> None:
+    with pytest.raises(InputError, match="unknown format 'cohere'") as failure:
+        wire.load([USER], format="cohere")  # type: ignore[arg-type]
+    assert "`anthropic`" in failure.value.remedy
+
+
+def test_the_spelling_of_a_nul_in_a_text_is_a_text() -> None:
+    assert wire.load([{"role": "user", "content": r"printf '\u0000'"}]).messages[0].text == r"printf '\u0000'"
+
+
+@pytest.mark.parametrize("content", [None, ""])
+def test_a_reply_that_only_calls_tools_needs_no_content(content: str | None) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    (message,) = wire.load([{"role": "assistant", "content": content, "tool_calls": [call]}]).messages
+    assert (message.calls[0].id, message.flaw) == ("c", "")
+
+
+@pytest.mark.parametrize(
+    ("message", "flaw"),
+    [
+        ({"role": "tool", "tool_call_id": "c", "content": None}, "`content` is null"),
+        ({"role": "assistant", "content": "x", "tool_calls": []}, "`tool_calls` is empty"),
+    ],
+)
+def test_what_only_its_writing_is_wrong_with_is_named_and_can_be_written_anew(
+    message: dict[str, Any], flaw: str
+) -> None:
+    assert wire.load([message]).messages[0].flaw == flaw

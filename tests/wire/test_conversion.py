@@ -1,0 +1,132 @@
+"""From any format to any other: what is valid stays valid, what was said is still said."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foveal import wire
+from foveal.model import MESSAGES_KEY, Conversation, Format, Message, Text
+from foveal.pipeline.turns import Tail, joined, joins, links
+from strategies import FORMATS, histories
+
+sources = pytest.mark.parametrize("source", FORMATS)
+some = settings(max_examples=max(1, settings().max_examples // 8))
+NOT_OURS = ("ends_with_assistant", "only_system", "call_out_of_place")
+"""Where a note must stand between neighbours is for the pipeline to see to."""
+
+
+def request(conversation: Conversation, target: Format) -> dict[str, Any]:
+    dumped = wire.dump(conversation.messages, target)
+    body: dict[str, Any] = {MESSAGES_KEY[target]: [json.loads(piece) for piece in dumped.pieces]}
+    return body | ({"system": json.loads(dumped.system)} if dumped.system else {})
+
+
+def turns(conversation: Conversation) -> list[list[Message]]:
+    found: list[list[Message]] = []
+    tail: Tail | None = None
+    runs = wire.rules(conversation.format).item_per_part
+    for message in conversation.messages:
+        if joins(tail, links(message), runs=runs):
+            found[-1].append(message)
+        else:
+            found.append([message])
+        tail = joined(tail, links(message), runs=runs)
+    return found
+
+
+def paired(history: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without results that name no call: they are legal in plain alone."""
+    return [message for message in history if message.get("role") != "tool" or "tool_call_id" in message]
+
+
+@sources
+@some
+@given(data=st.data())
+def test_a_valid_history_is_valid_in_every_format(source: Format, data: st.DataObject) -> None:
+    conversation = wire.load(paired(data.draw(histories(source))), format=source)
+    for target in FORMATS:
+        found = wire.check(request(conversation, target), target)
+        assert [rule for rule in found if rule not in NOT_OURS] == []
+
+
+@sources
+@some
+@given(data=st.data())
+def test_every_word_arrives(source: Format, data: st.DataObject) -> None:
+    conversation = wire.load(data.draw(histories(source)), format=source)
+    texts = [p.text for m in conversation.messages for p in m.parts if isinstance(p, Text) and p.text.strip()]
+    for target in FORMATS:
+        sent = json.dumps(request(conversation, target), ensure_ascii=False)
+        assert all(json.dumps(text, ensure_ascii=False)[1:-1] in sent for text in texts)
+
+
+@sources
+@some
+@given(data=st.data())
+def test_no_broken_history_stops_a_conversion(source: Format, data: st.DataObject) -> None:
+    conversation = wire.load(data.draw(histories(source, broken=True)), format=source)
+    for target in FORMATS:
+        assert isinstance(request(conversation, target), dict)
+
+
+@sources
+@some
+@given(data=st.data())
+def test_turn_by_turn_gives_the_same_as_all_at_once(source: Format, data: st.DataObject) -> None:
+    conversation = wire.load(paired(data.draw(histories(source))), format=source)
+    for target in FORMATS:
+        once = wire.dump(conversation.messages, target).pieces
+        assert once == tuple(p for turn in turns(conversation) for p in wire.dump(turn, target).pieces)
+
+
+def test_calls_without_ids_and_their_results_get_the_same_ids() -> None:
+    call = {"functionCall": {"name": "f", "args": {}}}
+    answer = {"functionResponse": {"name": "f", "response": {"output": "1"}}}
+    history = [{"role": "model", "parts": [call, call]}, {"role": "user", "parts": [answer, answer]}]
+    reply, *results = request(wire.load(history), "openai")["messages"]
+    ids = [call["id"] for call in reply["tool_calls"]]
+    assert [result["tool_call_id"] for result in results] == ids
+    assert len(set(ids)) == 2
+
+
+def test_results_of_parallel_calls_become_one_message_where_the_provider_wants_that() -> None:
+    calls = [{"id": key, "type": "function", "function": {"name": "f", "arguments": "{}"}} for key in "ab"]
+    history = [{"role": "assistant", "content": None, "tool_calls": calls}]
+    history += [{"role": "tool", "tool_call_id": key, "content": key} for key in "ab"]
+    _, results = request(wire.load(history), "anthropic")["messages"]
+    assert [block["tool_use_id"] for block in results["content"]] == ["a", "b"]
+    _, results = request(wire.load(history), "gemini")["contents"]
+    assert [part["functionResponse"]["name"] for part in results["parts"]] == ["f", "f"]
+
+
+def test_broken_arguments_reach_a_provider_that_wants_an_object_inside_one() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": '}}
+    history = [{"role": "assistant", "content": None, "tool_calls": [call]}]
+    (reply,) = request(wire.load(history), "anthropic")["messages"]
+    assert reply["content"][0]["input"] == {"arguments": '{"a": '}
+
+
+def test_thinking_stays_with_the_provider_that_signed_it() -> None:
+    thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
+    history = [{"role": "assistant", "content": [thought, {"type": "text", "text": "yes"}]}]
+    assert request(wire.load(history), "openai")["messages"] == [{"role": "assistant", "content": "yes"}]
+
+
+def test_a_block_nobody_else_knows_becomes_a_text_that_says_so() -> None:
+    history = [{"role": "user", "content": [{"type": "x_new", "a": 1}]}]
+    (found,) = request(wire.load(history, format="anthropic"), "openai")["messages"]
+    assert found["content"] == [{"type": "text", "text": '[x_new] {"type":"x_new","a":1}'}]
+
+
+def test_several_system_prompts_become_the_one_that_stands_outside() -> None:
+    history = [{"role": "system", "content": "Be kind."}, {"role": "developer", "content": "Be brief."}]
+    history += [{"role": "user", "content": "hello"}]
+    assert request(wire.load(history), "anthropic")["system"] == "Be kind.\n\nBe brief."
+    assert wire.dump(wire.load(history).messages, "gemini").system == (
+        '{"parts":[{"text":"Be kind."},{"text":"Be brief."}]}'
+    )

@@ -1,0 +1,58 @@
+"""Which format messages are in, told by their shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foveal import wire
+from foveal.model import Format
+from strategies import FORMATS, histories
+
+USER = {"role": "user", "content": "hello"}
+RESULT = {"type": "tool_result", "tool_use_id": "c", "content": "4"}
+
+SHAPES: list[tuple[Any, str, Format]] = [
+    ([USER], "", "openai"),
+    ([USER], "gpt-5", "openai"),
+    ([USER], "claude-sonnet-4-5", "anthropic"),
+    ([USER], "anthropic/claude-3-opus", "anthropic"),
+    ([{"role": "system", "content": "x"}, USER], "claude-sonnet-4-5", "openai"),
+    ([{"role": "user", "content": [{"type": "text", "text": "x"}]}], "", "openai"),
+    ([{"role": "user", "content": [RESULT]}], "", "anthropic"),
+    ([{"role": "user", "content": [{"type": "text", "text": "x", "cache_control": {}}]}], "", "anthropic"),
+    ([{"role": "user", "content": [{"type": "input_text", "text": "x"}]}], "", "responses"),
+    ([{"type": "message", "role": "user", "content": "x"}, {"type": "function_call"}], "", "responses"),
+    ([{"type": "web_search_call", "id": "ws"}], "", "responses"),
+    ([{"role": "user", "parts": [{"text": "x"}]}], "", "gemini"),
+    ([{"parts": [{"text": "x"}]}], "", "gemini"),
+    ([{**USER, "timestamp": 1}], "", "plain"),
+    ([{**USER, "id": "m1", "metadata": {}}], "", "plain"),
+    ([USER, {"role": "tool", "content": "4"}], "", "plain"),
+    ([USER, {"role": "tool", "content": "4", "tool_call_id": "c"}], "", "openai"),
+    ([{**USER, "mood": "good"}], "", "plain"),
+    ({"contents": "hello"}, "", "gemini"),
+    ({"input": "hello", "model": "gpt-5"}, "", "responses"),
+    ({"messages": [USER], "system": "x"}, "", "anthropic"),
+    ({"messages": [USER], "model": "claude-sonnet-4-5"}, "", "anthropic"),
+    ({"messages": [USER], "model": "gpt-5"}, "", "openai"),
+    ([], "", "openai"),
+    ([], "gemini-2.5-pro", "gemini"),
+]
+
+
+@pytest.mark.parametrize(("data", "model", "format"), SHAPES)
+def test_the_shape_tells_the_format(data: Any, model: str, format: Format) -> None:
+    assert wire.detect(data, model) == format
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@settings(max_examples=max(1, settings().max_examples // 8))
+@given(data=st.data())
+def test_whatever_is_detected_loads_and_goes_out_as_it_came(format: Format, data: st.DataObject) -> None:
+    history = data.draw(histories(format))
+    found = wire.load(history)
+    assert wire.dump(found.messages, found.format).pieces == tuple(wire.to_json(m, "m") for m in history)

@@ -1,0 +1,156 @@
+"""Files of messages, and the logs that Claude Code and Codex leave behind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foveal.errors import InputError
+from foveal.wire.transcripts import read_file, read_text
+
+USER = {"role": "user", "content": "hello"}
+SAID = {"role": "assistant", "content": "hi"}
+WHEN = "2025-09-20T09:39:07.234Z"
+
+
+def jsonl(*values: Any) -> str:
+    return "\n".join(json.dumps(value) for value in values) + "\n"
+
+
+def claude(kind: str, content: Any, uuid: str = "", parent: str | None = None, **more: Any) -> dict[str, Any]:
+    """A line of Claude Code; `id` is the message's."""
+    message = {"role": kind, "content": content} | ({"id": more.pop("id")} if "id" in more else {})
+    line = {"parentUuid": parent, "isSidechain": False, "type": kind, "message": message, "uuid": uuid}
+    return {**line, "timestamp": WHEN, **more}
+
+
+def codex(kind: str, **payload: Any) -> dict[str, Any]:
+    return {"timestamp": WHEN, "type": kind, "payload": payload}
+
+
+def use(key: str) -> dict[str, Any]:
+    return {"type": "tool_use", "id": key, "name": "f", "input": {}}
+
+
+def used(key: str) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": key, "content": key}
+
+
+def bodies(text: str) -> list[Any]:
+    return [json.loads(message.body) for message in read_text(text).messages]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [json.dumps([USER, SAID]), json.dumps({"messages": [USER, SAID]}), jsonl(USER, SAID)],
+    ids=["a list", "a request body", "a message per line"],
+)
+def test_json_and_jsonl(text: str) -> None:
+    assert bodies(text) == [USER, SAID]
+
+
+def test_of_request_bodies_per_line_the_last_is_the_conversation() -> None:
+    assert bodies(jsonl({"messages": [USER]}, {"messages": [USER, SAID, USER]})) == [USER, SAID, USER]
+
+
+def test_a_byte_order_mark_and_blank_lines_are_no_content(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + jsonl(USER).encode() + b"\r\n\n" + jsonl(SAID).encode())
+    assert len(read_file(path).messages) == 2
+
+
+def test_claude_code_lines_of_one_answer_are_one_message() -> None:
+    text = jsonl(
+        {"type": "summary", "summary": "Fix it", "leafUuid": "x"},
+        claude("user", "fix it"),
+        claude("assistant", [{"type": "text", "text": "ok"}], id="m1"),
+        claude("assistant", [use("a")], id="m1"),
+        claude("user", [used("a")]),
+        claude("assistant", [use("b")], id="m1"),
+        claude("user", [used("b")]),
+    )
+    assert bodies(text) == [
+        {"role": "user", "content": "fix it"},
+        {"role": "assistant", "content": [{"type": "text", "text": "ok"}, use("a"), use("b")]},
+        {"role": "user", "content": [used("a"), used("b")]},
+    ]
+
+
+def test_claude_code_side_chains_and_meta_lines_stay_out() -> None:
+    text = jsonl(
+        claude("user", "caveat", isMeta=True),
+        claude("user", "hello"),
+        claude("user", "for another agent", isSidechain=True),
+        {"type": "system", "content": "compacted", "timestamp": WHEN},
+    )
+    assert bodies(text) == [USER]
+
+
+def test_claude_code_prompts_that_were_taken_back_stay_out() -> None:
+    text = jsonl(
+        claude("user", "hello", "u1"),
+        claude("assistant", "hi", "a1", "u1"),
+        claude("user", "wrong", "u2", "a1"),
+        claude("assistant", "as you say", "a2", "u2"),
+        claude("user", "right", "u3", "a1"),
+    )
+    assert [body["content"] for body in bodies(text)] == ["hello", "hi", "right"]
+
+
+def test_claude_code_messages_have_their_times() -> None:
+    found = read_text(jsonl(claude("user", "hello")))
+    assert (found.format, found.messages[0].created_at) == ("anthropic", 1758361147.234)
+
+
+def test_codex_items_come_out_of_their_wrappers() -> None:
+    call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
+    text = jsonl(
+        codex("session_meta", id="s", cwd="/tmp"),
+        codex("response_item", type="message", role="user", content=[{"type": "input_text", "text": "x"}]),
+        codex("event_msg", type="user_message", message="x"),
+        codex("response_item", **call),
+        codex("response_item", type="ghost_snapshot"),
+        codex("turn_context", model="gpt-5-codex"),
+    )
+    found = read_text(text)
+    assert (found.format, [message.role for message in found.messages]) == (
+        "responses",
+        ["user", "assistant"],
+    )
+    assert json.loads(found.messages[1].body) == call
+    assert found.messages[1].created_at == 1758361147.234
+
+
+def test_codex_files_of_the_older_form_hold_bare_items() -> None:
+    item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "x"}]}
+    text = jsonl({"id": "s", "timestamp": WHEN, "instructions": None}, {"record_type": "state"}, item)
+    assert bodies(text) == [item]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("", "log is empty"),
+        ("hello", "log, line 1: not JSON"),
+        (jsonl(USER) + "{oops\n", "log, line 2: not JSON"),
+        (jsonl(USER) + "[1]\n", "log, line 2: list, not an object"),
+        (jsonl(USER, {"role": "robot", "content": "x"}), "log, message 1: `role` is 'robot'"),
+        (jsonl(claude("user", None)), "log, line 1: `message.content` is missing"),
+        (jsonl(codex("session_meta", id="s")), "log is a Codex rollout of 1 lines without"),
+        ("[" * 100_000, "nested too deep|not JSON"),
+    ],
+)
+def test_unreadable_input_names_the_line(text: str, what: str) -> None:
+    with pytest.raises(InputError, match=what):
+        read_text(text, name="log")
+
+
+def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        read_file(tmp_path / "none.json")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="is not UTF-8 text: byte 0"):
+        read_file(tmp_path / "binary")
