@@ -1,0 +1,28 @@
+"""Where everything is kept: the port (`base`), and SQLite behind it."""
+
+from foveal.store.base import (
+    BuildRecord,
+    Checked,
+    Content,
+    Draft,
+    Found,
+    Head,
+    LoggedEvent,
+    SessionRecord,
+    Store,
+)
+from foveal.store.opening import Durability, open_store
+
+__all__ = [
+    "BuildRecord",
+    "Checked",
+    "Content",
+    "Draft",
+    "Durability",
+    "Found",
+    "Head",
+    "LoggedEvent",
+    "SessionRecord",
+    "Store",
+    "open_store",
+]

@@ -1,0 +1,15 @@
+"""A way to open a store in; every check of the suite, in order."""
+
+from __future__ import annotations
+
+from foveal.testing.history import HISTORY_CHECKS
+from foveal.testing.making import OpenStore
+from foveal.testing.memory import MEMORY_CHECKS
+
+STORE_CHECKS = (*HISTORY_CHECKS, *MEMORY_CHECKS)
+
+
+def check_store(open_store: OpenStore) -> None:
+    """Run every check."""
+    for check in STORE_CHECKS:
+        check(open_store)

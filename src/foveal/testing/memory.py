@@ -1,0 +1,296 @@
+"""What a store promises about marks, erasing, search, builds, events and tenants."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+
+from foveal.errors import NotFoundError
+from foveal.events import MessageMarked, MessagesAdded
+from foveal.model import handle_of
+from foveal.store.base import BuildRecord, Content
+from foveal.testing.making import COUNTER, NOW, OpenStore, draft, opened, originals, refuses, same, texts
+
+_HOSTILE = (
+    *(
+        "",
+        " ",
+        '"',
+        '""',
+        "*",
+        "a* OR",
+        "NEAR(",
+        "text:plain",
+        "^",
+        "-",
+        "+(",
+        "?",
+        "AND",
+        "{plain} : x",
+        "\\",
+    ),
+    *("\0", "\ud800", "'; DROP TABLE sessions --", "\u200b", "a" * 100_000, " ".join(map(str, range(5_000)))),
+)
+
+
+def a_handle_brings_back_the_exact_original(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "handles", "keep me")
+    (entry,) = store.entries(session)
+    original = Content(digest=entry.digest, format="openai", body='{"role": "user", "content": "keep me"}')
+    same(store.by_handle(entry.handle), original)
+    for wrong in ("", "fv-", "fv-" + "0" * 20, "%", "fv-_%' OR 1=1 --", entry.handle.upper()):
+        same(store.by_handle(wrong), None)
+
+
+def equal_content_written_otherwise_comes_back_as_it_was_written(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "written")
+    bodies = ['{"role":"user","content":"x"}', '{"content":"x","role":"user"}']
+    entries = store.append(session, [draft("x", body=body) for body in bodies], counter=COUNTER)
+    same(entries[0].digest, entries[1].digest)
+    same(originals(store, session), bodies)
+
+
+def counts_are_known_by_digest_and_counter(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "counts", "one two")
+    (entry,) = store.entries(session)
+    other = "f" * 64
+    store.save_tokens({other: 7}, "chars")
+    store.save_tokens({other: 8}, "chars")
+    same(dict(store.tokens([entry.digest, other], COUNTER)), {entry.digest: 2})
+    same(dict(store.tokens([entry.digest, other], "chars")), {other: 8})
+
+
+def a_message_can_be_pinned_left_out_and_restored(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "marks", "a", "b")
+    before = store.head(session).version
+    store.mark(session, 1, pinned=True)
+    store.mark(session, 1, absence="left out")
+    entry = store.entries(session)[1]
+    same((entry.pinned, entry.absence, texts(store, session)), (True, "left out", ["a", "b"]))
+    store.mark(session, 1, pinned=False, absence="")
+    entry = store.entries(session)[1]
+    same((entry.pinned, entry.absence, store.head(session).version > before), (False, "", True))
+
+
+def a_mark_reaches_messages_shared_with_the_branch_before(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "shared marks", "a", "b")
+    store.append(session, [draft("c")], counter=COUNTER, at=1)
+    store.mark(session, 0, pinned=True)
+    same([entry.pinned for entry in store.entries(session)], [True, False])
+
+
+def an_erased_message_leaves_its_place_and_digest_and_nothing_else(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "erased", "a", "the secret is xyzzy", "b")
+    before, head = store.entries(session)[1], store.head(session)
+    store.erase(session, 1)
+    after = store.entries(session)[1]
+    same((after.absence, after.digest, after.id), ("erased", before.digest, before.id))
+    same(texts(store, session), ["a", "", "b"])
+    same((store.by_handle(before.handle), list(store.search("xyzzy"))), (None, []))
+    same((store.head(session).length, store.head(session).version > head.version), (3, True))
+
+
+def erasing_takes_every_copy_in_the_same_session(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "copies", "xyzzy", "b", "xyzzy")
+    store.append(session, [draft("c")], counter=COUNTER, at=2)
+    store.erase(session, 0)
+    same((texts(store, session), list(store.search("xyzzy"))), (["", "b", "c"], []))
+    same(store.by_handle(draft("xyzzy").message.digest), None)
+
+
+def content_that_another_session_holds_stays_there(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "held", "xyzzy")
+    other = store.session("other", now=NOW).id
+    store.append(other, [draft("xyzzy")], counter=COUNTER)
+    store.erase(session, 0)
+    same((texts(store, session), texts(store, other)), ([""], ["xyzzy"]))
+    same([found.session for found in store.search("xyzzy")], ["other"])
+    store.erase(other, 0)
+    same(store.by_handle(handle_of(draft("xyzzy").message.digest)), None)
+
+
+def what_was_erased_can_be_added_again_and_not_restored(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "again", "xyzzy")
+    store.erase(session, 0)
+    refuses(NotFoundError, lambda: store.mark(session, 0, absence=""))
+    store.append(session, [draft("xyzzy")], counter=COUNTER)
+    same((texts(store, session), [f.seq for f in store.search("xyzzy")]), (["", "xyzzy"], [1]))
+
+
+def a_deleted_session_is_gone_with_what_it_alone_held(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "deleted", "xyzzy", "plugh")
+    other = store.session("other", now=NOW).id
+    store.append(other, [draft("plugh")], counter=COUNTER)
+    store.delete_session(session)
+    same([record.name for record in store.sessions()], ["other"])
+    refuses(NotFoundError, lambda: store.head(session))
+    same((list(store.search("xyzzy")), texts(store, other)), ([], ["plugh"]))
+    same(store.session("work", now=NOW).head.length, 0)
+
+
+def search_puts_the_best_hit_first(open_store: OpenStore) -> None:
+    store, _ = opened(open_store, "search", "we chose JWT for login", "login page", "lunch", "JWT and JWT")
+    found = store.search("Where did we decide on the JWT login?")
+    same((found[0].seq, found[0].id, found[0].session), (0, "m1", "work"))
+    same(sorted(hit.seq for hit in found), [0, 1, 3])
+    same([hit.score for hit in found], sorted((hit.score for hit in found), reverse=True))
+
+
+def search_finds_paths_beginnings_of_words_and_scripts_without_spaces(open_store: OpenStore) -> None:
+    said = ("edit src/auth.js now", "authentication is broken", "数据库连接失败", "Größe und Maß")
+    store, _ = opened(open_store, "words", *said)
+    for query, seq in (
+        ("src/auth.js", 0),
+        ("authentic", 1),
+        ("连接", 2),
+        ("为什么失败", 2),
+        ("auth/src", 0),
+        ("GRÖßE", 3),
+    ):
+        same([hit.seq for hit in store.search(query)][:1], [seq])
+
+
+def search_stays_in_the_session_it_was_asked_for(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "scope", "apple")
+    other = store.session("other", now=NOW).id
+    store.append(other, [draft("apple"), draft("apple pie")], counter=COUNTER)
+    same(
+        sorted((hit.session, hit.seq) for hit in store.search("apple", session=other)),
+        [("other", 0), ("other", 1)],
+    )
+    same([hit.session for hit in store.search("apple", session=session)], ["work"])
+    same((len(store.search("apple")), len(store.search("apple", limit=2))), (3, 2))
+
+
+def search_sees_only_the_current_branch(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "branch", "apple", "banana", "cherry")
+    store.append(session, [draft("damson")], counter=COUNTER, at=1)
+    same([len(store.search(word)) for word in ("apple", "banana", "cherry", "damson")], [1, 0, 0, 1])
+
+
+def no_query_is_ever_syntax(open_store: OpenStore) -> None:
+    store, _ = opened(open_store, "syntax", "plain words")
+    for query in _HOSTILE:
+        store.search(query)
+    same([hit.seq for hit in store.search('("plain* NOT words')], [0])
+
+
+def builds_are_numbered_within_their_session(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "builds")
+    other = store.session("other", now=NOW).id
+    same(store.build(session), None)
+    numbers = [
+        store.save_build(s, _build(tokens)) for s, tokens in ((session, 10), (other, 20), (session, 30))
+    ]
+    same(numbers, [1, 1, 2])
+    same([(build.number, build.tokens) for build in store.builds(session)], [(2, 30), (1, 10)])
+    same((_tokens(store.build(session)), _tokens(store.build(session, 1))), (30, 10))
+    same((store.build(session, 9), len(store.builds(session, limit=1))), (None, 1))
+
+
+def the_log_only_grows_and_can_be_followed(open_store: OpenStore) -> None:
+    store = open_store("log")
+    store.log("work", [MessagesAdded(session="work", ids=("m1",), tokens=3)], now=NOW)
+    store.log("work", [MessageMarked(session="work", id="m1", mark="pinned")], now=NOW + 1)
+    first, second = store.events()
+    same((first.name, first.session, first.created_at), ("messages.added", "work", NOW))
+    same(json.loads(first.payload), {"session": "work", "ids": ["m1"], "tokens": 3})
+    same(list(store.events(after=first.number)), [second])
+    same(list(store.events(limit=1)), [first])
+
+
+def tenants_never_see_each_other(open_store: OpenStore) -> None:
+    mine, session = opened(open_store, "tenant a", "apple")
+    theirs, twin = opened(open_store, "tenant b", "apple", "banana")
+    digest = draft("banana").message.digest
+    same((mine.by_handle(digest), list(mine.search("banana"))), (None, []))
+    same((len(mine.sessions()), dict(mine.tokens([digest], COUNTER)), list(mine.events())), (1, {}, []))
+    mine.erase(session, 0)
+    same((texts(theirs, twin), len(theirs.search("apple"))), (["apple", "banana"], 1))
+
+
+def the_words_of_other_tenants_do_not_weigh(open_store: OpenStore) -> None:
+    mine, _ = opened(open_store, "tenant e", "apple pie", "apple", "pie and lunch")
+    before = [(hit.seq, hit.score) for hit in mine.search("apple pie")]
+    opened(open_store, "tenant f", *(f"apple number {number}" for number in range(20)))
+    same([(hit.seq, hit.score) for hit in mine.search("apple pie")], before)
+
+
+def a_session_number_of_another_tenant_is_no_session(open_store: OpenStore) -> None:
+    mine = open_store("tenant c")
+    _, stranger = opened(open_store, "tenant d", "a")
+    for use in (
+        lambda: mine.head(stranger),
+        lambda: mine.entries(stranger),
+        lambda: mine.messages(stranger),
+        lambda: mine.append(stranger, [draft("a")], counter=COUNTER),
+        lambda: mine.mark(stranger, 0, pinned=True),
+        lambda: mine.erase(stranger, 0),
+        lambda: mine.delete_session(stranger),
+        lambda: mine.search("a", session=stranger),
+        lambda: mine.save_build(stranger, _build(1)),
+        lambda: mine.builds(stranger),
+    ):
+        refuses(NotFoundError, use)
+
+
+def a_message_that_is_not_there_is_not_found(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "not there", "a")
+    for seq in (-1, 1, 99):
+        refuses(NotFoundError, partial(store.mark, session, seq, pinned=True))
+        refuses(NotFoundError, partial(store.erase, session, seq))
+
+
+def a_store_that_was_used_verifies(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "verify", "a", "b", "c", "a")
+    store.append(session, [draft("d"), draft("e")], counter=COUNTER, at=2)
+    store.erase(session, 1)
+    checked = store.verify()
+    same((checked.clean, checked.faults, checked.sessions, checked.messages), (True, (), 1, 6))
+
+
+def _build(tokens: int) -> BuildRecord:
+    return BuildRecord(
+        number=0, created_at=NOW, preset="recent", model="gpt-5", budget=100, tokens=tokens, manifest="{}"
+    )
+
+
+def _tokens(build: BuildRecord | None) -> int | None:
+    return build.tokens if build else None
+
+
+def bills_come_back_newest_last(open_store: OpenStore) -> None:
+    store = open_store("bills")
+    for billed in (10, 20, 30):
+        store.save_bill("m", "claude", counted=15, billed=billed)
+    store.save_bill("m", "gemini", counted=15, billed=40)
+    same(list(store.bills("m", "claude", limit=2)), [(15, 20), (15, 30)])
+    same(list(open_store("other bills").bills("m", "claude", limit=2)), [])
+
+
+MEMORY_CHECKS: tuple[Callable[[OpenStore], None], ...] = (
+    bills_come_back_newest_last,
+    a_handle_brings_back_the_exact_original,
+    equal_content_written_otherwise_comes_back_as_it_was_written,
+    counts_are_known_by_digest_and_counter,
+    a_message_can_be_pinned_left_out_and_restored,
+    a_mark_reaches_messages_shared_with_the_branch_before,
+    an_erased_message_leaves_its_place_and_digest_and_nothing_else,
+    erasing_takes_every_copy_in_the_same_session,
+    content_that_another_session_holds_stays_there,
+    what_was_erased_can_be_added_again_and_not_restored,
+    a_deleted_session_is_gone_with_what_it_alone_held,
+    search_puts_the_best_hit_first,
+    search_finds_paths_beginnings_of_words_and_scripts_without_spaces,
+    search_stays_in_the_session_it_was_asked_for,
+    search_sees_only_the_current_branch,
+    no_query_is_ever_syntax,
+    builds_are_numbered_within_their_session,
+    the_log_only_grows_and_can_be_followed,
+    tenants_never_see_each_other,
+    the_words_of_other_tenants_do_not_weigh,
+    a_session_number_of_another_tenant_is_no_session,
+    a_message_that_is_not_there_is_not_found,
+    a_store_that_was_used_verifies,
+)

@@ -1,0 +1,64 @@
+"""Old files open for ever, and a new store is what all migrations together make."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from importlib.resources import files
+from pathlib import Path
+
+import apsw
+
+from foveal.store import open_store
+from foveal.store.schema import APPLICATION_ID, VERSION, migrate, tenant_number
+from foveal.testing import draft
+
+V1 = Path(__file__).with_name("v1.sql")
+
+
+def schema_of(db: apsw.Connection) -> set[tuple[str, str]]:
+    return set(db.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"))
+
+
+def test_a_new_store_has_the_schema_that_all_steps_make(tmp_path: Path) -> None:
+    open_store(tmp_path / "new.db").close()
+    stepped = apsw.Connection(":memory:")
+    for target in range(1, VERSION + 1):
+        migrate(stepped, "stepped", target=target)
+    tenant_number(stepped, "default")
+    with closing(apsw.Connection(str(tmp_path / "new.db"))) as new:
+        assert schema_of(new) == schema_of(stepped)
+
+
+def test_there_is_one_step_for_every_version() -> None:
+    steps = sorted(file.name for file in files("foveal.store").joinpath("sql").iterdir())
+    assert steps == [*(f"{number:04}.sql" for number in range(1, VERSION + 1)), "tenant.sql"]
+
+
+def test_migrating_again_changes_nothing(tmp_path: Path) -> None:
+    open_store(tmp_path / "a.db").close()
+    before = (tmp_path / "a.db").read_bytes()
+    open_store(tmp_path / "a.db").close()
+    assert (tmp_path / "a.db").read_bytes() == before
+
+
+def test_a_failed_step_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    with closing(apsw.Connection(str(path))) as db:
+        try:
+            migrate(db, str(path), target=VERSION + 1)  # no such step
+        except FileNotFoundError:
+            assert (schema_of(db), db.pragma("user_version")) == (set(), 0)
+
+
+def test_a_file_of_version_1_opens_with_everything_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    with closing(apsw.Connection(str(path))) as old:
+        old.execute(V1.read_text(encoding="utf-8"))
+        assert old.pragma("application_id") == APPLICATION_ID
+    with closing(open_store(path)) as store:
+        session = store.session("work", now=0.0)
+        assert [content.body for content in store.messages(session.id) if content][:1] == [
+            draft("hello").message.body
+        ]
+        assert (session.head.length, store.search("hello")[0].id) == (3, "m1")
+        assert store.verify().faults == ()
