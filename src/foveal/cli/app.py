@@ -1,0 +1,92 @@
+"""Arguments in → an exit code out: 0 done, 1 the work failed, 2 wrong usage, 130 interrupted.
+
+Results go to stdout, everything else to stderr. What fails says so in a line, with a line on what to do.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Annotated
+
+import typer
+
+from foveal import __version__
+from foveal.cli import about, demo, memory, output, store, windows
+from foveal.cli.shell import Shell
+from foveal.errors import FovealError
+
+app = typer.Typer(name="foveal", rich_markup_mode=None, pretty_exceptions_enable=False)
+
+for command in (
+    memory.add, memory.import_, memory.search, memory.recall, memory.pin, memory.unpin, memory.forget,
+    memory.restore, memory.export, windows.build, windows.fit, windows.explain, windows.stats, windows.count,
+    store.sessions, store.backup, store.verify, about.models, about.config, about.doctor, demo.demo,
+):  # fmt: skip
+    app.command(name=command.__name__.rstrip("_"))(command)
+
+
+def _version(value: bool) -> None:  # noqa: FBT001 — the signature typer calls
+    if value:
+        output.say(f"foveal {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    *,
+    store: Annotated[str | None, typer.Option(metavar="URL", help="A path, or :memory:.")] = None,
+    session: Annotated[str | None, typer.Option(metavar="NAME", help="`default` unless set.")] = None,
+    tenant: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Whose data; `default` unless set.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    version: Annotated[  # noqa: ARG001 — its callback acts
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """A context window manager for LLM agents: store everything, send the best window that fits."""
+    context.obj = Shell(options={"store": store, "session": session, "tenant": tenant}, json=json)
+    if context.invoked_subcommand is None:
+        output.say(context.get_help())
+
+
+def main() -> None:
+    """The `foveal` command."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command and return its exit code."""
+    output.prepare(sys.stdout, sys.stderr)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = _show_warning  # type: ignore[assignment]  # the rest is not shown
+            code = app(arguments, prog_name="foveal", standalone_mode=False)
+        sys.stdout.flush()
+    except FovealError as error:
+        output.fail(error.what, error.remedy)
+        return 1
+    except typer.TyperException as error:
+        output.fail(error.format_message(), f"`{_path(error)} --help`")
+        return 2
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
+    except BrokenPipeError:
+        # The reader has seen enough. Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return code if isinstance(code, int) else 0
+
+
+def _path(error: typer.TyperException) -> str:
+    """The command whose usage was wrong."""
+    context = getattr(error, "ctx", None)
+    return str(context.command_path) if context else "foveal"
+
+
+def _show_warning(message: Warning | str, *_: object) -> None:
+    output.note(f"warning: {' '.join(str(message).split())}")

@@ -1,0 +1,93 @@
+"""This machine in → what works here and what does not, one finding for each thing foveal stands on."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from foveal import __version__, catalog
+from foveal.cli.shell import Shell, catalogue
+from foveal.errors import FovealError
+from foveal.pipeline import count, vocabulary
+
+SQLITE = (3, 51, 3)
+"""Older ones can lose a write when two processes meet while the log is reset."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    what: str
+    remedy: str = ""
+    """What to do; empty when all is well."""
+
+
+def checkup(shell: Shell) -> list[Finding]:
+    """Every check, each whether or not the others found something."""
+    checks: tuple[Callable[[Shell], Iterator[Finding]], ...] = (
+        _version,
+        _settings,
+        _sqlite,
+        _store,
+        _tokenizers,
+    )
+    return [finding for check in (*checks, _catalogue) for finding in _guarded(check, shell)]
+
+
+def _guarded(check: Callable[[Shell], Iterator[Finding]], shell: Shell) -> Iterator[Finding]:
+    try:
+        yield from check(shell)
+    except FovealError as error:
+        yield Finding(what=error.what, remedy=error.remedy)
+
+
+def _version(_: Shell) -> Iterator[Finding]:
+    yield Finding(what=f"foveal {__version__} on Python {platform.python_version()}, {platform.system()}")
+
+
+def _settings(shell: Shell) -> Iterator[Finding]:
+    files = shell.load().files
+    yield Finding(
+        what=f"settings from {', '.join(map(str, files))}" if files else "settings: no file, defaults"
+    )
+
+
+def _sqlite(_: Shell) -> Iterator[Finding]:
+    import apsw
+
+    version = apsw.sqlite_lib_version()
+    old = tuple(map(int, version.split("."))) < SQLITE
+    yield Finding(what=f"SQLite {version}", remedy="`pip install --upgrade apsw`" if old else "")
+    indexed = "ENABLE_FTS5" in apsw.compile_options
+    yield Finding(
+        what="full-text search (FTS5)" if indexed else "this SQLite has no full-text search (FTS5)",
+        remedy="" if indexed else "install the `apsw` wheel instead of a build against the system's SQLite",
+    )
+
+
+def _store(shell: Shell) -> Iterator[Finding]:
+    settings = shell.settings
+    with shell.store() as fov:
+        sessions = fov.sessions()
+    messages = sum(record.head.length for record in sessions)
+    held = f"{messages:,} messages, sessions: {len(sessions):,}"
+    yield Finding(what=f"store {settings.store} opens and can be written; {held}")
+
+
+def _tokenizers(_: Shell) -> Iterator[Finding]:
+    loaded = []
+    for name in vocabulary.PUBLIC:
+        try:
+            count.tokenizer(name).count("hello")
+        except (ImportError, OSError) as fault:
+            yield Finding(what=f"tokenizer {name}: {fault}", remedy="`pip install --force-reinstall foveal`")
+        else:
+            loaded.append(name)
+    yield Finding(what=f"{len(loaded)} of {len(vocabulary.PUBLIC)} tokenizers load")
+
+
+def _catalogue(shell: Shell) -> Iterator[Finding]:
+    extra = catalogue(shell.settings)
+    cards = catalog.models(extra=extra)
+    beside = f" and {extra}" if extra else ""
+    yield Finding(what=f"{len(cards)} models in the catalogue{beside}")

@@ -1,0 +1,99 @@
+"""Values in → text on stdout for people, JSON for programs; warnings, errors and notes on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, is_dataclass
+from typing import IO
+
+import typer
+
+from foveal.config import coloured
+
+WIDTH = 80
+_CONTROL = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "\N{REPLACEMENT CHARACTER}")
+
+
+def prepare(*streams: IO[str]) -> None:
+    """UTF-8 wherever it is not a terminal's own affair; no character may stop the work."""
+    for stream in streams:
+        if hasattr(stream, "reconfigure"):
+            terminal = stream.isatty()
+            stream.reconfigure(encoding=None if terminal else "utf-8", errors="replace")
+
+
+def say(text: str = "") -> None:
+    """A line of the result."""
+    sys.stdout.write(f"{text}\n")
+
+
+def note(text: str) -> None:
+    """A line for the person who watches."""
+    sys.stderr.write(f"foveal: {text}\n")
+
+
+def fail(what: str, remedy: str) -> None:
+    """What went wrong and what to do: one line each."""
+    note(" ".join(what.split()))
+    sys.stderr.write(f"  try: {' '.join(remedy.split())}\n")
+
+
+def tell(value: object) -> None:
+    """A result for programs."""
+    found = asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+    say(json.dumps(found, ensure_ascii=False, indent=2))
+
+
+def tell_list(values: Iterable[object]) -> None:
+    """A JSON array, one value a line: long histories stay quick to write and easy to compare."""
+    rows = [json.dumps(value, ensure_ascii=False) for value in values]
+    say("[\n" + ",\n".join(rows) + "\n]" if rows else "[]")
+
+
+def tell_lines(values: Iterable[object]) -> None:
+    for value in values:
+        say(json.dumps(value, ensure_ascii=False))
+
+
+def styled(text: str, colour: str = "", *, dim: bool = False, bold: bool = False) -> str:
+    """The text in colour, where colour belongs."""
+    if not coloured(sys.stdout):
+        return text
+    return typer.style(text, fg=colour or None, dim=dim or None, bold=bold or None)
+
+
+def harmless(text: str) -> str:
+    """Text as it is; on a terminal without the characters that would steer it."""
+    return text.replace("\r\n", "\n").translate(_CONTROL) if sys.stdout.isatty() else text
+
+
+def snippet(text: str, words: Sequence[str] = (), *, width: int = WIDTH - 4) -> str:
+    """One line of a text, around as many of the words as one line can show."""
+    flat = " ".join(text.split()).translate(_CONTROL)
+    lower = flat.lower()
+    hits = [at for word in words if (at := lower.find(word.lower())) >= 0] or [0]
+    starts = [max(0, hit - width // 4) for hit in hits]
+    start = max(starts, key=lambda at: sum(at <= hit < at + width for hit in hits))
+    shown = flat[start : start + width]
+    before, after = "…" if start else "", "…" if start + width < len(flat) else ""
+    return before + shown[len(before) : len(shown) - len(after)] + after
+
+
+def bar(share: float, *, width: int = 40) -> str:
+    """How full something is."""
+    full = min(width, max(0, round(share * width)))
+    colour = "red" if share > 0.95 else "yellow" if share > 0.8 else "green"
+    return styled("█" * full, colour) + styled("░" * (width - full), dim=True)
+
+
+def columns(rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> Iterable[str]:
+    """Rows as aligned text; the columns named in `right` end flush."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            cell.rjust(width) if at in right else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield "  ".join(cells).rstrip()

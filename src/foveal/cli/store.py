@@ -1,0 +1,79 @@
+"""The store as a whole: its sessions, a copy of it, its health."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from foveal.cli import output
+from foveal.cli.shell import Json, shell_of
+
+
+def sessions(context: typer.Context, *, json: Json = False) -> None:
+    """List the sessions, oldest first."""
+    with shell_of(context).store() as fov:
+        records = fov.sessions()
+    if json:
+        output.tell_list(
+            {
+                "name": record.name,
+                "messages": record.head.length,
+                "format": record.format,
+                "model": record.model,
+                "preset": record.preset,
+                "created_at": record.created_at,
+            }
+            for record in records
+        )
+        return
+    if not records:
+        output.note("no sessions yet; `foveal add` and `foveal import` make one")
+        return
+    rows = [("session", "messages", "format", "model", "since")]
+    for record in records:
+        since = f"{datetime.fromtimestamp(record.created_at).astimezone():%Y-%m-%d %H:%M}"
+        rows.append(
+            (record.name, f"{record.head.length:,}", record.format or "plain", record.model or "–", since)
+        )
+    for line in output.columns(rows, right=(1,)):
+        output.say(line)
+
+
+def backup(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file that does not exist yet.")],
+    *,
+    json: Json = False,
+) -> None:
+    """Write a consistent copy of the store while it is in use."""
+    with shell_of(context).store() as fov:
+        fov.backup(file)
+    if json:
+        output.tell({"file": file})
+    else:
+        output.say(f"copied to {file}")
+
+
+def verify(context: typer.Context, *, json: Json = False) -> None:
+    """Check the whole store; every hash is derived again.
+
+    Exit 1 if anything is wrong.
+    """
+    with shell_of(context).store() as fov:
+        found = fov.verify()
+    if json:
+        output.tell(asdict(found) | {"clean": found.clean})
+    else:
+        for fault in found.faults:
+            output.say(fault)
+        what = "clean" if found.clean else "damaged"
+        output.say(f"{what}: messages {found.messages:,}, sessions {found.sessions:,}")
+    if not found.clean:
+        output.fail(
+            f"faults in the store: {len(found.faults):,}",
+            remedy="go back to a copy made with `foveal backup`",
+        )
+        raise typer.Exit(1)

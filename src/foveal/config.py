@@ -1,0 +1,184 @@
+"""Options, environment and files in → one frozen `Settings`, and where each value came from.
+
+Read by shells only. An option beats `FOVEAL_…` in the environment, which beats the project's file, which
+beats the user's, which beats the default. Defaults live here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import IO, Literal
+
+from foveal.errors import ConfigError
+
+Value = str | int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What can be set. An empty text leaves the choice to the library."""
+
+    store: str = ""
+    session: str = "default"
+    tenant: str = "default"
+    model: str = ""
+    budget: int | None = None
+    preset: str = ""
+    counter: str = ""
+    durability: Literal["normal", "full"] = "normal"
+    catalogue: str = ""
+    """A models file of the user's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    settings: Settings
+    origins: Mapping[str, str]
+    """For every setting: `option`, a variable's name, a file, or `default`."""
+    files: tuple[Path, ...]
+    """The files that were read, the strongest first."""
+
+
+KEYS = tuple(field.name for field in fields(Settings))
+_WORDS = {"durability": ("normal", "full")}
+_PATHS = ("store", "catalogue")
+
+
+def default_store() -> Path:
+    """The store in the platform's data folder."""
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("foveal", appauthor=False)) / "foveal.db"
+
+
+def user_file() -> Path:
+    """The user's own settings, for all projects."""
+    import platformdirs
+
+    return Path(platformdirs.user_config_dir("foveal", appauthor=False)) / "config.toml"
+
+
+def load(
+    options: Mapping[str, Value | None],
+    environment: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+) -> Loaded:
+    """Settle every value; `None` among the options means it was not given.
+
+    >>> loaded = load({"session": "fix-auth"}, {"FOVEAL_MODEL": "gpt-5"}, Path("/"))
+    >>> loaded.settings.session, loaded.settings.model, loaded.origins["model"]
+    ('fix-auth', 'gpt-5', 'FOVEAL_MODEL')
+    """
+    values: dict[str, Value | None] = {**asdict(Settings()), "store": str(default_store())}
+    origins = dict.fromkeys(KEYS, "default")
+    files = tuple(_files(Path.cwd() if cwd is None else cwd))
+    for file, table in reversed(files):
+        found = {key: _checked(key, value, str(file)) for key, value in table.items()}
+        values |= {key: _beside(file, key, value) for key, value in found.items()}
+        origins |= dict.fromkeys(found, str(file))
+    for key, (name, text) in _variables(os.environ if environment is None else environment).items():
+        values[key] = _checked(key, _number(text) if key == "budget" else text, name)
+        origins[key] = name
+    for key, option in options.items():
+        if option is not None:
+            values[key] = _checked(key, option, f"--{key}")
+            origins[key] = "option"
+    settings = Settings(**values)  # type: ignore[arg-type]  # every value was checked against its field
+    return Loaded(settings=settings, origins=origins, files=tuple(file for file, _ in files))
+
+
+def coloured(stream: IO[str]) -> bool:
+    """Whether colour belongs there: `NO_COLOR`, `CI` and a pipe mean plain text."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and not os.environ.get("CI")
+
+
+def _files(cwd: Path) -> Iterator[tuple[Path, Mapping[str, object]]]:
+    """The project's file and the user's, where they are."""
+    for folder in (cwd, *cwd.parents):
+        if (file := folder / "foveal.toml").is_file():
+            yield file, _table(file)
+            break
+        if (file := folder / "pyproject.toml").is_file() and (table := _tool(file)) is not None:
+            yield file, table
+            break
+    if (file := user_file()).is_file():
+        yield file, _table(file)
+
+
+def _tool(file: Path) -> Mapping[str, object] | None:
+    """The `[tool.foveal]` of a project; a file that never says foveal is not ours to judge."""
+    if "foveal" not in _text(file):
+        return None
+    tool = _table(file).get("tool")
+    table = tool.get("foveal") if isinstance(tool, dict) else None
+    return table if isinstance(table, dict) else None
+
+
+def _table(file: Path) -> Mapping[str, object]:
+    import tomllib
+
+    try:
+        return tomllib.loads(_text(file))
+    except tomllib.TOMLDecodeError as fault:
+        raise ConfigError(f"{file} is not TOML: {fault}", remedy="correct the file at that place") from fault
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise ConfigError(
+            f"{file} cannot be read: {fault}", remedy="correct the file or its permissions"
+        ) from fault
+
+
+def _variables(environment: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Our variables that are set to something."""
+    names = {key: f"FOVEAL_{key.upper()}" for key in KEYS}
+    return {key: (name, environment[name]) for key, name in names.items() if environment.get(name)}
+
+
+def _number(text: str) -> Value:
+    plain = text.replace("_", "").replace(",", "")
+    return int(plain) if plain.isascii() and plain.isdigit() else text
+
+
+def _checked(key: str, value: object, origin: str) -> Value:
+    """The value, if it makes sense under that key."""
+    if key not in KEYS:
+        raise ConfigError(f"{origin}: unknown setting `{key}` (= {value!r})", remedy=_nearest(key))
+    if key == "budget":
+        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+            return value
+        raise _senseless(key, value, origin, "a whole number of tokens above 0")
+    if not isinstance(value, str):
+        raise _senseless(key, value, origin, "a text in quotes")
+    if key in _WORDS and value not in _WORDS[key]:
+        raise _senseless(key, value, origin, " or ".join(f'"{word}"' for word in _WORDS[key]))
+    if not value and key in ("session", "store", "tenant"):
+        raise _senseless(key, value, origin, "a name that is not empty")
+    return value
+
+
+def _senseless(key: str, value: object, origin: str, wanted: str) -> ConfigError:
+    return ConfigError(f"{origin}: `{key}` is {value!r}", remedy=f"make `{key}` {wanted}")
+
+
+def _nearest(key: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(key, KEYS, n=1)
+    known = ", ".join(f"`{name}`" for name in KEYS)
+    return f"did you mean `{near[0]}`?" if near else f"use one of {known}"
+
+
+def _beside(file: Path, key: str, value: Value) -> Value:
+    """Paths in a file are seen from that file."""
+    if key not in _PATHS or not isinstance(value, str) or not value:
+        return value
+    if "://" in value or value == ":memory:" or value.startswith("~"):
+        return value
+    return str(file.parent / value)

@@ -1,0 +1,162 @@
+"""The whole program, and the file to read first: a history and a budget in → a window's content.
+
+    fixed    the system prompt, the pins and the open turn are in, whatever the selector says
+    select   the preset's selector spends the room that is left
+    arrange  in conversation order, with a note of ours where the provider needs one
+    account  one decision for every message, and the tokens by part
+
+The promise: `manifest.tokens <= budget`, or `BudgetError` says by part why not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from foveal.errors import BudgetError, InputError
+from foveal.model import Chunk, Manifest
+from foveal.pipeline.account import Choice, account
+from foveal.pipeline.cut import cut_results, least
+from foveal.pipeline.history import History, is_system
+from foveal.pipeline.select.recent import Selection
+
+Selector = Callable[[History, Mapping[int, Chunk], int], Selection]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What is wanted of one build."""
+
+    budget: int
+    framing: int
+    """Tokens of the request before any message."""
+    tools: int
+    """Tokens of the tool definitions."""
+    preset: str
+    counter: str
+    count: Callable[[str], int]
+    select: Selector
+    task: str = ""
+    """What the window is for; selectors that do not look at content pass over it."""
+    now: float = 0.0
+    prelude: Chunk | None = None
+    """A system prompt given with this build only."""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def overhead(self) -> int:
+        return self.framing + self.tools + (self.prelude.tokens if self.prelude else 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitted:
+    """A window's content, and the manifest that explains it."""
+
+    chunks: tuple[Chunk, ...]
+    pieces: tuple[str, ...]
+    """The chunks as the provider's JSON, in order, notes of ours included."""
+    manifest: Manifest
+
+
+def fit(history: History, order: Order) -> Fitted:
+    """Choose, arrange and account for one window."""
+    forced = history.pinned
+    fixed, opened = _fixed(history, order, forced)
+    room = order.budget - order.overhead - sum(chunk.tokens for chunk in fixed.values())
+    selection = order.select(history, fixed, room)
+    window = {turn: history.chunk(turn) for turn in selection.turns} | fixed
+    chunks = [window[turn] for turn in sorted(window)]
+    notes = history.joints(chunks)
+    choice = Choice(window=window, forced=forced, opened=opened, selection=selection, notes=sum(notes))
+    manifest = _manifest(history, order, choice)
+    assert manifest.tokens <= order.budget, f"{manifest.tokens} tokens for a budget of {order.budget}"
+    prelude = (order.prelude,) if order.prelude else ()
+    return Fitted(
+        chunks=(*prelude, *chunks),
+        pieces=tuple(_pieces(history, (*prelude, *chunks), [*(False for _ in prelude), *notes])),
+        manifest=manifest,
+    )
+
+
+def _manifest(history: History, order: Order, choice: Choice) -> Manifest:
+    fixed_costs = {
+        "framing": order.framing,
+        "tools": order.tools,
+        "system": order.prelude.tokens if order.prelude else 0,
+    }
+    return Manifest(
+        preset=order.preset,
+        counter=order.counter,
+        budget=order.budget,
+        warnings=order.warnings,
+        **account(history, choice, fixed_costs),
+    )
+
+
+def _pieces(history: History, chunks: Sequence[Chunk], notes: Sequence[bool]) -> Iterator[str]:
+    for chunk, noted in zip(chunks, notes, strict=True):
+        if noted:
+            yield from history.note_pieces
+        yield from chunk.pieces
+
+
+def _fixed(history: History, order: Order, forced: Mapping[int, str]) -> tuple[dict[int, Chunk], int]:
+    """The turns that must be in, and which of them is the open one, cut to fit if it has to be."""
+    opened = _open_turn(history)
+    fixed = {turn: chunk for turn in forced if (chunk := history.chunk(turn)).messages}
+    fixed[opened] = chunk = history.chunk(opened)
+    others = sum(c.tokens for c in fixed.values()) - chunk.tokens
+    notes = history.note_tokens * sum(history.joints([fixed[turn] for turn in sorted(fixed)]))
+    room = order.budget - order.overhead - others - notes
+    if chunk.tokens > room:
+        shorter = cut_results(chunk.messages, room, history.frame.price, order.count)
+        if shorter is None:
+            raise _too_small(history, order, fixed, opened, notes)
+        fixed[opened] = history.reword(chunk, shorter)
+    return fixed, opened
+
+
+def _open_turn(history: History) -> int:
+    for turn in range(len(history) - 1, -1, -1):
+        if history.absence(turn):
+            continue
+        chunk = history.chunk(turn)
+        if chunk.messages and not is_system(chunk):
+            return turn
+    raise InputError(
+        f"there is no message to answer among {len(history.entries)}",
+        remedy="add a user message before asking for a window",
+    )
+
+
+def _too_small(
+    history: History, order: Order, fixed: Mapping[int, Chunk], opened: int, notes: int
+) -> BudgetError:
+    open_least = least(fixed[opened].messages, history.frame.price, order.count)
+    system = sum(c.tokens for c in fixed.values() if is_system(c))
+    system += order.prelude.tokens if order.prelude else 0
+    pinned = sum(c.tokens for t, c in fixed.items() if t != opened and not is_system(c))
+    floor = order.framing + order.tools + system + pinned + notes + open_least
+    numbers = [
+        ("system prompt", system),
+        ("tools", order.tools),
+        ("pinned", pinned),
+        ("open turn", open_least),
+        ("framing and notes", order.framing + notes),
+    ]
+    return BudgetError(
+        f"the budget is {order.budget:,} tokens, the smallest possible window has {floor:,}: "
+        + ", ".join(f"{name} {tokens:,}" for name, tokens in numbers),
+        remedy=_remedy(floor, numbers),
+    )
+
+
+def _remedy(floor: int, numbers: Sequence[tuple[str, int]]) -> str:
+    ways = {
+        "system prompt": "shorten the system prompt",
+        "tools": "offer fewer tools",
+        "pinned": "unpin something",
+        "open turn": "shorten the newest message",
+    }
+    largest = max(numbers[:4], key=lambda pair: pair[1])[0]
+    return f"raise `budget` to {floor:,} or more, or {ways[largest]}"

@@ -1,0 +1,185 @@
+"""Entries in → turns that are read, mended and priced when somebody looks at them.
+
+A history may hold a hundred thousand messages; a build looks at the newest few. So turn boundaries and
+token sums are kept as entries arrive, in constant time each, and a turn's messages are read, repaired,
+counted and written once, when first needed.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from foveal.model import Chunk, Entry, Message, Repair, Rules
+from foveal.pipeline.mend import Scribe, mend
+from foveal.pipeline.turns import Links, Tail, joined, joins
+
+OPENING = "[The conversation before this point is not shown.]"
+
+Read = Callable[[int, int], Sequence[Message]]
+"""The messages from one position up to, not including, another."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """Everything about the target that a turn's form and price depend on."""
+
+    rules: Rules
+    scribe: Scribe
+    price: Callable[[Message], int]
+    chained: bool = False
+    """The stored format gives every block an item of its own: assistant runs are one turn."""
+
+
+ERASED = "erased"
+LEFT_OUT = "left out on request, until restored"
+EMPTY = "empty: nothing of it can be sent"
+
+
+class History:
+    """The turns of one session, oldest first."""
+
+    def __init__(self, read: Read, frame: Frame) -> None:
+        self.frame = frame
+        note = frame.scribe.note(OPENING)
+        self.note_tokens = frame.price(note)
+        self.note_pieces = frame.scribe.dump([note])
+        self._read = read
+        self._entries: list[Entry] = []
+        self._starts: list[int] = []
+        self._sums: list[int] = [0]
+        self._tail: Tail | None = None
+        self._forced: dict[int, str] = {}
+        self._absent: dict[int, str] = {}
+        self._absences: list[int] = []
+        """The absent turns in order."""
+        self._chunks: dict[int, Chunk] = {}
+
+    def extend(self, entries: Sequence[Entry]) -> None:
+        """Take newly arrived entries; only the turn they join is looked at again."""
+        for entry in entries:
+            self._add(entry)
+
+    def _add(self, entry: Entry) -> None:
+        link = Links(role=entry.role, calls=entry.calls, answers=entry.answers)
+        if not joins(self._tail, link, runs=self.frame.chained):
+            self._starts.append(entry.seq)
+        self._tail = joined(self._tail, link, runs=self.frame.chained)
+        turn = len(self._starts) - 1
+        self._chunks.pop(turn, None)
+        self._entries.append(entry)
+        self._sums.append(self._sums[-1] + entry.tokens)
+        if self._absent.get(turn) == EMPTY:
+            del self._absent[turn], self._absences[-1]
+        if entry.absence:
+            self._set_absent(turn, ERASED if entry.absence == "erased" else LEFT_OUT)
+        if entry.role == "system":
+            self._forced[turn] = "system prompt"
+        elif entry.pinned:
+            self._forced[turn] = "pinned"
+
+    def _set_absent(self, turn: int, why: str) -> None:
+        if turn not in self._absent:
+            insort(self._absences, turn)
+        self._absent[turn] = why
+
+    def __len__(self) -> int:
+        """How many turns there are."""
+        return len(self._starts)
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        return self._entries
+
+    @property
+    def tokens(self) -> int:
+        """Stored tokens of everything."""
+        return self._sums[-1]
+
+    @property
+    def pinned(self) -> Mapping[int, str]:
+        """Turns that must be in, and why: the system prompt and what somebody pinned."""
+        return {turn: why for turn, why in self._forced.items() if turn not in self._absent}
+
+    def absence(self, turn: int) -> str:
+        """Why a turn cannot be in any window; empty when it can. An empty turn is known once prepared."""
+        return self._absent.get(turn, "")
+
+    def absences(self, start: int, stop: int) -> Sequence[int]:
+        """The absent turns from `start` up to `stop`."""
+        return self._absences[bisect_left(self._absences, start) : bisect_left(self._absences, stop)]
+
+    def leads(self, turn: int) -> bool:
+        """Is this the history's first turn, system prompts and absent ones aside?"""
+        return all(t in self._absent or self._forced.get(t) == "system prompt" for t in range(turn))
+
+    def span(self, turn: int) -> tuple[int, int]:
+        """Positions of a turn's first and last message."""
+        stop = self._starts[turn + 1] if turn + 1 < len(self._starts) else len(self._entries)
+        return self._starts[turn], stop - 1
+
+    def turn_of(self, seq: int) -> int:
+        return bisect_right(self._starts, seq) - 1
+
+    def between(self, first: int, last: int) -> int:
+        """Stored tokens of the messages from one position to another, both included."""
+        return self._sums[last + 1] - self._sums[first]
+
+    def chunk(self, turn: int) -> Chunk:
+        """The turn as the provider may see it; without messages if nothing of it can be sent."""
+        found = self._chunks.get(turn)
+        if found is None:
+            first, last = self.span(turn)
+            read = self._read(first, last + 1)
+            messages, repairs = mend(read, self.frame.rules, self.frame.scribe, seq=first)
+            found = self._chunks[turn] = self._written(messages, first, last, repairs)
+            if not messages:
+                self._set_absent(turn, EMPTY)
+        return found
+
+    def _written(
+        self, messages: Sequence[Message], first: int, last: int, repairs: Sequence[Repair]
+    ) -> Chunk:
+        return Chunk(
+            first=first,
+            last=last,
+            messages=tuple(messages),
+            pieces=self.frame.scribe.dump(messages) if messages else (),
+            tokens=sum(map(self.frame.price, messages)),
+            repairs=tuple(repairs),
+        )
+
+    def reword(self, chunk: Chunk, messages: Sequence[Message]) -> Chunk:
+        """The same chunk with shortened messages."""
+        return replace(self._written(messages, chunk.first, chunk.last, chunk.repairs), detail="trimmed")
+
+    def release(self, turn: int) -> None:
+        """Let go of the prepared turns before this one: the window has moved past them."""
+        self._chunks = {t: c for t, c in self._chunks.items() if t >= turn or t in self._forced}
+
+    def joint(self, before: Chunk | None, after: Chunk) -> bool:
+        """Must a note of ours stand between the two for the provider to accept them as neighbours?"""
+        message = after.messages[0]
+        if before is None:
+            return message.role not in ("user", "system")  # no provider minds, some insist
+        return (
+            self.frame.rules.calls_follow_input
+            and before.messages[-1].role == "assistant"
+            and bool(message.calls)
+        )
+
+    def joints(self, chunks: Sequence[Chunk]) -> list[bool]:
+        """For each chunk in order: does a note stand before it? System prompts are nobody's neighbours."""
+        found, before = [], None
+        for chunk in chunks:
+            if is_system(chunk):
+                found.append(False)
+                continue
+            found.append(self.joint(before, chunk))
+            before = chunk
+        return found
+
+
+def is_system(chunk: Chunk) -> bool:
+    return chunk.messages[0].role == "system"

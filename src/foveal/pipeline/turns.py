@@ -1,0 +1,74 @@
+"""Messages in → where one turn ends and the next begins.
+
+A turn is what must travel together: an assistant message that calls tools and the answers right
+after it. Calls and answers pair by adjacency, never over the whole history: recorded agents reuse
+ids, and a provider only looks at the neighbours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from foveal.model import Message, Role
+
+ANY = "~"
+"""The key of an answer that names neither a call's id nor a tool."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Links:
+    """What one message asks of tools and what it answers."""
+
+    role: Role
+    calls: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tail:
+    """The newest turn so far: what may still join it."""
+
+    role: Role
+    calls: frozenset[str] = frozenset()
+    answered: bool = False
+
+
+def links(message: Message) -> Links:
+    """The keys that tie a message to its neighbours: ids, or names where the format has no ids."""
+    return Links(
+        role=message.role,
+        calls=tuple(call.id or ANY + call.name for call in message.calls),
+        answers=tuple(result.call_id or ANY + result.name for result in message.results),
+    )
+
+
+def joins(tail: Tail | None, link: Links, *, runs: bool = False) -> bool:
+    """Does the message belong to the turn before it?
+
+    `runs`: the format gives every block an item of its own, so neighbouring assistant items are one answer.
+
+    >>> call = Tail(role="assistant", calls=frozenset({"c1"}))
+    >>> joins(call, Links(role="tool", answers=("c1",))), joins(call, Links(role="user"))
+    (True, False)
+    """
+    if tail is None:
+        return False
+    if link.answers:
+        return any(answer in tail.calls or _unaddressed(answer, tail) for answer in link.answers)
+    return runs and link.role == "assistant" and tail.role == "assistant" and not tail.answered
+
+
+def _unaddressed(answer: str, tail: Tail) -> bool:
+    """Formats without ids: a tool's words right after the assistant's belong to them."""
+    return tail.role == "assistant" and (answer == ANY or (answer.startswith(ANY) and not tail.calls))
+
+
+def joined(tail: Tail | None, link: Links, *, runs: bool = False) -> Tail:
+    """The newest turn after this message."""
+    if tail is None or not joins(tail, link, runs=runs):
+        return Tail(role=link.role, calls=frozenset(link.calls))
+    return Tail(
+        role=tail.role,
+        calls=tail.calls | frozenset(link.calls),
+        answered=tail.answered or bool(link.answers),
+    )

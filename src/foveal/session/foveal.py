@@ -1,0 +1,87 @@
+"""A store and its sessions: what a program keeps open for as long as it runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+
+from foveal import presets
+from foveal.config import default_store
+from foveal.errors import NotFoundError
+from foveal.events import Bus, Subscriber
+from foveal.session.offload import in_thread
+from foveal.session.session import Desk, Session
+from foveal.store import Checked, Durability, SessionRecord, open_store
+
+
+class Foveal:
+    """Everything the agents of one tenant ever saw.
+
+    `store`: a path, `":memory:"`, or nothing for the file in the user's data folder.
+
+    >>> with Foveal(":memory:") as fov:
+    ...     session = fov.session("fix-auth", model="gpt-5")
+    ...     session.add("user", "Fix the bug in auth.js")
+    ...     session.build(budget=1_000).messages
+    'm1'
+    [{'role': 'user', 'content': 'Fix the bug in auth.js'}]
+    """
+
+    def __init__(
+        self,
+        store: str | Path | None = None,
+        *,
+        tenant: str = "default",
+        catalogue: Path | None = None,
+        counter: str | None = None,
+        durability: Durability = "normal",
+    ) -> None:
+        place = default_store() if store is None else store
+        self._store = open_store(str(place), tenant=tenant, durability=durability)
+        self._bus = Bus()
+        self._desk = Desk(store=self._store, bus=self._bus, catalogue=catalogue, counter=counter)
+
+    def session(self, name: str = "default", *, model: str = "", preset: str = "") -> Session:
+        """The session of that name, made if it is not there. A model or preset given is remembered."""
+        presets.find(preset)
+        return Session(self._desk, self._store.session(name, now=time.time(), model=model, preset=preset))
+
+    def sessions(self) -> tuple[SessionRecord, ...]:
+        """All sessions, oldest first."""
+        return tuple(self._store.sessions())
+
+    def delete(self, name: str) -> None:
+        """Erase a session and what no other session shares."""
+        for record in self._store.sessions():
+            if record.name == name:
+                self._store.delete_session(record.id)
+                return
+        raise NotFoundError(f"there is no session {name!r}", remedy="`foveal sessions` lists them")
+
+    def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
+        """Call `subscriber` with every event of these sessions; returns the way to stop that."""
+        return self._bus.subscribe(subscriber)
+
+    def verify(self) -> Checked:
+        """Check the whole store: every hash is derived again."""
+        return self._store.verify()
+
+    def backup(self, path: str | Path) -> None:
+        """Write a consistent copy of the store while it is in use."""
+        self._store.backup(str(path))
+
+    def close(self) -> None:
+        self._store.close()
+
+    averify = in_thread(verify)
+    abackup = in_thread(backup)
+
+    def __enter__(self) -> Foveal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

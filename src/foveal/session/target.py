@@ -1,0 +1,208 @@
+"""A model and a format in → how its windows are counted, written and limited."""
+
+from __future__ import annotations
+
+import json
+import warnings as python_warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+from foveal import catalog, wire
+from foveal.catalog import ModelCard
+from foveal.errors import InputError
+from foveal.model import Chunk, Conversation, Format, Message, Window
+from foveal.pipeline.count import SCALED, Meter, Tokenizer, names, scaled, tokenizer
+from foveal.pipeline.explain import explain
+from foveal.pipeline.fit import Fitted, Order
+from foveal.pipeline.history import Frame
+from foveal.pipeline.mend import Scribe
+from foveal.presets import Preset
+
+Count = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Who the window is for."""
+
+    format: Format
+    card: ModelCard
+    meter: Meter
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        return self.meter.tokenizer
+
+    @property
+    def counter_key(self) -> str:
+        """Under which name counts are stored; empty for a counter that only this process knows."""
+        known = self.tokenizer.name.partition(SCALED)[0] in names()
+        return "/".join((self.tokenizer.name, self.format, self.card.images)) if known else ""
+
+    def frame(self, stored: Format) -> Frame:
+        """How turns stored in one format are repaired, priced and written for this target."""
+        scribe = Scribe(
+            note=partial(wire.note, format=self.format),
+            answer=partial(wire.answer, format=self.format),
+            dump=self.dump,
+        )
+        return Frame(
+            rules=wire.rules(self.format),
+            scribe=scribe,
+            price=self.meter.message,
+            chained=wire.rules(stored).item_per_part,
+        )
+
+    def dump(self, messages: Sequence[Message]) -> tuple[str, ...]:
+        """Messages as this target's JSON; system prompts only where they stand among the messages."""
+        return wire.dump(messages, self.format).pieces
+
+    def price(self, messages: Sequence[Message], tools: str) -> int:
+        """Tokens of a whole request."""
+        return self.meter.request + self.meter.tools(tools) + sum(map(self.meter.message, messages))
+
+    def budget(self, reply: int | None) -> int:
+        """The model's limit less the reply that was asked for, or its longest."""
+        longest = reply if reply is not None else self.card.max_output or 0
+        # A catalogue may list a reply as long as the window; half of it is then ours.
+        return self.card.context - longest if longest < self.card.context else self.card.context // 2
+
+    def order(
+        self,
+        preset: Preset,
+        *,
+        budget: int,
+        tools: str,
+        task: str,
+        now: float,
+        system: Sequence[Message] = (),
+    ) -> Order:
+        """What the pipeline is asked for."""
+        return Order(
+            budget=budget,
+            framing=self.meter.request,
+            tools=self.meter.tools(tools),
+            preset=preset.name,
+            counter=self.tokenizer.name,
+            count=self.meter.text,
+            select=preset.select,
+            task=task,
+            now=now,
+            prelude=self._prelude(system) if system else None,
+            warnings=self.warnings,
+        )
+
+    def _prelude(self, system: Sequence[Message]) -> Chunk:
+        return Chunk(
+            first=-1,
+            last=-1,
+            messages=tuple(system),
+            pieces=self.dump(system),
+            tokens=sum(map(self.meter.message, system)),
+        )
+
+    def window(self, fitted: Fitted, given: Conversation, *, fetch: Callable[[str], Any]) -> Window:
+        """The answer, as the caller gets it."""
+        system = [m for chunk in fitted.chunks for m in chunk.messages if m.role == "system"]
+        pieces, outside, tools = wire.cap_markers(
+            fitted.pieces,
+            wire.dump(system, self.format).system,
+            given.tools,
+            wire.rules(self.format).max_markers,
+        )
+        return Window(
+            format=self.format,
+            model=self.card.id,
+            manifest=fitted.manifest,
+            pieces=pieces,
+            system_json=outside,
+            tools_json=tools,
+            envelope=given.envelope,
+            fetch=fetch,
+            describe=explain,
+        )
+
+
+def target(
+    model: str,
+    format: Format,
+    *,
+    counter: str | Count | None = None,
+    catalogue: Path | None = None,
+    learned: Callable[[str, str], float] | None = None,
+) -> Target:
+    """The target for a model; an unknown one gets a careful guess and a warning.
+
+    `learned`: the factor that bills of a model put on an estimate, by model and tokenizer.
+    """
+    card = catalog.find(model, extra=catalogue)
+    warnings: tuple[str, ...] = ()
+    if model and not card.known:
+        warnings = (
+            f"model `{model}` is not in the catalogue: a limit of {card.context:,} tokens and "
+            f"{card.tokenizer} counts are assumed; name it in a models file to correct that",
+        )
+    base = tokenizer(counter or card.tokenizer)
+    factor = learned(card.id, base.name) if learned and not base.exact else 1.0
+    meter = _meter(counter or card.tokenizer, format, card.images, factor)
+    return Target(format=format, card=card, meter=meter, warnings=warnings)
+
+
+@lru_cache(maxsize=32)
+def _meter(counter: str | Count, format: Format, images: str, factor: float) -> Meter:
+    """One meter for each way of counting, so that a text is counted once in a process."""
+    base = tokenizer(counter)
+    return Meter(base if factor == 1.0 else scaled(base, factor), wire.framing(format), images=images)
+
+
+def asked_reply(envelope: str) -> int | None:
+    """How long an answer a request body asks for."""
+    if not envelope:
+        return None
+    body = json.loads(envelope)
+    config = body.get("generationConfig") or body.get("config") or {}
+    for place, key in (
+        (body, "max_completion_tokens"),
+        (body, "max_output_tokens"),
+        (body, "max_tokens"),
+        (config, "maxOutputTokens"),
+        (config, "max_output_tokens"),
+    ):
+        if isinstance(place, dict) and isinstance(place.get(key), int):
+            return int(place[key])
+    return None
+
+
+def checked_budget(budget: object) -> None:
+    """Refuse what is not a whole number; too small a number is the pipeline's to refuse."""
+    if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int)):
+        raise InputError(
+            f"`budget` is {budget!r}, not a whole number of tokens", remedy="pass an int, as in budget=8_000"
+        )
+
+
+def tools_text(tools: object) -> str:
+    """Tool definitions as JSON, in the order and with the fields they came."""
+    return "" if tools is None else wire.to_json(tools, "tools")
+
+
+def system_messages(system: object) -> tuple[Message, ...]:
+    """A system prompt given beside the messages, as a message."""
+    if system is None or system == "":
+        return ()
+    if not isinstance(system, str):
+        raise InputError(
+            f"`system` is a {type(system).__name__}, not text",
+            remedy="pass text, or put the system prompt into the request body as the provider has it",
+        )
+    return (wire.text_message("system", system),)
+
+
+def warn(warnings: Sequence[str]) -> None:
+    """Say it where Python programs say such things."""
+    for text in warnings:
+        python_warnings.warn(text, stacklevel=3)

@@ -1,0 +1,127 @@
+"""The laws of a window, for any history in any format: room, turns, nothing lost, stable, explained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import foveal
+from foveal import wire
+from foveal.errors import BudgetError, InputError
+from foveal.model import Format, Window, handle_of
+from strategies import FORMATS, histories, requests
+
+pytestmark = pytest.mark.soak
+BUDGETS = st.integers(1, 600)
+FEWER = settings(max_examples=settings.default.max_examples // 5)
+FEWEST = settings(max_examples=settings.default.max_examples // 25)
+
+
+def fitted(history: Any, budget: int, format: Format) -> Window | None:
+    """The window, or None where there is nothing to answer or no room for what must stay."""
+    try:
+        return foveal.fit(history, budget=budget, format=format)
+    except BudgetError:
+        return None
+    except InputError as error:
+        if "no message to answer" in error.what:
+            return None
+        raise
+
+
+def faults(window: Window) -> set[str]:
+    """What the provider would refuse; a history that ends with the assistant's words is the caller's wish."""
+    return set(wire.check(window.request | {"system": window.system}, window.format)) - {
+        "ends_with_assistant"
+    }
+
+
+def covered(window: Window) -> list[int]:
+    return [seq for d in window.manifest.decisions for seq in range(d.first, d.last + 1)]
+
+
+def recalled(window: Window, history: list[Any], format: Format) -> list[Any]:
+    messages = wire.load(history, format=format).messages
+    return [window.recall(handle_of(message.digest)) for message in messages]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@given(data=st.data())
+def test_room_turns_and_reasons_hold_for_any_history_however_broken(
+    format: Format, data: st.DataObject
+) -> None:
+    history = data.draw(histories(format, broken=True))
+    window = fitted(history, data.draw(BUDGETS), format)
+    if window is not None:
+        assert window.tokens == foveal.count_tokens(window.messages, format=format) <= window.budget
+        assert faults(window) == set()
+        assert covered(window) == list(range(len(history)))
+        assert all(decision.because for decision in window.manifest.decisions)
+        assert recalled(window, history, format) == history
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@FEWER
+@given(data=st.data())
+def test_a_valid_history_that_fits_comes_out_as_it_came_in(format: Format, data: st.DataObject) -> None:
+    history = data.draw(histories(format))
+    window = foveal.fit(history, budget=1_000_000, format=format)
+    assert window.messages == history
+    assert window.manifest.left_out == window.manifest.repairs == ()
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@FEWER
+@given(data=st.data())
+def test_a_request_body_that_fits_comes_out_as_it_came_in(format: Format, data: st.DataObject) -> None:
+    body = data.draw(requests(format))
+    assert foveal.fit(body, model="gpt-5", budget=1_000_000, format=format).request == body
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@FEWER
+@given(data=st.data())
+def test_a_session_gives_the_window_that_fit_gives_at_every_turn(format: Format, data: st.DataObject) -> None:
+    history, budget = data.draw(histories(format, broken=True)), data.draw(BUDGETS)
+    with foveal.Foveal(":memory:") as fov:
+        session = fov.session()
+        for at, message in enumerate(history):
+            session.extend([message], format=format)
+            expected = fitted(history[: at + 1], budget, format)
+            try:
+                built = session.build(budget=budget, format=format)
+            except (BudgetError, InputError):
+                built = None
+            assert (built and built.messages) == (expected and expected.messages)
+            assert (built and built.tokens) == (expected and expected.tokens)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@FEWER
+@given(data=st.data())
+def test_the_prefix_is_stable_while_nothing_before_it_changes(format: Format, data: st.DataObject) -> None:
+    history = data.draw(histories(format))
+    more = data.draw(histories(format))
+    before = foveal.fit(history, budget=1_000_000, format=format).pieces
+    after = foveal.fit([*history, *more], budget=1_000_000, format=format).pieces
+    assert after[: len(before)] == before
+
+
+@pytest.mark.parametrize("source", FORMATS)
+@pytest.mark.parametrize("format", FORMATS)
+@FEWEST
+@given(data=st.data())
+def test_a_session_can_be_sent_to_any_provider(source: Format, format: Format, data: st.DataObject) -> None:
+    history = data.draw(histories(source, broken=True))
+    with foveal.Foveal(":memory:") as fov:
+        session = fov.session()
+        session.extend(history, format=source)
+        try:
+            window = session.build(budget=data.draw(BUDGETS), format=format)
+        except (BudgetError, InputError):
+            return
+        assert window.tokens <= window.budget
+        assert faults(window) == set()

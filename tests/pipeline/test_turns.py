@@ -1,0 +1,81 @@
+"""What a turn is. Read the test names top to bottom: they are the spec."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from foveal import wire
+from foveal.model import Format
+from foveal.pipeline.turns import Tail, joined, joins, links
+
+
+def turns(history: Sequence[dict[str, Any]], format: Format = "openai") -> list[list[int]]:
+    """Positions of the messages, grouped into turns."""
+    tail: Tail | None = None
+    found: list[list[int]] = []
+    runs = wire.rules(format).item_per_part
+    for at, message in enumerate(wire.load(list(history), format=format).messages):
+        link = links(message)
+        if joins(tail, link, runs=runs):
+            found[-1].append(at)
+        else:
+            found.append([at])
+        tail = joined(tail, link, runs=runs)
+    return found
+
+
+def said(role: str) -> dict[str, Any]:
+    return {"role": role, "content": "words"}
+
+
+def called(*ids: str) -> dict[str, Any]:
+    function = {"name": "ls", "arguments": "{}"}
+    calls = [{"id": id, "type": "function", "function": function} for id in ids]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
+def answered(id: str) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": id, "content": "a.txt"}
+
+
+def test_plain_messages_are_turns_of_their_own() -> None:
+    assert turns([said("system"), said("user"), said("assistant")]) == [[0], [1], [2]]
+
+
+def test_a_call_and_its_answer_are_one_turn() -> None:
+    assert turns([said("user"), called("a"), answered("a"), said("user")]) == [[0], [1, 2], [3]]
+
+
+def test_parallel_calls_and_all_their_answers_are_one_turn() -> None:
+    assert turns([called("a", "b"), answered("b"), answered("a")]) == [[0, 1, 2]]
+
+
+def test_an_id_used_again_later_belongs_to_the_later_call() -> None:
+    assert turns([called("a"), answered("a"), called("a"), answered("a")]) == [[0, 1], [2, 3]]
+
+
+def test_an_answer_after_other_words_belongs_to_nobody() -> None:
+    assert turns([called("a"), said("user"), answered("a")]) == [[0], [1], [2]]
+
+
+def test_an_answer_to_a_call_nobody_made_stands_alone() -> None:
+    assert turns([called("a"), answered("b")]) == [[0], [1]]
+
+
+def test_calls_without_ids_pair_by_name() -> None:
+    call = {"role": "model", "parts": [{"functionCall": {"name": "ls", "args": {}}}]}
+    result = {"role": "user", "parts": [{"functionResponse": {"name": "ls", "response": {}}}]}
+    assert turns([call, result, call, result], "gemini") == [[0, 1], [2, 3]]
+
+
+def test_items_of_one_answer_stay_together_with_their_reasoning() -> None:
+    reasoning = {"type": "reasoning", "id": "rs_1", "summary": []}
+    call = {"type": "function_call", "call_id": "a", "name": "ls", "arguments": "{}"}
+    output = {"type": "function_call_output", "call_id": "a", "output": "a.txt"}
+    asked = {"role": "user", "content": "list"}
+    assert turns([asked, reasoning, call, output, reasoning, call], "responses") == [[0], [1, 2, 3], [4, 5]]
+
+
+def test_a_tools_words_without_an_id_go_with_the_assistants_before_them() -> None:
+    assert turns([said("user"), said("assistant"), said("tool")], "plain") == [[0], [1, 2]]
