@@ -1,0 +1,62 @@
+"""The command line's own help → `docs/reference/cli.md`, one heading per command.
+
+The page is made, never edited: `make docs` writes it, a house test compares it with what
+`page()` returns today.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from typer.main import get_command
+
+from foveal.cli import app
+
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "cli.md"
+INTRODUCTION = """\
+# Command line
+
+Made from `foveal --help` and its commands by `make docs`; do not edit it here.
+"""
+
+
+def page() -> str:
+    """The whole page, as it should be in the repository now."""
+    root = get_command(app)
+    return "\n".join([INTRODUCTION, *_sections(root, root.context_class(root, info_name="foveal"))])
+
+
+def _sections(command: Any, context: Any) -> Iterator[str]:
+    yield _section(command, context)
+    for name in sorted(getattr(command, "commands", {})):
+        child = command.commands[name]
+        if not child.hidden:
+            yield from _sections(child, child.context_class(child, info_name=name, parent=context))
+
+
+def _section(command: Any, context: Any) -> str:
+    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
+    rows = [record for param in command.get_params(context) if (record := param.get_help_record(context))]
+    lines = [f"## {context.command_path}", "", "```text", usage, "```", "", *_paragraphs(command.help or "")]
+    lines += [
+        "| | |",
+        "|---|---|",
+        *(f"| `{_cell(term)}` | {_cell(meaning)} |" for term, meaning in rows),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    for paragraph in text.replace("\b", "").strip().split("\n\n"):
+        yield from (" ".join(paragraph.split()), "")
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

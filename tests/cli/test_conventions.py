@@ -1,0 +1,143 @@
+"""What holds for every command: where results and errors go, exit codes, JSON, colour, the way out."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from commands import Desk
+from foveal import __version__
+from foveal.cli import app
+
+COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+ISSUED = (
+    "add import build fit stats search recall pin unpin forget restore sessions export backup verify count "
+    "models explain config doctor demo"
+)
+MESSAGES = [{"role": "user", "content": f"message {n}"} for n in range(3)]
+
+
+def test_every_command_is_there() -> None:
+    assert sorted(ISSUED.split()) == COMMANDS
+
+
+def test_every_command_takes_json_and_says_what_it_does() -> None:
+    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+        assert "--json" in [option for param in command.params for option in param.opts], name
+        assert command.help, name
+
+
+def test_without_a_command_the_help_is_printed(desk: Desk) -> None:
+    done = desk.foveal()
+    assert done.code == 0
+    assert all(f"\n  {name} " in done.out for name in COMMANDS)
+
+
+def test_the_version_is_printed(desk: Desk) -> None:
+    assert desk.foveal("--version").out == f"foveal {__version__}\n"
+
+
+def test_json_may_stand_before_or_after_the_command(desk: Desk) -> None:
+    before, after = desk.foveal("--json", "add", "user", "one"), desk.foveal("add", "user", "two", "--json")
+    assert (before.json, after.json) == ({"id": "m1"}, {"id": "m2"})
+
+
+def test_what_fails_says_so_in_one_line_and_what_to_do_in_another(desk: Desk) -> None:
+    done = desk.foveal("stats")
+    assert (done.code, done.out) == (1, "")
+    assert done.err.splitlines() == [
+        "foveal: there is no session 'default'",
+        "  try: `foveal sessions` lists them; `foveal add` and `foveal import` make one",
+    ]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["biuld"], ["build", "--bugdet", "9"], ["add"], ["add", "robot", "hello"]]
+)
+def test_wrong_usage_exits_2_and_names_the_help(desk: Desk, arguments: list[str]) -> None:
+    done = desk.foveal(*arguments)
+    assert (done.code, done.out) == (2, "")
+    first, second = done.err.splitlines()
+    assert first.startswith("foveal: ")
+    assert second.startswith("  try: `foveal")
+
+
+def test_a_warning_is_one_line_on_stderr(desk: Desk) -> None:
+    done = desk.foveal("fit", "--model", "nobodys-model", stdin=json.dumps(MESSAGES))
+    assert done.json == MESSAGES
+    assert done.err.startswith("foveal: warning: model `nobodys-model` is not in the catalogue")
+    assert done.err.count("\n") == 1
+
+
+def test_a_reader_that_has_seen_enough_is_no_failure_worth_a_word(desk: Desk) -> None:
+    desk.fill(*[{"role": "user", "content": "x" * 9_000}] * 200)
+    export = f"{sys.executable} -m foveal.cli export --jsonl | head -c 10"
+    done = subprocess.run(["bash", "-c", export], env=desk.environment(), check=False, capture_output=True)
+    assert (len(done.stdout), done.stderr) == (10, b"")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_an_interrupt_ends_it_with_130_and_no_traceback(desk: Desk) -> None:
+    command = [sys.executable, "-m", "foveal.cli", "count"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, env=desk.environment(), **pipes) as process:  # type: ignore[call-overload]
+        _wait_until_reading(process.pid)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert b"Traceback" not in err
+
+
+def _wait_until_reading(pid: int) -> None:
+    """Until the process waits for its stdin; where that cannot be seen, a while."""
+    place = Path(f"/proc/{pid}/wchan")
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        if place.exists() and "pipe" in place.read_text():
+            return
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("plain", [{"NO_COLOR": "1"}, {"CI": "true"}, {}])
+def test_only_a_terminal_gets_colour(desk: Desk, plain: dict[str, str]) -> None:
+    pytest.importorskip("pty")
+    desk.fill(*MESSAGES)
+    environment = {"NO_COLOR": "", "CI": "", "TERM": "xterm-256color", **plain}
+    assert ("\x1b[" in _on_a_terminal(desk, environment)) is (not plain)
+
+
+def _on_a_terminal(desk: Desk, environment: dict[str, str]) -> str:
+    import pty
+
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "foveal.cli", "search", "message"]
+    subprocess.run(command, env=desk.environment(**environment), stdout=theirs, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 100_000).decode()
+    os.close(ours)
+    return shown
+
+
+@pytest.mark.parametrize("command", ["--version", "add user hello"])
+def test_what_needs_no_colour_and_no_prices_does_not_load_them(desk: Desk, command: str) -> None:
+    code = (
+        "import sys; from foveal.cli.app import run; "
+        f"run({command.split()}); print('rich' in sys.modules, 'genai_prices' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=desk.environment(), check=True, capture_output=True, text=True
+    )
+    assert done.stdout.splitlines()[-1] == "False False"
+
+
+def test_completion_is_there(desk: Desk) -> None:
+    done = desk.foveal(_FOVEAL_COMPLETE="complete_bash", COMP_WORDS="foveal bui", COMP_CWORD="1")
+    assert done.out.split() == ["build"]

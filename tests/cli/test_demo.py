@@ -1,0 +1,53 @@
+"""What the demo promises: it needs nothing, and what it says was measured."""
+
+from __future__ import annotations
+
+import pytest
+
+from commands import Desk
+from foveal import wire
+from foveal.cli import demo_session
+from foveal.cli.rehearsal import BUDGET, Rehearsal, rehearse
+
+
+@pytest.fixture(scope="module")
+def found() -> Rehearsal:
+    return rehearse()
+
+
+def test_the_bundled_session_is_long_valid_and_the_same_every_time() -> None:
+    history = list(demo_session.messages())
+    assert len(history) > 300
+    assert wire.check({"messages": history}, "openai") == []
+    assert history == list(demo_session.messages())
+
+
+def test_every_managed_request_is_valid_and_within_the_budget(found: Rehearsal) -> None:
+    assert (found.refused, found.over) == (0, 0)
+    assert found.largest <= BUDGET
+
+
+def test_the_naive_cut_breaks_requests_and_loses_the_rules(found: Rehearsal) -> None:
+    assert found.naive_refused > 0
+    assert found.naive_ruleless > 0
+
+
+def test_the_rules_are_in_the_last_window_and_the_decision_is_brought_back(found: Rehearsal) -> None:
+    sent = [message["content"] for message in found.window.messages]
+    assert demo_session.RULE in sent
+    assert demo_session.DECISION not in sent
+    assert found.original == {"role": "assistant", "content": demo_session.DECISION}
+
+
+def test_it_is_shown_in_80_columns_with_nothing_stored(desk: Desk) -> None:
+    done = desk.foveal("demo")
+    assert done.code == 0, done.err
+    assert max(map(len, done.out.splitlines())) <= 80
+    assert "grace period of 90 seconds" in " ".join(done.out.split()).replace("\n", " ")
+    assert not desk.store.exists()
+
+
+def test_its_numbers_come_as_json(desk: Desk) -> None:
+    numbers = desk.foveal("demo", "--json").json
+    assert numbers["refused"] == numbers["over"] == 0
+    assert numbers["sent"] < numbers["sent_whole"]

@@ -1,0 +1,144 @@
+"""What the memory commands promise."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from commands import Desk
+
+CHAT = [
+    {"role": "system", "content": "You fix bugs."},
+    {"role": "user", "content": "We use RS256, not HS256."},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}],
+    },
+    {"role": "tool", "tool_call_id": "c1", "content": "auth.js\nindex.js"},
+]
+
+
+def said(text: str) -> dict[str, str]:
+    return {"role": "user", "content": text}
+
+
+def test_add_prints_the_id(desk: Desk) -> None:
+    desk.fill(said("Fix the bug"))
+    assert desk.foveal("add", "assistant", "--name", "coder", "Done").out == "m2\n"
+    assert desk.history()[1] == {"role": "assistant", "content": "Done", "name": "coder"}
+
+
+def test_add_reads_stdin_as_it_is(desk: Desk) -> None:
+    desk.foveal("add", "user", "-", stdin="größe\n")
+    desk.foveal("add", "user", stdin="two")
+    assert desk.history() == [said("größe\n"), said("two")]
+
+
+def test_a_pinned_message_is_in_every_window(desk: Desk) -> None:
+    desk.foveal("add", "--pin", "user", "the rule")
+    desk.fill(*[said("filler " * 50)] * 3)
+    kept = desk.foveal("build", "--budget", "120", "--format", "openai").json["messages"]
+    assert [message["content"][:8] for message in kept] == ["the rule", "filler f"]
+
+
+def test_import_says_what_it_stored_and_comes_out_the_same(desk: Desk) -> None:
+    file = desk.write("chat.json", CHAT)
+    assert desk.foveal("import", file).out == "chat.json: 4 messages (openai), 4 stored\n"
+    assert desk.foveal("export").json == CHAT
+    lines = desk.foveal("export", "--jsonl").out.splitlines()
+    assert [json.loads(line) for line in lines] == CHAT
+
+
+def test_import_takes_several_files_and_jsonl(desk: Desk) -> None:
+    one = desk.write("one.jsonl", "\n".join(map(json.dumps, CHAT)))
+    two = desk.write("two.json", {"messages": CHAT[:2]})
+    assert [row["stored"] for row in desk.foveal("import", one, two, "--json").json] == [4, 2]
+    assert desk.history() == [*CHAT, *CHAT[:2]]
+
+
+def test_import_with_sync_stores_only_what_is_new(desk: Desk) -> None:
+    desk.fill(*CHAT[:2])
+    done = desk.foveal("import", "--sync", desk.write("chat.json", CHAT))
+    assert done.out == "chat.json: 4 messages (openai), 2 stored\n"
+    assert desk.history() == CHAT
+
+
+def test_of_several_files_the_good_ones_before_a_bad_one_stay(desk: Desk) -> None:
+    good, bad = desk.write("good.json", CHAT[:2]), desk.write("bad.json", [*CHAT, {"role": "robot"}])
+    done = desk.foveal("import", good, bad)
+    assert done.code == 1
+    assert "bad.json, message 4: `role` is 'robot'" in done.err
+    assert desk.history() == CHAT[:2]
+
+
+def test_a_transcript_of_an_agent_can_be_imported(desk: Desk) -> None:
+    line = {"type": "user", "uuid": "u1", "parentUuid": None, "isSidechain": False, "sessionId": "s",
+            "timestamp": "2025-06-01T10:00:00Z", "message": {"role": "user", "content": "hello"}}  # fmt: skip
+    done = desk.foveal("import", desk.write("log.jsonl", json.dumps(line)))
+    assert done.out == "log.jsonl: 1 messages (anthropic), 1 stored\n"
+
+
+def test_search_finds_and_its_handle_brings_the_original_back(desk: Desk) -> None:
+    desk.fill(*CHAT)
+    (hit,) = desk.foveal("search", "RS256", "--json").json
+    assert (hit["id"], hit["role"], hit["text"]) == ("m2", "user", "We use RS256, not HS256.")
+    assert desk.foveal("recall", hit["handle"]).out == "We use RS256, not HS256."
+    assert desk.foveal("recall", "m3", "--json").json == CHAT[2]
+    assert desk.foveal("recall", "m3").out == "ls({})"
+
+
+def test_search_shows_id_handle_and_the_place(desk: Desk) -> None:
+    desk.fill(said(f"{'before ' * 40}the needle{' after' * 40}"))
+    head, place = desk.foveal("search", "needle").out.splitlines()
+    assert head.startswith("m1  fv-")
+    assert "the needle" in place
+    assert max(len(head), len(place)) <= 80
+
+
+def test_search_may_look_into_every_session(desk: Desk) -> None:
+    desk.fill(said("a needle"), session="other")
+    assert desk.foveal("search", "needle", "--all", "--json").json[0]["session"] == "other"
+
+
+def test_a_system_prompt_from_beside_the_messages_can_be_recalled(desk: Desk) -> None:
+    body = {
+        "system": [{"type": "text", "text": "Be brief."}],
+        "messages": [{"role": "user", "content": "Hi"}],
+    }
+    desk.foveal("import", desk.write("body.json", body))
+    assert desk.foveal("recall", "m1").out == "Be brief."
+
+
+def test_pin_unpin_leave_out_and_restore(desk: Desk) -> None:
+    desk.fill(said("one"), said("two"))
+    marks = (("pin", "m1"), ("unpin", "m1"), ("forget", "m1", "--keep"), ("restore", "m1"))
+    assert [desk.foveal(*mark).out for mark in marks] == [
+        "m1 pinned\n", "m1 unpinned\n", "m1 left out\n", "m1 restored\n",
+    ]  # fmt: skip
+    assert desk.history() == [said("one"), said("two")]
+
+
+def test_what_is_forgotten_is_gone(desk: Desk) -> None:
+    desk.fill(said("a secret"), said("two"))
+    assert desk.foveal("forget", "m1", "--json").json == {"id": "m1", "mark": "erased"}
+    assert desk.history() == [said("two")]
+    assert b"a secret" not in desk.store.read_bytes()
+
+
+@pytest.mark.parametrize(("answer", "code", "left"), [(b"n\n", 1, 2), (b"y\n", 0, 1)])
+def test_on_a_terminal_forget_asks_first(desk: Desk, answer: bytes, code: int, left: int) -> None:
+    pty = pytest.importorskip("pty")
+    desk.fill(said("one"), said("two"))
+    ours, theirs = pty.openpty()
+    os.write(ours, answer)
+    command = [sys.executable, "-m", "foveal.cli", "forget", "m1"]
+    done = subprocess.run(command, env=desk.environment(), stdin=theirs, check=False, capture_output=True)
+    os.close(theirs)
+    os.close(ours)
+    assert done.stderr.startswith(b"Erase m1 for good?")
+    assert (done.returncode, len(desk.history())) == (code, left)

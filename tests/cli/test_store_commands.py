@@ -1,0 +1,55 @@
+"""What the commands about the whole store promise."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+import pytest
+
+from commands import Desk
+
+ONE = {"role": "user", "content": "one"}
+
+
+def test_sessions_are_listed(desk: Desk) -> None:
+    desk.foveal("--session", "fix-auth", "add", "user", "one", FOVEAL_MODEL="gpt-5")
+    desk.fill(ONE, session="review")
+    first, second = desk.foveal("sessions", "--json").json
+    assert (first["name"], first["messages"], first["model"]) == ("fix-auth", 1, "gpt-5")
+    assert second["name"] in desk.foveal("sessions").out
+
+
+def test_what_a_session_remembers_wins_over_the_settings(desk: Desk) -> None:
+    desk.foveal("add", "user", "one", FOVEAL_MODEL="gpt-5")
+    desk.foveal("add", "user", "two", FOVEAL_MODEL="gpt-4")
+    assert desk.foveal("sessions", "--json").json[0]["model"] == "gpt-5"
+
+
+def test_tenants_do_not_see_each_other(desk: Desk) -> None:
+    desk.foveal("--tenant", "ours", "add", "user", "one")
+    assert desk.foveal("--tenant", "theirs", "sessions", "--json").json == []
+
+
+def test_a_backup_is_a_store(desk: Desk) -> None:
+    desk.fill(ONE)
+    assert desk.foveal("backup", "copy.db", "--json").json == {"file": "copy.db"}
+    assert desk.foveal("--store", "copy.db", "export").json == [ONE]
+
+
+def test_verify_says_clean(desk: Desk) -> None:
+    desk.fill(ONE)
+    assert desk.foveal("verify").out == "clean: messages 1, sessions 1\n"
+    assert desk.foveal("verify", "--json").json["clean"] is True
+
+
+def test_the_store_is_where_the_environment_says_and_else_in_the_data_folder(desk: Desk) -> None:
+    desk.foveal("add", "user", "one", FOVEAL_STORE="")
+    assert not desk.store.exists()
+    assert list((desk.folder / "home").rglob("foveal.db"))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions")
+def test_the_store_is_the_owners_alone(desk: Desk) -> None:
+    desk.foveal("add", "user", "one")
+    assert stat.S_IMODE(desk.store.stat().st_mode) == 0o600

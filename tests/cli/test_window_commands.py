@@ -1,0 +1,156 @@
+"""What the window commands promise."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import foveal
+from commands import Desk
+
+HISTORY = [
+    {"role": "system", "content": "You fix bugs."},
+    *(
+        {"role": role, "content": f"{role} says {n} " * 4}
+        for n in range(20)
+        for role in ("user", "assistant")
+    ),
+    {"role": "user", "content": "And now?"},
+]
+
+
+@pytest.fixture
+def filled(desk: Desk) -> Desk:
+    desk.fill(*HISTORY)
+    return desk
+
+
+def build(desk: Desk, *budgets: int) -> None:
+    """Windows made before, through the library."""
+    with foveal.Foveal(desk.store) as fov:
+        for budget in budgets:
+            fov.session().build(budget=budget)
+
+
+def test_build_prints_a_transcript_to_read(filled: Desk) -> None:
+    out = filled.foveal("build", "--budget", "80").out
+    assert out.startswith("── system\nYou fix bugs.\n\n── ")
+    assert out.endswith("── user\nAnd now?\n")
+
+
+@pytest.mark.parametrize(
+    ("format", "messages", "system"),
+    [
+        ("openai", "messages", None),
+        ("responses", "input", None),
+        ("anthropic", "messages", "system"),
+        ("gemini", "contents", "systemInstruction"),
+    ],
+)
+def test_build_prints_the_request_of_any_provider(
+    filled: Desk, format: str, messages: str, system: str | None
+) -> None:
+    body = filled.foveal("build", "--budget", "120", "--format", format).json
+    assert set(body) == {messages, system} - {None}
+    assert "And now?" in json.dumps(body[messages][-1])
+
+
+def test_build_as_json_has_the_numbers_and_the_manifest(filled: Desk) -> None:
+    body = filled.foveal("build", "--budget", "80", "--json").json
+    assert set(body) == {"messages", "system", "tokens", "budget", "manifest"}
+    assert body["tokens"] <= body["budget"] == 80
+    assert body["tokens"] == sum(body["manifest"]["parts"].values())
+
+
+def test_tools_and_a_system_prompt_may_be_given(filled: Desk) -> None:
+    tools = filled.write(
+        "tools.json", [{"name": "ls", "description": "list", "input_schema": {"type": "object"}}]
+    )
+    options = ("--tools", tools, "--system", "Be brief.", "--format", "anthropic", "--budget", "600")
+    body = filled.foveal("build", *options).json
+    assert body["tools"][0]["name"] == "ls"
+    assert "Be brief." in json.dumps(body["system"])
+
+
+def test_the_budget_may_be_set_by_a_file(filled: Desk) -> None:
+    filled.write("foveal.toml", "budget = 77")
+    assert filled.foveal("build", "--json").json["budget"] == 77
+
+
+def test_fit_gives_a_list_for_a_list(desk: Desk) -> None:
+    done = desk.foveal("fit", "--budget", "80", stdin=json.dumps(HISTORY))
+    assert done.json == foveal.fit(HISTORY, budget=80).messages
+    assert done.err == ""
+
+
+def test_fit_gives_a_body_for_a_body(desk: Desk) -> None:
+    body = {"model": "claude-sonnet-4-5", "max_tokens": 100, "system": "Be brief.", "messages": HISTORY[1:]}
+    fitted = desk.foveal("fit", desk.write("body.json", body), "--budget", "200").json
+    assert list(fitted) == list(body)
+    assert {**fitted, "messages": []} == {**body, "messages": []}
+    assert 0 < len(fitted["messages"]) < len(body["messages"])
+
+
+def test_fit_reads_jsonl_and_stores_nothing(desk: Desk) -> None:
+    lines = "\n".join(map(json.dumps, HISTORY[:3]))
+    assert desk.foveal("fit", stdin=lines).json == HISTORY[:3]
+    assert not desk.store.exists()
+
+
+def test_fit_explains_on_stderr(desk: Desk) -> None:
+    done = desk.foveal("fit", "--budget", "80", "--explain", stdin=json.dumps(HISTORY))
+    assert "system prompt" in done.err
+    assert done.json
+
+
+def test_explain_is_a_table_of_at_most_80_columns(filled: Desk) -> None:
+    build(filled, 90)
+    out = filled.foveal("explain").out
+    assert max(map(len, out.splitlines())) <= 80
+    assert all(word in out for word in ("of 90 tokens", "system prompt", "left out", "open turn"))
+
+
+def test_explain_shows_any_build(filled: Desk) -> None:
+    build(filled, 90, 80)
+    assert filled.foveal("explain", "1", "--json").json["budget"] == 90
+    assert filled.foveal("explain", "--json").json["budget"] == 80
+    assert filled.foveal("explain", "9").err.startswith("foveal: session `default` has no build 9\n  try: ")
+
+
+def test_stats_tell_the_session_in_numbers(filled: Desk) -> None:
+    build(filled, 80)
+    numbers = filled.foveal("stats", "--json").json
+    assert (numbers["messages"], numbers["builds"], numbers["window_budget"]) == (42, 1, 80)
+    assert sum(numbers["tokens_by_role"].values()) == numbers["tokens"]
+    out = filled.foveal("stats").out
+    assert "42 messages" in out
+    assert "of 80 tokens" in out
+
+
+def test_count_says_whether_it_is_exact(desk: Desk) -> None:
+    assert desk.foveal("count", "--model", "gpt-5", stdin="hello world").out == (
+        "2 tokens (o200k_base, exact)\n"
+    )
+    assert "estimate" in desk.foveal("count", "--model", "claude-sonnet-4-5", stdin="hello world").out
+
+
+def test_count_prices_messages_with_what_the_format_adds(desk: Desk) -> None:
+    counted = desk.foveal("count", "--model", "gpt-5", "--json", stdin=json.dumps(HISTORY)).json
+    assert counted == {
+        "tokens": foveal.count_tokens(HISTORY, model="gpt-5"),
+        "exact": True,
+        "error_bound": 0.0,
+        "tokenizer": "o200k_base",
+    }
+
+
+def test_count_takes_jsonl_for_messages_too(desk: Desk) -> None:
+    lines = "\n".join(map(json.dumps, HISTORY))
+    counted = desk.foveal("count", "--model", "gpt-5", "--json", stdin=lines).json
+    assert counted["tokens"] == foveal.count_tokens(HISTORY, model="gpt-5")
+
+
+@pytest.mark.parametrize("text", ['{"name": "x"}', "[1, 2]", "[" * 100_000])
+def test_json_that_holds_no_messages_is_counted_as_text(desk: Desk, text: str) -> None:
+    assert desk.foveal("count", "--json", stdin=text).json["tokens"] == foveal.count_tokens(text)

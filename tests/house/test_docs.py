@@ -1,0 +1,161 @@
+"""Every code block that people read runs. A page is one story: its blocks share a folder and names.
+
+`python` is executed, `pycon` is a doctest, `toml` and `json` must parse, `text` is only shown. In `console`,
+`$` starts a command and `>` continues it; output that is shown must come, with `…` for anything; a command
+that should fail says so: `$ foveal fit broken.json  # exit 1`.
+"""
+
+from __future__ import annotations
+
+import doctest
+import json
+import os
+import re
+import subprocess
+import sys
+import textwrap
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from house.tree import ROOT, pages
+
+FENCE = re.compile(
+    r"^(?P<indent> *)```(?P<language>\w*)\n(?P<body>.*?)^(?P=indent)```$", re.DOTALL | re.MULTILINE
+)
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
+EXIT = re.compile(r"\s+# exit (\d)$")
+LANGUAGES = {"python", "pycon", "console", "toml", "json", "text"}
+# Setting up is what running the tests already did: these are shown, and `make` targets are looked up.
+SET_UP = ("cd ", "git ", "pip ", "make", "python -m pip ", "uv ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    language: str
+    body: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    text: str
+    output: str
+    code: int
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_block_of_the_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _live_in(tmp_path, monkeypatch)
+    names: dict[str, object] = {"__name__": "page"}
+    for block in _blocks(page.read_text(encoding="utf-8")):
+        where = f"{page.relative_to(ROOT)}:{block.line}"
+        assert block.language in LANGUAGES, f"{where}: {block.language!r} is none of {sorted(LANGUAGES)}"
+        _run(block, where, names)
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_link_to_a_file_leads_to_one(page: Path) -> None:
+    links = LINK.findall(page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_a_shown_output_that_does_not_come_is_found() -> None:
+    with pytest.raises(AssertionError, match="guide:7"):
+        _run_console("$ echo one\ntwo\n", "guide:7")
+
+
+def test_an_ellipsis_stands_for_anything() -> None:
+    _run_console("$ echo one two three\none … three\n$ printf 'a\\nb\\nc\\n'\na\n…\nc\n", "guide:7")
+
+
+def test_a_failure_that_is_not_announced_is_found() -> None:
+    _run_console("$ false  # exit 1\n", "guide:7")
+    with pytest.raises(AssertionError, match="exit 1"):
+        _run_console("$ false\n", "guide:7")
+
+
+def _live_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    for name in [name for name in os.environ if name.startswith("FOVEAL_")]:
+        monkeypatch.delenv(name)
+    for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(folder / ".home"))
+    monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "100")
+
+
+def _blocks(text: str) -> Iterator[Block]:
+    for found in FENCE.finditer(text):
+        line = text.count("\n", 0, found.start()) + 1
+        yield Block(language=found["language"], body=textwrap.dedent(found["body"]), line=line)
+
+
+def _run(block: Block, where: str, names: dict[str, object]) -> None:
+    match block.language:
+        case "python":
+            exec(compile(block.body, where, "exec"), names)
+        case "pycon":
+            _run_doctest(block.body, where, names)
+        case "console":
+            _run_console(block.body, where)
+        case "toml":
+            tomllib.loads(block.body)
+        case "json":
+            json.loads(block.body)
+
+
+def _run_doctest(body: str, where: str, names: dict[str, object]) -> None:
+    flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+    session = doctest.DocTestParser().get_doctest(body, names, where, where, 0)
+    report: list[str] = []
+    failed = (
+        doctest.DocTestRunner(optionflags=flags).run(session, out=report.append, clear_globs=False).failed
+    )
+    names |= session.globs
+    assert not failed, "".join(report)
+
+
+def _run_console(body: str, where: str) -> None:
+    for command in _commands(body):
+        if command.text.startswith(SET_UP):
+            assert _targets(command.text) <= _makefile(), f"{where}: no such target: {command.text}"
+            continue
+        done = subprocess.run(
+            ["bash", "-c", command.text], check=False, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+        told = f"{where}: $ {command.text}\n{done.stdout}\nexit {done.returncode}"
+        assert done.returncode == command.code, told
+        assert not command.output or _shows(command.output, done.stdout), told
+
+
+def _commands(body: str) -> Iterator[Command]:
+    for story in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+        first, *rest = story.rstrip("\n").split("\n")
+        more = [line.removeprefix("> ") for line in rest if line.startswith("> ")]
+        output = "\n".join(line for line in rest if not line.startswith("> ")).strip()
+        code = int(found[1]) if (found := EXIT.search(first)) else 0
+        yield Command(text="\n".join([EXIT.sub("", first), *more]), output=output, code=code)
+
+
+def _shows(expected: str, actual: str) -> bool:
+    pattern = ".*?".join(re.escape(piece) for piece in _trimmed(expected).split("…"))
+    return re.fullmatch(pattern, _trimmed(actual), re.DOTALL) is not None
+
+
+def _trimmed(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.strip().splitlines())
+
+
+def _targets(command: str) -> set[str]:
+    words = command.partition(" #")[0].split()
+    return {word for word in words[1:] if "=" not in word} if words[0] == "make" else set()
+
+
+def _makefile() -> set[str]:
+    return set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))

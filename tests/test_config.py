@@ -1,0 +1,136 @@
+"""What settings promise: who wins, where a value came from, and a clear word about what makes no sense."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from foveal import ConfigError
+from foveal.config import KEYS, Loaded, Settings, default_store, load, user_file
+
+
+@pytest.fixture(autouse=True)
+def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+
+
+def settle(cwd: Path, environment: dict[str, str] | None = None, **options: str | int | None) -> Loaded:
+    return load(options, environment or {}, cwd)
+
+
+def write(file: Path, text: str) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_without_anything_said_the_defaults_hold(tmp_path: Path) -> None:
+    loaded = settle(tmp_path)
+    assert loaded.settings == Settings(store=str(default_store()))
+    assert set(loaded.origins.values()) == {"default"}
+
+
+def test_an_option_beats_the_environment_beats_the_project_beats_the_user(tmp_path: Path) -> None:
+    user = write(user_file(), "session='user'\nmodel='user'\npreset='user'\ncounter='user'")
+    project = write(tmp_path / "foveal.toml", "session='project'\nmodel='project'\npreset='project'")
+    loaded = settle(tmp_path, {"FOVEAL_SESSION": "variable", "FOVEAL_MODEL": "variable"}, session="option")
+    found = loaded.settings
+    assert [found.session, found.model, found.preset, found.counter] == [
+        "option",
+        "variable",
+        "project",
+        "user",
+    ]
+    assert [loaded.origins[key] for key in ("session", "model", "preset", "counter")] == [
+        "option", "FOVEAL_MODEL", str(project), str(user),
+    ]  # fmt: skip
+
+
+def test_the_project_file_is_searched_upward(tmp_path: Path) -> None:
+    write(tmp_path / "foveal.toml", "session='above'")
+    (tmp_path / "one" / "two").mkdir(parents=True)
+    assert settle(tmp_path / "one" / "two").settings.session == "above"
+
+
+def test_a_project_may_say_it_in_its_pyproject(tmp_path: Path) -> None:
+    write(tmp_path / "pyproject.toml", "[tool.foveal]\nbudget = 8000")
+    assert settle(tmp_path).settings.budget == 8000
+
+
+def test_a_pyproject_that_says_nothing_of_foveal_is_passed_by(tmp_path: Path) -> None:
+    write(tmp_path / "foveal.toml", "session='above'")
+    write(tmp_path / "inner" / "pyproject.toml", "this is not = = TOML")
+    assert settle(tmp_path / "inner").settings.session == "above"
+
+
+def test_paths_in_a_file_are_seen_from_that_file(tmp_path: Path) -> None:
+    write(tmp_path / "foveal.toml", "store='data/agents.db'\ncatalogue='~/models.toml'")
+    found = settle(tmp_path).settings
+    assert (found.store, found.catalogue) == (str(tmp_path / "data" / "agents.db"), "~/models.toml")
+
+
+@pytest.mark.parametrize("store", [":memory:", "sqlite:///tmp/x.db", "~/x.db"])
+def test_addresses_in_a_file_stay_as_they_are(tmp_path: Path, store: str) -> None:
+    write(tmp_path / "foveal.toml", f"store='{store}'")
+    assert settle(tmp_path).settings.store == store
+
+
+def test_an_empty_variable_says_nothing(tmp_path: Path) -> None:
+    assert settle(tmp_path, {"FOVEAL_SESSION": ""}).origins["session"] == "default"
+
+
+@pytest.mark.parametrize("text", ["8000", "8_000", "8,000"])
+def test_a_budget_may_be_written_with_separators(tmp_path: Path, text: str) -> None:
+    assert settle(tmp_path, {"FOVEAL_BUDGET": text}).settings.budget == 8000
+
+
+def test_an_unknown_key_is_refused_with_the_nearest_known_one(tmp_path: Path) -> None:
+    file = write(tmp_path / "foveal.toml", "bugdet = 8000")
+    with pytest.raises(ConfigError) as failure:
+        settle(tmp_path)
+    assert failure.value.what == f"{file}: unknown setting `bugdet` (= 8000)"
+    assert failure.value.remedy == "did you mean `budget`?"
+
+
+def test_an_unknown_key_like_no_other_is_refused_with_all_of_them(tmp_path: Path) -> None:
+    write(tmp_path / "foveal.toml", "zzz = 1")
+    with pytest.raises(ConfigError) as failure:
+        settle(tmp_path)
+    assert all(f"`{key}`" in failure.value.remedy for key in KEYS)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("budget = 0", "`budget` is 0"),
+        ("budget = true", "`budget` is True"),
+        ("budget = 'many'", "`budget` is 'many'"),
+        ("model = 5", "`model` is 5"),
+        ("session = ''", "`session` is ''"),
+        ("durability = 'paranoid'", "`durability` is 'paranoid'"),
+    ],
+)
+def test_a_value_that_makes_no_sense_is_refused_with_key_value_and_file(
+    tmp_path: Path, text: str, what: str
+) -> None:
+    file = write(tmp_path / "foveal.toml", text)
+    with pytest.raises(ConfigError) as failure:
+        settle(tmp_path)
+    assert failure.value.what == f"{file}: {what}"
+
+
+def test_a_variable_that_makes_no_sense_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="FOVEAL_BUDGET: `budget` is 'ten'"):
+        settle(tmp_path, {"FOVEAL_BUDGET": "ten"})
+
+
+def test_a_file_that_is_not_toml_is_refused_with_the_place(tmp_path: Path) -> None:
+    write(tmp_path / "foveal.toml", "session = = 1")
+    with pytest.raises(ConfigError, match=r"foveal\.toml is not TOML: .*line 1"):
+        settle(tmp_path)
+
+
+def test_there_are_at_most_fifteen_settings() -> None:
+    assert len(KEYS) <= 15
