@@ -8,7 +8,9 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer.main
@@ -87,8 +89,9 @@ def test_a_reader_that_has_seen_enough_is_no_failure_worth_a_word(desk: Desk) ->
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_an_interrupt_ends_it_with_130_and_no_traceback(desk: Desk) -> None:
     command = [sys.executable, "-m", "foveal.cli", "count"]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, env=desk.environment(), **pipes) as process:  # type: ignore[call-overload]
+    options: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    options["preexec_fn"] = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a job may ignore it
+    with subprocess.Popen(command, env=desk.environment(), **options) as process:
         _wait_until_reading(process.pid)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=20)
