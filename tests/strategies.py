@@ -140,10 +140,16 @@ _picture = _block("image", {"source": {"type": "base64", "media_type": "image/pn
 _document = texts.map(
     lambda text: {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": text}}
 )
+_pages = st.builds(
+    lambda content, known: {"type": "document", "source": {"type": "content", "content": content}, **known},
+    texts | st.lists(_anthropic_text | _picture, min_size=1, max_size=2),
+    st.fixed_dictionaries({}, optional={"title": texts, "context": texts}),
+)
 _anthropic_content = texts | _blocks(
     _anthropic_text,
     _picture,
     _document,
+    _pages,
     _block("image", {"source": {"type": "url", "url": "https://example.org/a.png"}}),
     _block("document", {"source": {"type": "base64", "media_type": "application/pdf", "data": PNG}}),
     _block("x_new", {"payload": values}),
@@ -218,7 +224,13 @@ def _one(message: st.SearchStrategy[JSON]) -> st.SearchStrategy[list[JSON]]:
 
 _ASSISTANTS: dict[Format, st.SearchStrategy[list[JSON]]] = {
     "openai": _one(
-        _message("assistant", texts | _blocks(_openai_text), reasoning_content=texts, refusal=st.none())
+        _message(
+            "assistant",
+            texts | _blocks(_openai_text),
+            reasoning_content=texts,
+            reasoning_details=st.lists(_block("reasoning.text", {"text": texts}), max_size=2),
+            refusal=st.none(),
+        )
     ),
     "plain": _one(_message("assistant", texts, **_plain_extras)),
     "responses": st.builds(
@@ -282,6 +294,14 @@ def _plain_calls(draw: st.DrawFn, number: int) -> list[JSON]:
     return [said, *({"role": "tool", "content": draw(texts), "name": draw(names)} for _ in range(number % 3))]
 
 
+_screenshot = {"type": "computer_screenshot", "image_url": f"data:image/png;base64,{PNG}"}
+_printed = _outputs.map(lambda text: [{"stdout": text, "stderr": "", "outcome": {"type": "timeout"}}])
+_shaped_tools = st.tuples(st.just("shell"), st.just({"action": {"commands": ["ls"]}}), _printed) | st.just(
+    ("computer", {"action": {"type": "screenshot"}}, _screenshot)
+)
+"""Kind, call and output of tools whose output is no text."""
+
+
 @st.composite
 def _responses_calls(draw: st.DrawFn, number: int) -> list[JSON]:
     calls = draw(_calls_drawn(number))
@@ -311,6 +331,10 @@ def _responses_calls(draw: st.DrawFn, number: int) -> list[JSON]:
             "input": draw(texts),
         }
         outputs[0] = {"type": "custom_tool_call_output", "call_id": calls[0][0], "output": calls[0][3]}
+    if len(calls) > 1:
+        kind, did, output = draw(_shaped_tools)
+        asked[1] = {"type": f"{kind}_call", "call_id": calls[1][0], **did}
+        outputs[1] = {"type": f"{kind}_call_output", "call_id": calls[1][0], "output": output}
     return [*draw(st.lists(_reasoning, max_size=1)), *asked, *outputs]
 
 
@@ -337,6 +361,9 @@ def _anthropic_calls(draw: st.DrawFn, number: int) -> list[JSON]:
     ]
 
 
+_shown = {"inlineData": {"mimeType": "image/png", "data": PNG}}
+
+
 @st.composite
 def _gemini_calls(draw: st.DrawFn, number: int) -> list[JSON]:
     calls = draw(_calls_drawn(number))
@@ -352,6 +379,7 @@ def _gemini_calls(draw: st.DrawFn, number: int) -> list[JSON]:
                 **({"id": key} if with_ids else {}),
                 "name": name,
                 "response": draw(st.just({"output": output}) | objects),
+                **draw(st.just({}) | st.just({"parts": [_shown]})),
             }
         }
         for key, name, _, output in calls

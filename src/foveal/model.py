@@ -7,15 +7,14 @@ the same content.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
 Role = Literal["system", "user", "assistant", "tool"]
 Format = Literal["openai", "responses", "anthropic", "gemini", "plain"]
 Level = Literal["permanent", "session", "working", "volatile"]
-Verdict = Literal["kept", "left out"]
 Detail = Literal["full", "trimmed", "gist", "reference", "folded"]
 Absence = Literal["", "left out", "erased"]
 Kind = Literal[
@@ -42,16 +41,22 @@ MESSAGES_KEY: Mapping[Format, str] = MappingProxyType(
     }
 )
 """Under which key a request body holds its messages."""
+SYSTEM_KEY: Mapping[Format, str] = MappingProxyType(
+    {"anthropic": "system", "responses": "instructions", "gemini": "systemInstruction"}
+)
+"""Under which key a request body holds its system prompt, where that stands outside the messages."""
 SYSTEM_KEYS = frozenset({"system", "instructions", "systemInstruction", "system_instruction"})
 
 # Parts. `raw` is the block exactly as the provider's JSON had it, when it came as a block of its own;
 # it carries every field we do not know. `edited` says the named fields win over the same fields of `raw`.
+# `rest` is what `raw` says beyond the named fields, as text: it is sent like them, so it is counted.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
     text: str
     raw: str = ""
+    rest: str = ""
     edited: bool = False
 
 
@@ -64,6 +69,7 @@ class Image:
     media_type: str = ""
     detail: str = ""
     raw: str = ""
+    rest: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +81,10 @@ class File:
     text: str = ""
     media_type: str = ""
     name: str = ""
+    pictures: tuple[Image, ...] = ()
+    """Those that stand between the paragraphs of `text`."""
     raw: str = ""
+    rest: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +95,7 @@ class ToolCall:
     arguments: str
     """JSON text, as the model wrote it; it may be broken."""
     raw: str = ""
+    rest: str = ""
     edited: bool = False
 
 
@@ -96,6 +106,7 @@ class Thinking:
     text: str
     signature: str = ""
     raw: str = ""
+    rest: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +124,7 @@ class ToolResult:
     name: str = ""
     error: bool = False
     raw: str = ""
+    rest: str = ""
     edited: bool = False
 
 
@@ -131,6 +143,8 @@ class Message:
     `parts` and `extra`."""
     extra: str = ""
     """JSON object with the top-level fields that are neither role nor content: unknown ones ride along."""
+    rest: str = ""
+    """What `extra` says to the model, as text: it is sent, so it is counted."""
     flaw: str = ""
     """What no provider accepts about `body` as it came (`content` is null, `tool_calls` is an empty list):
     the message must be written anew from its parts."""
@@ -184,10 +198,12 @@ class Conversation:
     envelope: str = ""
     """JSON of the request body, key order kept, with null in place of its messages, system and tools;
     empty for a bare list."""
+    guessed: bool = False
+    """The format was a guess: other providers' messages look the same."""
 
     @property
     def model(self) -> str:
-        return str(json.loads(self.envelope).get("model", "")) if self.envelope else ""
+        return str(json.loads(self.envelope).get("model") or "") if self.envelope else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,6 +227,8 @@ class Rules:
     max_markers: int | None = None
     """Cache markers in one request."""
     max_name: int = 64
+    legal_name: str = "A-Za-z0-9_-"
+    """The characters of a tool's name, as in a set of a regular expression."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,6 +266,14 @@ class Entry:
     important: bool = False
     absence: Absence = ""
     created_at: float | None = None
+    beside: bool = False
+    """Added by the session's owner: no part of a client's history."""
+    stand_in: str = ""
+    """What windows show in place of this and the left-out messages before it."""
+    level: Level | None = None
+    priority: float | None = None
+    metadata: str = ""
+    """JSON; empty when there is none."""
 
     @property
     def handle(self) -> str:
@@ -281,95 +307,3 @@ class Chunk:
     tokens: int
     detail: Detail = "full"
     repairs: tuple[Repair, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
-    """A run of messages, its verdict, and the reason in words a person can read."""
-
-    first: int
-    last: int
-    verdict: Verdict
-    tokens: int
-    because: str
-    detail: Detail = "full"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
-    """What is in the window and what is not, and why. One decision for every message."""
-
-    preset: str
-    counter: str
-    budget: int
-    tokens: int
-    parts: Mapping[str, int]
-    """Tokens by part: framing, tools, system, pinned, open turn, history, notes."""
-    decisions: tuple[Decision, ...]
-    repairs: tuple[Repair, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def kept(self) -> tuple[Decision, ...]:
-        return tuple(d for d in self.decisions if d.verdict == "kept")
-
-    @property
-    def left_out(self) -> tuple[Decision, ...]:
-        return tuple(d for d in self.decisions if d.verdict == "left out")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
-    """The answer: what to send to the model now, and the manifest that explains it."""
-
-    format: Format
-    model: str
-    manifest: Manifest
-    pieces: tuple[str, ...]
-    """The messages, each as JSON."""
-    system_json: str = ""
-    tools_json: str = ""
-    envelope: str = ""
-    fetch: Callable[[str], Any] = field(repr=False, compare=False)
-    describe: Callable[[Manifest], str] = field(repr=False, compare=False)
-
-    @property
-    def messages(self) -> list[dict[str, Any]]:
-        """The messages in the format that came in; a fresh copy each time."""
-        found: list[dict[str, Any]] = json.loads(f"[{','.join(self.pieces)}]")
-        return found
-
-    @property
-    def system(self) -> Any:
-        """The system prompt, where the format keeps it outside the messages; else None."""
-        return json.loads(self.system_json) if self.system_json else None
-
-    @property
-    def request(self) -> dict[str, Any]:
-        """The whole request body that came in, with this window in place of its messages."""
-        bare = json.dumps({MESSAGES_KEY[self.format]: None})
-        body: dict[str, Any] = json.loads(self.envelope or bare)
-        for key in body:
-            if key in MESSAGES_KEY.values():
-                body[key] = self.messages
-            elif key in SYSTEM_KEYS and self.system_json:
-                body[key] = self.system
-            elif key == "tools" and self.tools_json:
-                body[key] = json.loads(self.tools_json)
-        return body
-
-    @property
-    def tokens(self) -> int:
-        return self.manifest.tokens
-
-    @property
-    def budget(self) -> int:
-        return self.manifest.budget
-
-    def recall(self, handle: str) -> Any:
-        """The original message behind a handle, exactly as it came in."""
-        return self.fetch(handle)
-
-    def explain(self) -> str:
-        """The manifest in words."""
-        return self.describe(self.manifest)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.pipeline.cut import cut, cut_results
+from foveal.model import Message
+from foveal.pipeline.cut import cut, cut_results, least
 from foveal.wire import load
 
 LONG = "\n".join(f"line {n} of the log" for n in range(400))
@@ -56,3 +60,26 @@ def test_every_probe_costs_the_room_and_not_the_text() -> None:
 
     cut("word " * 200_000, 100, counted)
     assert sum(seen[1:]) < 100_000
+
+
+PRINTED = [{"stdout": LONG, "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]
+SHOT = {"type": "computer_screenshot", "image_url": "data:image/png;base64,aGk="}
+
+
+@pytest.mark.parametrize(("kind", "output"), [("shell", PRINTED), ("computer", SHOT)])
+def test_an_output_that_is_no_text_is_left_as_it_is(kind: str, output: object) -> None:
+    item = {"type": f"{kind}_call_output", "call_id": "a", "output": output}
+    messages = load([item], format="responses").messages
+    assert least(messages, lambda m: 7 if m == messages[0] else 0, words) == 7
+
+
+def test_what_is_written_otherwise_for_the_provider_must_fit_as_it_is_written() -> None:
+    messages = load([tool(LONG)]).messages
+
+    def twice(found: Sequence[Message]) -> tuple[Message, ...]:
+        return (*found, *found)
+
+    short = cut_results(messages, 200, lambda m: words(m.text), words, render=twice)
+    assert short is not None
+    assert words(short[0].text) <= 100
+    assert least(messages, lambda m: words(m.text), words, render=twice) <= 200

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+import pytest
+
 from foveal import wire
 from foveal.model import Format
 from foveal.pipeline.mend import NO_RESULT, ORPHAN, Scribe, mend
@@ -14,14 +16,15 @@ from foveal.pipeline.mend import NO_RESULT, ORPHAN, Scribe, mend
 Turn = Sequence[dict[str, Any]]
 
 
-def mended(turn: Turn, format: Format = "openai") -> tuple[list[Any], list[str]]:
+def mended(turn: Turn, format: Format = "openai", envelope: str = "") -> tuple[list[Any], list[str]]:
     """The turn as it would be sent, and the names of the rules it broke."""
+    rules = wire.rules(format, envelope)
     scribe = Scribe(
         note=partial(wire.note, format=format),
         answer=partial(wire.answer, format=format),
         dump=lambda messages: wire.dump(messages, format).pieces,
     )
-    messages, repairs = mend(wire.load(list(turn), format=format).messages, wire.rules(format), scribe)
+    messages, repairs = mend(wire.load(list(turn), format=format).messages, rules, scribe)
     return [json.loads(piece) for piece in wire.dump(messages, format).pieces], [r.rule for r in repairs]
 
 
@@ -106,10 +109,48 @@ def test_arguments_that_are_no_json_are_wrapped() -> None:
     assert rules == ["arguments"]
 
 
+def test_blank_arguments_are_none() -> None:
+    turn, rules = mended([called("a", arguments=" "), answered("a")])
+    assert turn[0]["tool_calls"][0]["function"]["arguments"] == "{}"
+    assert rules == ["arguments"]
+
+
 def test_a_tool_name_keeps_to_the_letters_providers_take() -> None:
     turn, rules = mended([called("a", name="fs.read file"), answered("a")])
     assert turn[0]["tool_calls"][0]["function"]["name"] == "fs_read_file"
     assert rules == ["tool name"]
+
+
+def test_a_tool_name_may_have_what_its_provider_takes() -> None:
+    call = {"functionCall": {"name": "fs.read:all", "args": {}}}
+    answer = {"functionResponse": {"name": "fs.read:all", "response": {"output": "x"}}}
+    turn = [{"role": "model", "parts": [call]}, {"role": "user", "parts": [answer]}]
+    assert mended(turn, "gemini") == (turn, [])
+
+
+@pytest.mark.parametrize("key", ["previous_response_id", "conversation"])
+def test_a_result_whose_call_is_on_the_server_stays(key: str) -> None:
+    output = {"type": "function_call_output", "call_id": "a", "output": "42"}
+    assert mended([output], "responses", json.dumps({key: "x_1", "input": None})) == ([output], [])
+    assert mended([output], "responses", json.dumps({key: None, "input": None}))[1] == ["orphan result"]
+
+
+def test_a_result_whose_call_is_only_referred_to_stays() -> None:
+    output = {"type": "function_call_output", "call_id": "a", "output": "42"}
+    turn = [{"type": "item_reference", "id": "fc_1"}, output]
+    assert mended(turn, "responses") == (turn, [])
+
+
+def test_an_output_without_its_call_is_told_whatever_its_shape() -> None:
+    printed = [{"stdout": "done", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]
+    turn, rules = mended([{"type": "shell_call_output", "call_id": "a", "output": printed}], "responses")
+    assert "done" in turn[0]["content"]
+    assert rules == ["orphan result"]
+
+
+def test_an_output_without_its_plain_call_is_an_orphan_when_it_names_one() -> None:
+    assert mended([answered("a")], "plain")[1] == ["orphan result"]
+    assert mended([{"role": "tool", "content": "4"}], "plain")[1] == []
 
 
 def test_an_empty_list_of_calls_is_taken_off() -> None:

@@ -6,7 +6,9 @@ import gzip
 import importlib.util
 import json
 import os
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveal import wire
-from foveal.model import File, Framing, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from foveal.model import (
+    File,
+    Format,
+    Framing,
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 from foveal.pipeline.count import Meter, Remembered, custom, tokenizer
+from strategies import FORMATS, histories
 
 FRAMING = Framing(request=3, message=3, name=1, call=3, result=2, tools=100, tool=10)
 LETTERS = Meter(custom(len), FRAMING)
@@ -64,6 +79,121 @@ def test_pictures_and_files_cost_more_than_nothing() -> None:
 
 def test_an_inline_text_file_costs_its_text() -> None:
     assert LETTERS.message(message(File(text="abc"))) == 7 + 3
+
+
+def test_a_file_costs_its_name_and_the_pictures_inside_it() -> None:
+    picture = Image(url="https://example.com/a.png")
+    inside = LETTERS.message(message(File(text="abc", name="ann", pictures=(picture,))))
+    assert inside == LETTERS.message(message(picture)) + 3 + 3
+
+
+def test_what_rides_along_unknown_costs_its_text() -> None:
+    assert LETTERS.message(message(Text(text="hi", rest="more"))) == 7 + 2 + 4
+    assert LETTERS.message(replace(message(Text(text="hi")), rest="more")) == 7 + 2 + 4
+
+
+WORDS = "word " * 5_000
+_SIGNED = {"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "QUJD" * 4_000}
+_ANSWERED = {"name": "f", "response": {"output": "x"}, "scheduling": WORDS}
+SENT: list[tuple[Format, dict[str, Any]]] = [
+    ("openai", {"role": "assistant", "content": "a", "reasoning_details": [{"text": WORDS}]}),
+    ("openai", {"role": "user", "content": [{"type": "text", "text": "a", "x_aside": WORDS}]}),
+    ("openai", {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "u", "alt": WORDS}}]}),
+    ("openai", {"role": "user", "content": [{"type": "file", "file": {"file_data": WORDS}}]}),
+    ("plain", {"role": "user", "content": "a", "mood": WORDS}),
+    ("anthropic", {"role": "assistant", "content": [{"type": "text", "text": "a", "citations": [WORDS]}]}),
+    ("anthropic", {"role": "assistant", "content": "a", "x_aside": WORDS}),
+    ("responses", {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}", "x": WORDS}),
+    ("responses", {"role": "user", "content": "a", "x_aside": {"deep": [WORDS]}}),
+    ("gemini", {"role": "model", "parts": [_SIGNED]}),
+    ("gemini", {"role": "model", "parts": [{"text": "a", "thought_signature": "QUJD" * 4_000}]}),
+    ("gemini", {"role": "user", "parts": [{"functionResponse": _ANSWERED}]}),
+    *(
+        ("anthropic", {"role": "user", "content": [{"type": "document", **document}]})
+        for document in (
+            {"source": {"type": "content", "content": [{"type": "text", "text": WORDS}]}},
+            {"source": {"type": "content", "content": WORDS}},
+            {"source": {"type": "content", "content": [{"type": "x_new", "words": WORDS}]}},
+            {"source": {"type": "text", "media_type": "text/plain", "data": "x"}, "context": WORDS},
+            {"source": {"type": "text", "media_type": "text/plain", "data": "x"}, "title": WORDS},
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("format", "item"), SENT)
+def test_whatever_is_sent_is_counted(format: Format, item: dict[str, Any]) -> None:
+    meter = Meter(tokenizer("o200k_base"), wire.framing(format))
+    assert meter.message(wire.message_of(item, format)) >= 4_500
+
+
+NAMED: list[tuple[Format, dict[str, Any], str]] = [
+    ("openai", {"role": "tool", "tool_call_id": "c", "content": "a"}, "id"),
+    ("plain", {"role": "user", "content": "a"}, "metadata"),
+    ("responses", {"type": "message", "role": "assistant", "status": "completed", "content": "a"}, "id"),
+    ("anthropic", {"role": "user", "content": "a"}, "cache_control"),
+]
+
+
+@pytest.mark.parametrize(("format", "item", "key"), NAMED)
+def test_names_and_bookkeeping_cost_nothing(format: Format, item: dict[str, Any], key: str) -> None:
+    meter = Meter(tokenizer("o200k_base"), wire.framing(format))
+    more = {**item, key: {"a": WORDS} if key == "metadata" else WORDS}
+    assert meter.message(wire.message_of(more, format)) == meter.message(wire.message_of(item, format))
+
+
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA2iEnW" + "AAAA" * 50_000
+_SOURCE = {"type": "base64", "media_type": "image/png", "data": PNG}
+_SHOT = {"type": "computer_screenshot", "image_url": f"data:image/png;base64,{PNG}"}
+_PARTS = [{"inlineData": {"mimeType": "image/png", "data": PNG}}]
+_PAGES = {"type": "content", "content": [{"type": "image", "source": _SOURCE}]}
+PICTURED: list[tuple[Format, dict[str, Any]]] = [
+    ("anthropic", {"role": "user", "content": [{"type": "document", "source": _PAGES}]}),
+    ("responses", {"type": "computer_call_output", "call_id": "c", "output": _SHOT}),
+    ("responses", {"type": "image_generation_call", "id": "ig_1", "result": PNG}),
+    ("gemini", {"parts": [{"functionResponse": {"name": "f", "response": {}, "parts": _PARTS}}]}),
+]
+
+
+@pytest.mark.parametrize(("format", "item"), PICTURED)
+def test_a_picture_is_never_counted_as_its_letters(format: Format, item: dict[str, Any]) -> None:
+    meter = Meter(tokenizer("o200k_base"), wire.framing(format))
+    assert 0 < meter.message(wire.message_of(item, format)) < 2_000
+
+
+QUIET = {
+    "type",
+    "role",
+    "id",
+    "call_id",
+    "tool_call_id",
+    "tool_use_id",
+    "status",
+    "cache_control",
+    "metadata",
+}
+MEDIA = {"source", "image_url", "file_id", "file", "input_audio", "inlineData", "inline_data", "fileData"}
+MEDIA |= {"file_data", "detail", "timestamp"}
+
+
+def leaves(value: Any) -> Iterator[str]:
+    """Every text in a message but names, bookkeeping and media."""
+    match value:
+        case str():
+            yield value
+        case list():
+            yield from (leaf for item in value for leaf in leaves(item))
+        case dict():
+            yield from (leaf for k, v in value.items() if k not in QUIET | MEDIA for leaf in leaves(v))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@given(data=st.data())
+def test_no_message_costs_less_than_the_texts_in_it(format: Format, data: st.DataObject) -> None:
+    meter = Meter(custom(len), wire.framing(format))
+    for item in data.draw(histories(format)):
+        floor = sum(map(len, leaves(item)))
+        assert meter.message(wire.message_of(item, format)) >= floor
 
 
 def test_tools_cost_their_json_and_their_framing() -> None:

@@ -79,3 +79,14 @@ def test_items_of_one_answer_stay_together_with_their_reasoning() -> None:
 
 def test_a_tools_words_without_an_id_go_with_the_assistants_before_them() -> None:
     assert turns([said("user"), said("assistant"), said("tool")], "plain") == [[0], [1, 2]]
+
+
+def test_an_output_right_after_a_reference_to_its_call_goes_with_it() -> None:
+    reference = {"type": "item_reference", "id": "fc_1"}
+    output = {"type": "function_call_output", "call_id": "a", "output": "a.txt"}
+    assert turns([said("user"), reference, output, said("user"), output], "responses") == [
+        [0],
+        [1, 2],
+        [3],
+        [4],
+    ]

@@ -130,3 +130,38 @@ def test_several_system_prompts_become_the_one_that_stands_outside() -> None:
     assert wire.dump(wire.load(history).messages, "gemini").system == (
         '{"parts":[{"text":"Be kind."},{"text":"Be brief."}]}'
     )
+
+
+def test_what_a_plain_message_says_about_itself_stays_behind() -> None:
+    about = {"id": "m1", "timestamp": 5.0, "metadata": {"a": 1}}
+    conversation = wire.load([{"role": "user", "content": "hello", "name": "ann", **about}])
+    sent = [{"role": "user", "content": "hello", "name": "ann"}]
+    assert (conversation.format, request(conversation, "openai")["messages"]) == ("plain", sent)
+
+
+@sources
+@some
+@given(data=st.data())
+def test_rendered_messages_are_what_the_target_reads(source: Format, data: st.DataObject) -> None:
+    conversation = wire.load(data.draw(histories(source)), format=source)
+    for target in FORMATS:
+        found = wire.rendered(conversation.messages, target)
+        assert {message.format for message in found} <= {target}
+        assert wire.dump(found, target) == wire.dump(conversation.messages, target)
+
+
+def test_rendered_messages_of_the_targets_own_format_are_the_same_objects() -> None:
+    messages = wire.load([{"role": "user", "content": "hello"}]).messages
+    assert wire.rendered(messages, "openai")[0] is messages[0]
+
+
+def test_a_rendered_picture_that_became_words_reads_as_words() -> None:
+    picture = {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}}
+    messages = wire.load([{"role": "assistant", "content": [picture]}], format="anthropic").messages
+    assert wire.rendered(messages, "openai")[0].text == "[image: https://example.org/a.png]"
+
+
+def test_a_rendered_system_prompt_is_one_message() -> None:
+    history = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "hello"}]
+    found = wire.rendered(wire.load(history).messages, "anthropic")
+    assert [(message.role, message.text) for message in found] == [("system", "Be kind."), ("user", "hello")]

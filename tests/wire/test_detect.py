@@ -24,6 +24,7 @@ SHAPES: list[tuple[Any, str, Format]] = [
     ([{"role": "user", "content": [{"type": "text", "text": "x"}]}], "", "openai"),
     ([{"role": "user", "content": [RESULT]}], "", "anthropic"),
     ([{"role": "user", "content": [{"type": "text", "text": "x", "cache_control": {}}]}], "", "anthropic"),
+    ([{"role": "assistant", "content": [{"type": "text", "text": "x", "citations": []}]}], "", "anthropic"),
     ([{"role": "user", "content": [{"type": "input_text", "text": "x"}]}], "", "responses"),
     ([{"type": "message", "role": "user", "content": "x"}, {"type": "function_call"}], "", "responses"),
     ([{"type": "web_search_call", "id": "ws"}], "", "responses"),
@@ -47,6 +48,34 @@ SHAPES: list[tuple[Any, str, Format]] = [
 @pytest.mark.parametrize(("data", "model", "format"), SHAPES)
 def test_the_shape_tells_the_format(data: Any, model: str, format: Format) -> None:
     assert wire.detect(data, model) == format
+
+
+BLOCKS = {"role": "assistant", "content": [{"type": "text", "text": "x"}]}
+GUESSES: list[tuple[Any, bool]] = [
+    ([USER], True),
+    ([{"role": "system", "content": "x"}, USER, BLOCKS], True),
+    ({"messages": [USER], "model": "gpt-5", "max_tokens": 5}, True),
+    ({"messages": [USER], "model": "claude-sonnet-4-5"}, False),
+    ({"messages": [USER], "system": "x"}, False),
+    ({"input": [USER]}, False),
+    ([USER, {"role": "developer", "content": "x"}], False),
+    ([USER, {"role": "tool", "content": "4"}], False),
+    ([{**USER, "timestamp": 1}], False),
+    ([{"role": "user", "content": [{"type": "text", "text": "x", "cache_control": {}}]}], False),
+    ([{"role": "user", "content": [RESULT]}], False),
+    ([{"role": "user", "parts": [{"text": "x"}]}], False),
+]
+
+
+@pytest.mark.parametrize(("data", "guessed"), GUESSES)
+def test_a_shape_that_several_providers_have_is_called_a_guess(data: Any, guessed: bool) -> None:
+    assert wire.load(data).guessed is guessed
+    assert wire.load(data, format=wire.detect(data)).guessed is False
+
+
+def test_a_model_of_anthropic_settles_what_the_shape_leaves_open() -> None:
+    assert wire.load([USER], model="claude-sonnet-4-5").guessed is False
+    assert wire.load([USER], model="gpt-5").guessed is True
 
 
 @pytest.mark.parametrize("format", FORMATS)

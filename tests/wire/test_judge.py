@@ -68,6 +68,10 @@ def item(kind: str, **fields: Any) -> dict[str, Any]:
     return {"type": kind, **fields}
 
 
+def ran(kind: str, output: Any) -> list[dict[str, Any]]:
+    return [item(f"{kind}_call", call_id="c"), item(f"{kind}_call_output", call_id="c", output=output)]
+
+
 FUNCTION = item("function_call", call_id="c1", name="f", arguments="{}")
 OUTPUT = item("function_call_output", call_id="c1", output="4")
 SAID = {"role": "assistant", "content": "hi"}
@@ -140,6 +144,17 @@ RESPONSES = [
     ([USER, item("reasoning", id="rs_1")], ["reasoning_without_item"]),
     ([USER, {**FUNCTION, "arguments": "{"}, OUTPUT], ["arguments_not_json"]),
     ([USER, SAID], ["ends_with_assistant"]),
+    ([USER, item("item_reference", id="fc_1"), OUTPUT], []),
+    ([USER, FUNCTION, {**OUTPUT, "output": [{"type": "input_text", "text": "4"}]}], []),
+    ([USER, FUNCTION, {**OUTPUT, "output": {"a": 1}}], ["bad_output"]),
+    ([USER, FUNCTION, {**OUTPUT, "output": ["4"]}], ["bad_output"]),
+    ([USER, *ran("shell", [{"stdout": "4", "stderr": "", "outcome": {"type": "timeout"}}])], []),
+    ([USER, *ran("shell", "4")], ["bad_output"]),
+    ([USER, *ran("computer", {"type": "computer_screenshot", "file_id": "f"})], []),
+    ([USER, *ran("computer", "4")], ["bad_output"]),
+    ([USER, *ran("apply_patch", None)], []),
+    ([USER, *ran("local_shell", "4")], []),
+    ([USER, *ran("local_shell", ["4"])], ["bad_output"]),
 ]
 
 

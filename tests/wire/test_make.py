@@ -48,6 +48,20 @@ def test_the_address_ignores_key_order_spacing_and_cache_markers() -> None:
     assert wire.address(bare) != wire.address(bare.replace("x", "y"))
 
 
+DATA: list[dict[str, Any]] = [
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "f", "input": {}}]},
+    {"role": "assistant", "content": [{"type": "server_tool_use", "id": "c", "name": "f", "input": {}}]},
+    {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+]
+
+
+@pytest.mark.parametrize("item", DATA)
+def test_what_a_tool_is_given_counts_for_the_address_whatever_it_is_called(item: dict[str, Any]) -> None:
+    bare = json.dumps(item)
+    one, other = (bare.replace("{}", json.dumps({"cache_control": value})) for value in ("no", "yes"))
+    assert len({wire.address(bare), wire.address(one), wire.address(other)}) == 3
+
+
 def test_the_address_never_changes_between_releases() -> None:
     tagged = b'foveal.message.1\n{"content":"hello","role":"user"}'
     assert wire.address('{"role":"user","content":"hello"}') == hashlib.sha256(tagged).hexdigest()
@@ -93,6 +107,40 @@ def test_a_result_cut_short_keeps_every_other_field(
     cut = replace(message.results[0], parts=SHORT, edited=True)
     (piece,) = wire.dump([replace(message, parts=(cut,), body="")], format).pieces
     assert json.loads(piece) == goes
+
+
+OUTPUTS: list[tuple[str, Any]] = [
+    ("shell", [{"stdout": "x", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]),
+    ("computer", {"type": "computer_screenshot", "image_url": "data:image/png;base64,aGk="}),
+    ("function", [{"type": "x_new", "a": 1}, {"type": "input_text", "text": "x"}]),
+    ("function", []),
+]
+
+
+@pytest.mark.parametrize(("kind", "output"), OUTPUTS)
+def test_an_output_keeps_its_shape_when_its_call_gets_another_id(kind: str, output: Any) -> None:
+    came = {"type": f"{kind}_call_output", "call_id": "c", "output": output}
+    message = wire.message_of(came, "responses")
+    tied = replace(message.results[0], call_id="d", edited=True)
+    (piece,) = wire.dump([replace(message, parts=(tied,), body="")], "responses").pieces
+    assert json.loads(piece) == {**came, "call_id": "d"}
+
+
+def test_the_local_shells_output_names_its_call_where_it_did() -> None:
+    message = wire.message_of({"type": "local_shell_call_output", "id": "c", "output": "x"}, "responses")
+    tied = replace(message.results[0], call_id="d", edited=True)
+    (piece,) = wire.dump([replace(message, parts=(tied,), body="")], "responses").pieces
+    assert json.loads(piece) == {"type": "local_shell_call_output", "id": "d", "output": "x"}
+
+
+def test_a_cut_gemini_answer_keeps_its_pictures() -> None:
+    picture = {"inlineData": {"mimeType": "image/png", "data": "aGk="}}
+    answer = {"name": "f", "response": {"output": "long"}, "parts": [picture]}
+    message = wire.message_of({"role": "user", "parts": [{"functionResponse": answer}]}, "gemini")
+    (result,) = message.results
+    cut = replace(result, parts=(*SHORT, *result.parts[1:]), edited=True)
+    (piece,) = wire.dump([replace(message, parts=(cut,), body="")], "gemini").pieces
+    assert json.loads(piece)["parts"][0]["functionResponse"] == {**answer, "response": {"output": "cut"}}
 
 
 @pytest.mark.parametrize("most", [0, 1, 2])

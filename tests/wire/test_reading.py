@@ -154,3 +154,30 @@ def test_input_and_contents_may_be_a_text() -> None:
 def test_a_single_message_may_stand_alone() -> None:
     item = {"type": "custom_tool_call", "call_id": "c", "name": "f", "input": "x"}
     assert wire.load(item, format="responses").messages[0].calls[0].arguments == '{"input":"x"}'
+
+
+def test_a_document_of_blocks_is_its_texts_and_its_pictures() -> None:
+    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
+    blocks = [{"type": "text", "text": "one"}, picture, {"type": "text", "text": "two"}]
+    block = {"type": "document", "source": {"type": "content", "content": blocks}}
+    (part,) = read({"role": "user", "content": [block]}, "anthropic").parts
+    assert isinstance(part, File)
+    assert (part.text, [p.data for p in part.pictures]) == ("one\ntwo", [PNG])
+
+
+def test_a_screenshot_is_a_picture_and_what_a_shell_printed_stays_whole() -> None:
+    shot = {"type": "computer_screenshot", "image_url": f"data:image/png;base64,{PNG}"}
+    (part,) = (
+        read({"type": "computer_call_output", "call_id": "c", "output": shot}, "responses").results[0].parts
+    )
+    assert isinstance(part, Image)
+    printed = [{"stdout": "x", "stderr": "", "outcome": {"type": "timeout"}}]
+    (part,) = (
+        read({"type": "shell_call_output", "call_id": "c", "output": printed}, "responses").results[0].parts
+    )
+    assert isinstance(part, Opaque)
+    assert json.loads(part.raw) == printed
+
+
+def test_no_model_is_no_name() -> None:
+    assert wire.load({"model": None, "messages": []}).model == ""

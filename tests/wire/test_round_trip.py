@@ -97,7 +97,7 @@ def test_recorded_trajectories_come_out_equal() -> None:
 def check_anthropic(body: dict[str, Any]) -> None:
     found = wire.load(body)
     assert (found.format, written(found.messages, "anthropic")) == ("anthropic", body["messages"])
-    system = wire.dump_system(found.messages, "anthropic")
+    system = wire.dump(found.messages, "anthropic").system
     assert (json.loads(system) if system else "") == body["system"]
 
 

@@ -41,6 +41,8 @@ class ModelCard:
     provider: str = ""
     context: int = UNKNOWN_CONTEXT
     """Tokens of prompt and reply together."""
+    max_input: int | None = None
+    """Where the prompt alone has a limit below `context`."""
     max_output: int | None = None
     tokenizer: str = UNKNOWN_TOKENIZER
     images: str = ""

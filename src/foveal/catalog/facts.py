@@ -25,6 +25,7 @@ class Fact:
     tokenizer: str | None = None
     images: str | None = None
     context: int | None = None
+    max_input: int | None = None
     max_output: int | None = None
     cache_min: int | None = None
     cache_ttl: int | None = None
@@ -47,7 +48,7 @@ class Fact:
 
 
 _TEXTS = ("images", "provider", "tokenizer")
-_COUNTS = ("cache_min", "cache_ttl", "context", "max_output")
+_COUNTS = ("cache_min", "cache_ttl", "context", "max_input", "max_output")
 _PRICES = ("cache_read", "cache_write", "input", "output")
 _MODEL_KEYS = frozenset((*_TEXTS, *_COUNTS, *_PRICES))
 _FAMILY_KEYS = _MODEL_KEYS | {"match"}

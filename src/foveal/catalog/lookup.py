@@ -73,6 +73,7 @@ def _card(name: str, fact: Fact, context: int, *, known: bool) -> ModelCard:
         id=name,
         provider=fact.provider or "",
         context=context,
+        max_input=fact.max_input,
         max_output=fact.max_output,
         tokenizer=fact.tokenizer or (HIDDEN_TOKENIZER if known else UNKNOWN_TOKENIZER),
         images=fact.images or "",

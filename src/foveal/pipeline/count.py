@@ -152,7 +152,8 @@ class Meter:
     def message(self, message: Message) -> int:
         """What one message costs: framing, role, author and every part."""
         author = self.framing.name + self.text(message.author) if message.author else 0
-        return self.framing.message + self.text(message.role) + author + self._parts(message.parts)
+        rest = self.text(message.rest) if message.rest else 0
+        return self.framing.message + self.text(message.role) + author + rest + self._parts(message.parts)
 
     def tools(self, tools: str) -> int:
         """What the definitions in `tools`, a JSON array, cost; nothing when there are none."""
@@ -167,14 +168,16 @@ class Meter:
         texts = [part.text for part in parts if isinstance(part, Text)]
         # Some formats join a message's texts by newlines, others do not: the dearer of the two.
         words = max(self.text("\n".join(texts)), sum(map(self.text, texts))) if len(texts) > 1 else 0
-        return words + sum(self._part(p) for p in parts if len(texts) < 2 or not isinstance(p, Text))
+        rest = sum(self.text(p.rest) for p in parts if not isinstance(p, Opaque) and p.rest)
+        return words + rest + sum(self._part(p) for p in parts if len(texts) < 2 or not isinstance(p, Text))
 
     def _part(self, part: Part) -> int:
         match part:
             case Image():
                 return image_tokens(part, self.images)
-            case File(text=text):
-                return self.text(text) + (file_tokens(part) if part.data or part.url else 0)
+            case File(text=text, name=name, pictures=pictures):
+                size = file_tokens(part) if part.data or part.url else 0
+                return size + self.text(name) + self.text(text) + self._parts(pictures)
             case ToolCall(name=name, arguments=arguments):
                 return self.framing.call + self.text(name) + self.text(arguments)
             case ToolResult(name=name, parts=parts):

@@ -41,16 +41,26 @@ def _cut_to(text: str, size: int) -> str:
     return f"{head.rstrip()}\n[… {len(text) - size:,} characters cut …]\n{tail.lstrip()}".strip()
 
 
+Render = Callable[[Sequence[Message]], Sequence[Message]]
+"""Messages as the provider will read them, where that is not as they are."""
+
+
 def cut_results(
-    messages: Sequence[Message], room: int, price: Callable[[Message], int], count: Callable[[str], int]
+    messages: Sequence[Message],
+    room: int,
+    price: Callable[[Message], int],
+    count: Callable[[str], int],
+    *,
+    render: Render = tuple,
 ) -> tuple[Message, ...] | None:
     """Cut the longest tool results until the messages fit; None if even that is not enough."""
     sizes = [count(text) for text in _texts(messages)]
-    fixed = sum(map(price, messages)) - sum(sizes)
-    cap = _level(sizes, room - fixed)
+    fixed = sum(map(price, render(messages))) - sum(sizes)
+    # What is written otherwise may shrink by more than the texts in it: the shortest is always tried.
+    cap = max(0, _level(sizes, room - fixed)) if sizes else -1
     while cap >= 0:
         shorter = tuple(_capped(message, cap, count) for message in messages)
-        over = sum(map(price, shorter)) - room
+        over = sum(map(price, render(shorter))) - room
         if over <= 0:
             return shorter
         # A cut text can cost a token or two more inside its message than on its own.
@@ -58,9 +68,15 @@ def cut_results(
     return None
 
 
-def least(messages: Sequence[Message], price: Callable[[Message], int], count: Callable[[str], int]) -> int:
+def least(
+    messages: Sequence[Message],
+    price: Callable[[Message], int],
+    count: Callable[[str], int],
+    *,
+    render: Render = tuple,
+) -> int:
     """What the messages cost at the very least."""
-    return sum(price(_capped(message, 0, count)) for message in messages)
+    return sum(map(price, render([_capped(message, 0, count) for message in messages])))
 
 
 def _texts(messages: Sequence[Message]) -> list[str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from foveal.model import (
     Message,
+    Opaque,
     Part,
     Repair,
     Rules,
@@ -21,11 +22,10 @@ from foveal.model import (
     ToolCall,
     ToolResult,
 )
-from foveal.pipeline.turns import ANY
+from foveal.pipeline.turns import ANY, refers
 
 NO_RESULT = "[No result was recorded for this call.]"
 ORPHAN = "[A tool result whose call is not in the history]"
-_ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,18 +119,18 @@ def _reasoned(part: Part) -> bool:
 
 
 def name_calls(bench: _Bench) -> None:
-    """Tool names keep to letters, digits, dash and underscore, within the provider's length."""
+    """Tool names keep to the characters and the length that the provider allows."""
     for at, message in enumerate(bench.messages):
-        parts = [_named(part, bench.rules.max_name) for part in message.parts]
+        parts = [_named(part, bench.rules) for part in message.parts]
         if parts != list(message.parts):
             bench.note("tool name", f"{', '.join(c.name for c in message.calls)}: not a legal tool name")
             bench.messages[at] = _rewrite(message, parts)
 
 
-def _named(part: Part, longest: int) -> Part:
+def _named(part: Part, rules: Rules) -> Part:
     if not isinstance(part, ToolCall | ToolResult) or (isinstance(part, ToolResult) and not part.name):
         return part
-    name = _ILLEGAL.sub("_", part.name)[:longest] or "unnamed"
+    name = re.sub(f"[^{rules.legal_name}]", "_", part.name)[: rules.max_name] or "unnamed"
     return part if name == part.name else replace(part, name=name, edited=True)
 
 
@@ -139,13 +139,15 @@ def parse_arguments(bench: _Bench) -> None:
     for at, message in enumerate(bench.messages):
         parts = [_argued(part, bench.rules) for part in message.parts]
         if parts != list(message.parts):
-            bench.note("arguments", "the arguments of a call were not a JSON object; wrapped in one")
+            bench.note("arguments", "the arguments of a call were not a JSON object; now they are")
             bench.messages[at] = _rewrite(message, parts)
 
 
 def _argued(part: Part, rules: Rules) -> Part:
     if not isinstance(part, ToolCall):
         return part
+    if not part.arguments.strip():  # what many models write for none
+        return replace(part, arguments="{}", edited=True)
     try:
         value = json.loads(part.arguments)
     except (ValueError, RecursionError):
@@ -180,6 +182,7 @@ class _Waiting:
         self.calls: list[tuple[str, ToolCall]] = []
         self.seen: set[str] = set()
         self.orphans: list[Message] = []
+        self.referred = any(map(refers, bench.messages))
 
     def ask(self, message: Message) -> Message:
         """Take the calls of a message; ids that are missing or doubled are replaced."""
@@ -222,11 +225,16 @@ class _Waiting:
                 name = call.name if result.name or self.bench.rules.pairs_by_name else ""
                 same = (result.call_id, result.name) == (call.id, name)
                 return result if same else replace(result, call_id=call.id, name=name, edited=True)
-        return result if not result.call_id and not self.bench.rules.needs_call else None
+        return result if self._may_lack_call(result) else None
+
+    def _may_lack_call(self, result: ToolResult) -> bool:
+        """Its call is kept by the provider; or, where results may go by name, it names no call at all."""
+        rules = self.bench.rules
+        return self.referred or (not rules.needs_call and not (rules.pairs_by_name and result.call_id))
 
     def _orphan(self, result: ToolResult) -> None:
         self.bench.note("orphan result", f"a result for `{result.call_id or result.name}` had no call")
-        text = "\n".join(part.text for part in result.parts if isinstance(part, Text) and part.text.strip())
+        text = "\n".join(filter(str.strip, map(_worded, result.parts)))
         self.orphans.append(self.bench.scribe.note(f"{ORPHAN}\n{text}".strip()))
 
     def missing(self) -> list[Message]:
@@ -234,6 +242,14 @@ class _Waiting:
         for _, call in self.calls:
             self.bench.note("missing answer", f"the call of `{call.name}` had no result")
         return [self.bench.scribe.answer(call, NO_RESULT) for _, call in self.calls]
+
+
+def _worded(part: Part) -> str:
+    match part:
+        case Text(text=words) | Opaque(raw=words):
+            return words
+        case _:
+            return ""
 
 
 def gather_results(bench: _Bench) -> None:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from foveal.model import Message, Role
+from foveal.model import Message, Opaque, Role
 
 ANY = "~"
 """The key of an answer that names neither a call's id nor a tool."""
+REFERENCE = "item_reference"
+"""The type of an item that stands for one the provider keeps, and its key: it may be any call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +37,17 @@ class Tail:
 
 def links(message: Message) -> Links:
     """The keys that tie a message to its neighbours: ids, or names where the format has no ids."""
+    referred = (REFERENCE,) if refers(message) else ()
     return Links(
         role=message.role,
-        calls=tuple(call.id or ANY + call.name for call in message.calls),
+        calls=(*(call.id or ANY + call.name for call in message.calls), *referred),
         answers=tuple(result.call_id or ANY + result.name for result in message.results),
     )
+
+
+def refers(message: Message) -> bool:
+    """Does it stand for something that the provider keeps?"""
+    return any(isinstance(part, Opaque) and part.type == REFERENCE for part in message.parts)
 
 
 def joins(tail: Tail | None, link: Links, *, runs: bool = False) -> bool:
@@ -54,7 +62,8 @@ def joins(tail: Tail | None, link: Links, *, runs: bool = False) -> bool:
     if tail is None:
         return False
     if link.answers:
-        return any(answer in tail.calls or _unaddressed(answer, tail) for answer in link.answers)
+        known = REFERENCE in tail.calls or any(answer in tail.calls for answer in link.answers)
+        return known or any(_unaddressed(answer, tail) for answer in link.answers)
     return runs and link.role == "assistant" and tail.role == "assistant" and not tail.answered
 
 

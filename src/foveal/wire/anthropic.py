@@ -36,6 +36,8 @@ from foveal.wire.codec import (
     opaque,
     pick,
     raw_of,
+    rest_of,
+    rest_with,
     text_field,
     without,
 )
@@ -54,7 +56,8 @@ def read(item: JSON, where: str) -> Reading:
     parts = _content(item["content"], where)
     if role == "user" and parts and all(isinstance(part, ToolResult) for part in parts):
         role = "tool"
-    return Reading(role=role, parts=parts, extra=without(item, "role", "content"))
+    extra = without(item, "role", "content")
+    return Reading(role=role, parts=parts, extra=extra, rest=rest_of(extra))
 
 
 def read_system(value: Any, where: str) -> tuple[Part, ...]:
@@ -76,30 +79,43 @@ def _block(block: JSON, where: str) -> Part:
     raw = compact(block)
     match block.get("type"):
         case "text":
-            return Text(text=text_field(block, "text", where), raw=raw)
+            return Text(text=text_field(block, "text", where), raw=raw, rest=rest_of(block, "text"))
         case "tool_use" | "tool_result":
             return _tool(block, where, raw)
-        case "thinking":
-            signature = text_field(block, "signature", where)
-            return Thinking(text=text_field(block, "thinking", where), signature=signature, raw=raw)
-        case "redacted_thinking":
-            return Thinking(text="", signature=text_field(block, "data", where), raw=raw)
-        case "image" | "document":
-            return _source(block, where, raw)
+        case "thinking" | "redacted_thinking":
+            return _thinking(block, where, raw)
+        case "image":
+            return _image(block, where, raw)
+        case "document":
+            return _document(block, where, raw)
         case _:
             return opaque(block)
 
 
+def _thinking(block: JSON, where: str, raw: str) -> Thinking:
+    return Thinking(
+        text=text_field(block, "thinking", where),
+        signature=text_field(block, "signature", where) or text_field(block, "data", where),
+        raw=raw,
+        rest=rest_of(block, "thinking", "signature", "data"),
+    )
+
+
 def _tool(block: JSON, where: str, raw: str) -> ToolCall | ToolResult:
     if block["type"] == "tool_use":
-        name = text_field(block, "name", where)
-        arguments = compact(block.get("input"))
-        return ToolCall(id=text_field(block, "id", where), name=name, arguments=arguments, raw=raw)
+        return ToolCall(
+            id=text_field(block, "id", where),
+            name=text_field(block, "name", where),
+            arguments=compact(block.get("input")),
+            raw=raw,
+            rest=rest_of(block, "name", "input"),
+        )
     return ToolResult(
         call_id=text_field(block, "tool_use_id", where),
         parts=tuple(map(_flat, _content(block.get("content"), where))),
         error=block.get("is_error") is True,
         raw=raw,
+        rest=rest_of(block, "content"),
     )
 
 
@@ -108,17 +124,45 @@ def _flat(part: Part) -> Flat:
     return opaque(raw_of(part)) if isinstance(part, ToolCall | ToolResult | Thinking) else part
 
 
-def _source(block: JSON, where: str, raw: str) -> Image | File:
+_SOURCE = ("data", "url", "file_id", "media_type")
+
+
+def _image(block: JSON, where: str, raw: str) -> Image:
     source = object_field(block, "source", where)
-    url = text_field(source, "url", where) or text_field(source, "file_id", where)
-    data = source.get("data") if isinstance(source.get("data"), str) else ""
-    media_type = text_field(source, "media_type", where)
-    if block["type"] == "image":
-        return Image(data=data or "", url=url, media_type=media_type, raw=raw)
-    name = text_field(block, "title", where)
-    if source.get("type") == "text":
-        return File(text=data or "", media_type=media_type, name=name, raw=raw)
-    return File(data=data or "", url=url, media_type=media_type, name=name, raw=raw)
+    return Image(
+        data=_data(source),
+        url=_url(source, where),
+        media_type=text_field(source, "media_type", where),
+        raw=raw,
+        rest=rest_with(block, "source", *_SOURCE),
+    )
+
+
+def _document(block: JSON, where: str, raw: str) -> File:
+    """A document is data, a link, a text, or blocks of text and pictures."""
+    source = object_field(block, "source", where)
+    worded = source.get("type") == "text"
+    inside = _content(source.get("content"), where) if source.get("type") == "content" else ()
+    known = (*_SOURCE, "content") if inside else _SOURCE
+    strange = "".join(p.rest if isinstance(p, Text) else p.raw for p in inside if not isinstance(p, Image))
+    return File(
+        data="" if worded else _data(source),
+        url=_url(source, where),
+        text=_data(source) if worded else "\n".join(p.text for p in inside if isinstance(p, Text)),
+        pictures=tuple(part for part in inside if isinstance(part, Image)),
+        media_type=text_field(source, "media_type", where),
+        name=text_field(block, "title", where),
+        raw=raw,
+        rest=rest_of(block, "source", "title") + rest_of(source, *known) + strange,
+    )
+
+
+def _data(source: JSON) -> str:
+    return source["data"] if isinstance(source.get("data"), str) else ""
+
+
+def _url(source: JSON, where: str) -> str:
+    return text_field(source, "url", where) or text_field(source, "file_id", where)
 
 
 def write(message: Message) -> list[JSON]:

@@ -10,9 +10,15 @@ from typing import Any
 from foveal.errors import InputError
 from foveal.model import File, Format, Framing, Image, Message, Opaque, Part, Role, Rules, Text
 from foveal.wire.jsontext import compact
+from foveal.wire.markers import MARKER
 
 JSON = dict[str, Any]
 Flat = Text | Image | File | Opaque
+BOOKKEEPING = frozenset(
+    {"type", "role", "id", "call_id", "tool_call_id", "tool_use_id", "index", "status", "phase"}
+    | {MARKER, "logprobs"}
+)
+"""Fields, wherever they stand, that tie things together or are for programs: no model reads them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +29,8 @@ class Reading:
     parts: tuple[Part, ...]
     extra: JSON = field(default_factory=dict)
     """Top-level fields that no part carries."""
+    rest: str = ""
+    """What of them the model is shown, as far as we know: all but names and bookkeeping."""
     flaw: str = ""
     """What the provider refuses about the message as it came, though its parts are understood."""
     author: str = ""
@@ -44,6 +52,8 @@ class Codec:
     read_system: Callable[[Any, str], tuple[Part, ...]] | None = None
     """For formats with a place for the system prompt outside the messages."""
     write_system: Callable[[Sequence[Message]], Any] | None = None
+    continues: Callable[[JSON], bool] | None = None
+    """Whether a request body goes on with a history that the provider keeps: calls may be there."""
 
 
 def pick(table: Mapping[str, Role], item: JSON, where: str) -> Role:
@@ -101,6 +111,27 @@ def wrong_type(where: str, key: str, value: Any, wanted: str) -> InputError:
 
 def without(item: JSON, *keys: str) -> JSON:
     return {key: value for key, value in item.items() if key not in keys}
+
+
+def rest_of(item: JSON, *named: str) -> str:
+    """What an object says beyond its `named` fields, as JSON; mostly nothing.
+
+    >>> rest_of({"type": "text", "text": "hello", "citations": None}, "text")
+    ''
+    >>> rest_of({"type": "text", "text": "hello", "aside": ["psst"]}, "text")
+    '{"aside":["psst"]}'
+    """
+    rest = {
+        key: value
+        for key, value in item.items()
+        if value and value is not True and key not in named and key not in BOOKKEEPING
+    }
+    return compact(rest) if rest else ""
+
+
+def rest_with(item: JSON, key: str, *named: str) -> str:
+    """The rest of an object that keeps what it says in another one, under `key`."""
+    return rest_of(item, key) + rest_of(item[key], *named)
 
 
 def extra_of(message: Message) -> JSON:

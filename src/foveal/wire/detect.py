@@ -9,6 +9,7 @@ from foveal.model import Format
 from foveal.wire import plain, responses
 from foveal.wire.codec import JSON
 from foveal.wire.jsontext import plain as plain_values
+from foveal.wire.markers import MARKER
 
 _BLOCKS: dict[str, Format] = {
     **dict.fromkeys(("input_text", "output_text", "input_image", "input_file"), "responses"),
@@ -22,6 +23,8 @@ _OPENAI_KEYS = frozenset(
     | {"reasoning_content", "reasoning", "reasoning_details"}
 )
 _PLAIN_KEYS = plain.KEYS - _OPENAI_KEYS
+_SPEAKING_KEYS = frozenset({"contents", "input", "system", "anthropic_version"})
+"""Keys of a request body that only one format has."""
 _OWN_ROLES = frozenset({"system", "developer", "tool", "function"})
 
 
@@ -81,16 +84,15 @@ def _blocks(item: JSON) -> Format | None:
         kind = block.get("type")
         if kind in _BLOCKS:
             return _BLOCKS[str(kind)]
-        if "cache_control" in block or (kind == "image" and "source" in block):
+        if MARKER in block or "citations" in block or (kind == "image" and "source" in block):
             return "anthropic"
     return None
 
 
 def _by_model(items: list[JSON], model: str) -> Format:
-    name = model.lower()
-    if ("claude" in name or "anthropic" in name) and _roles(items).isdisjoint(_OWN_ROLES):
+    if _is_claude(model) and _roles(items).isdisjoint(_OWN_ROLES):
         return "anthropic"
-    if not items and "gemini" in name:
+    if not items and "gemini" in model.lower():
         return "gemini"
     if any(item.get("role") == "tool" and "tool_call_id" not in item for item in items):
         return "plain"
@@ -99,3 +101,24 @@ def _by_model(items: list[JSON], model: str) -> Format:
 
 def _roles(items: Iterable[JSON]) -> set[Any]:
     return {item.get("role") for item in items if isinstance(item.get("role"), str)}
+
+
+def _is_claude(model: str) -> bool:
+    return "claude" in model.lower() or "anthropic" in model.lower()
+
+
+def is_guess(items: list[Any], body: JSON | None, model: str) -> bool:
+    """Whether messages of several formats look like these, and neither body nor model says which it is."""
+    body = body or {}
+    if not _SPEAKING_KEYS.isdisjoint(body) or _is_claude(model or str(body.get("model") or "")):
+        return False
+    return all(isinstance(item, dict) and _is_common(item) for item in items)
+
+
+def _is_common(item: JSON) -> bool:
+    if item.keys() != {"role", "content"} or item["role"] not in ("user", "assistant", "system"):
+        return False
+    content = item["content"]
+    if not isinstance(content, list):
+        return isinstance(content, str)
+    return _blocks(item) is None and all(isinstance(b, dict) and b.get("type") == "text" for b in content)

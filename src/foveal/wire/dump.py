@@ -35,15 +35,10 @@ def dump(messages: Sequence[Message], format: Format) -> Dumped:
     """
     codec = codec_of(format)
     inside = [message for message in messages if not _outside(message, codec)]
-    return Dumped(pieces=_pieces(inside, codec), system=dump_system(messages, format))
+    return Dumped(pieces=_pieces(inside, codec), system=_system(messages, format))
 
 
-def dump_turn(messages: Sequence[Message], format: Format) -> tuple[str, ...]:
-    """The pieces of one turn; no message of it is a system prompt kept outside."""
-    return _pieces(messages, codec_of(format))
-
-
-def dump_system(messages: Sequence[Message], format: Format) -> str:
+def _system(messages: Sequence[Message], format: Format) -> str:
     """The system prompt as JSON, for formats that keep it outside the messages; empty without one."""
     codec = codec_of(format)
     system = [message for message in messages if _outside(message, codec)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from foveal.errors import InputError
@@ -24,9 +26,16 @@ def codec_of(format: Format) -> Codec:
     return CODECS[format]
 
 
-def rules(format: Format) -> Rules:
-    """What that provider refuses."""
-    return codec_of(format).rules
+def rules(format: Format, envelope: str = "") -> Rules:
+    """What that provider refuses; of a request with this body, if it came with one.
+
+    >>> rules("responses").needs_call, rules("responses", '{"previous_response_id":"resp_1"}').needs_call
+    (True, False)
+    """
+    codec = codec_of(format)
+    if codec.continues is not None and envelope and codec.continues(json.loads(envelope)):
+        return replace(codec.rules, needs_call=False)
+    return codec.rules
 
 
 def framing(format: Format) -> Framing:

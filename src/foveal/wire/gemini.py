@@ -34,6 +34,7 @@ from foveal.wire.codec import (
     missing,
     pick,
     raw_of,
+    rest_of,
     text_field,
     without,
     wrong_type,
@@ -64,7 +65,8 @@ def read(item: JSON, where: str) -> Reading:
     parts = _parts(item["parts"], where)
     if role == "user" and parts and all(isinstance(part, ToolResult) for part in parts):
         role = "tool"
-    return Reading(role=role, parts=parts, extra=without(item, "parts"))
+    extra = without(item, "parts")
+    return Reading(role=role, parts=parts, extra=extra, rest=rest_of(extra))
 
 
 def read_system(value: Any, where: str) -> tuple[Part, ...]:
@@ -97,30 +99,42 @@ def _part(part: JSON, where: str) -> Part:
         # A signature on nothing ends a stream and belongs to the thinking; a thought of nothing is none.
         thought = part.get("thought") is True if text else bool(signature)
         if thought:
-            return Thinking(text=text, signature=signature, raw=raw)
-        return Text(text=text, raw=raw)
+            rest = rest_of(part, "text", "thoughtSignature", "thought_signature")
+            return Thinking(text=text, signature=signature, raw=raw, rest=rest)
+        return Text(text=text, raw=raw, rest=rest_of(part, "text"))
     if isinstance(call := field(part, "functionCall"), dict):
-        arguments = compact(call.get("args") if call.get("args") is not None else {})
-        name = text_field(call, "name", where)
-        return ToolCall(id=text_field(call, "id", where), name=name, arguments=arguments, raw=raw)
+        return ToolCall(
+            id=text_field(call, "id", where),
+            name=text_field(call, "name", where),
+            arguments=compact(call.get("args") if call.get("args") is not None else {}),
+            raw=raw,
+            rest=rest_of(part, "functionCall", "function_call") + rest_of(call, "name", "args"),
+        )
     if isinstance(response := field(part, "functionResponse"), dict):
-        return _response(response, where, raw)
+        return _response(response, where, raw, rest_of(part, "functionResponse", "function_response"))
     for name in ("inlineData", "fileData"):
         if isinstance(data := field(part, name), dict):
-            return _media(data, where, raw)
+            return _media(data, where, raw, rest_of(part, _spelled(part, name)))
     return Opaque(type=next(iter(without(part, "thought", "thoughtSignature")), ""), raw=raw)
 
 
-def _response(response: JSON, where: str, raw: str) -> ToolResult:
+def _response(response: JSON, where: str, raw: str, rest: str) -> ToolResult:
+    """The answer as text; pictures and files that came with it after that."""
     value: Any = response.get("response")
     key = _text_key(value)
+    said = Text(text=value[key] if key else compact(value))
     return ToolResult(
         call_id=text_field(response, "id", where),
         name=text_field(response, "name", where),
-        parts=(Text(text=value[key] if key else compact(value)),),
+        parts=(said, *map(_attached, _parts(response.get("parts"), where))),
         error=isinstance(value, dict) and set(value) == {"error"},
         raw=raw,
+        rest=rest + rest_of(response, "name", "response", "parts"),
     )
+
+
+def _attached(part: Part) -> Image | File | Opaque:
+    return part if isinstance(part, Image | File | Opaque) else Opaque(type="part", raw=part.raw)
 
 
 def _text_key(value: Any) -> str:
@@ -132,13 +146,17 @@ def _text_key(value: Any) -> str:
             return ""
 
 
-def _media(data: JSON, where: str, raw: str) -> Image | File:
+def _media(data: JSON, where: str, raw: str, rest: str) -> Image | File:
     media_type = field(data, "mimeType") or ""
     url = field(data, "fileUri") or ""
     content = text_field(data, "data", where)
+    rest += rest_of(
+        data, "data", "mimeType", "mime_type", "fileUri", "file_uri", "displayName", "display_name"
+    )
+    name = field(data, "displayName") or ""
     if media_type.startswith("image/"):
-        return Image(data=content, url=url, media_type=media_type, raw=raw)
-    return File(data=content, url=url, media_type=media_type, name=field(data, "displayName") or "", raw=raw)
+        return Image(data=content, url=url, media_type=media_type, raw=raw, rest=rest + name)
+    return File(data=content, url=url, media_type=media_type, name=name, raw=raw, rest=rest)
 
 
 def write(message: Message) -> list[JSON]:
@@ -191,7 +209,9 @@ def _call(call: ToolCall) -> JSON:
 def _result(result: ToolResult, raw: JSON) -> JSON:
     named = {"id": result.call_id} if result.call_id else {}
     before = field(raw, "functionResponse") or {}
-    text = foreign.result_text(result)
+    # What was attached is in `raw` already.
+    own = "\n".join(part.text for part in result.parts if isinstance(part, Text))
+    text = own if before else foreign.result_text(result)
     if before and text == compact(before.get("response")):
         return {**named, "name": result.name}
     key = _text_key(before.get("response")) or ("error" if result.error else "output")
@@ -221,6 +241,7 @@ CODEC = Codec(
         object_arguments=True,
         pairs_by_name=True,
         calls_follow_input=True,
+        legal_name="A-Za-z0-9_.:-",
     ),
     # Not published; a short request is counted with hardly anything added. Chosen above that.
     framing=Framing(request=4, message=4, call=8, result=8, tools=16, tool=8, images="gemini"),

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from foveal.errors import InputError
+from foveal.wire.markers import MARKER, marked_blocks
 
 MAX_BYTES = 32 * 1024 * 1024
 MAX_DEPTH = 200
 _TAG = b"foveal.message.1\n"
-_MARKER = "cache_control"
 _REMEDY = "send JSON values: text, numbers, true, false, null, lists and objects with text keys"
 
 
@@ -37,7 +37,7 @@ def compact(value: Any) -> str:
 
 def address(body: str) -> str:
     """The content address of a JSON text: the same whatever its key order, spacing or cache markers."""
-    return _digest(json.loads(body), marked=_MARKER in body)
+    return _digest(json.loads(body), body)
 
 
 def sealed(value: Any, where: str) -> tuple[str, str]:
@@ -55,7 +55,7 @@ def sealed(value: Any, where: str) -> tuple[str, str]:
     # An escaped NUL and the words \u0000 in a text look alike here: the slow walk knows.
     if "\\u0000" in body and any(_faults(value, "")):
         raise _located(value, where)
-    return body, _digest(value, marked=_MARKER in body)
+    return body, _digest(value, body)
 
 
 def to_json(value: Any, where: str) -> str:
@@ -97,19 +97,16 @@ def _dumped(model: Any) -> Any:
     return found
 
 
-def _digest(value: Any, *, marked: bool) -> str:
-    canonical = _CANONICAL.encode(_unmarked(value) if marked else value)
+def _digest(value: Any, body: str) -> str:
+    canonical = _CANONICAL.encode(_unmarked(body) if MARKER in body else value)
     return hashlib.sha256(_TAG + canonical.encode()).hexdigest()
 
 
-def _unmarked(value: Any) -> Any:
-    match value:
-        case dict():
-            return {key: _unmarked(item) for key, item in value.items() if key != _MARKER}
-        case list():
-            return [_unmarked(item) for item in value]
-        case _:
-            return value
+def _unmarked(body: str) -> Any:
+    value = json.loads(body)
+    for block in list(marked_blocks(value)):
+        del block[MARKER]
+    return value
 
 
 def _located(value: Any, where: str) -> InputError:

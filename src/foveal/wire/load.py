@@ -5,12 +5,13 @@ Nothing is taken in half: the first message that cannot be stored or sent raises
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from foveal.errors import InputError
 from foveal.model import SYSTEM_KEYS, Conversation, Format, Message
 from foveal.wire.codec import JSON, Codec
-from foveal.wire.detect import detect_plain
+from foveal.wire.detect import detect_plain, is_guess
 from foveal.wire.formats import codec_of
 from foveal.wire.jsontext import compact, plain, sealed
 
@@ -28,9 +29,8 @@ def load(data: Any, *, format: Format | None = None, model: str = "") -> Convers
         codec_of(format)
     items, body = _opened(data)
     codec = codec_of(format or detect_plain(items, body, model))
-    if body is None:
-        return Conversation(format=codec.format, messages=_messages(items, codec))
-    return _conversation(items, body, codec)
+    found = _conversation(items, body, codec)
+    return replace(found, guessed=format is None and is_guess(items, body, model))
 
 
 def message_of(item: Any, format: Format, *, where: str = "message 0") -> Message:
@@ -86,7 +86,9 @@ def _items(value: Any, key: str) -> list[Any]:
             raise InputError(f"`{key}` is of type {type(value).__name__}, not a list", _REMEDY)
 
 
-def _conversation(items: list[Any], body: JSON, codec: Codec) -> Conversation:
+def _conversation(items: list[Any], body: JSON | None, codec: Codec) -> Conversation:
+    if body is None:
+        return Conversation(format=codec.format, messages=_messages(items, codec))
     system = [_system(body[key], key, codec) for key in body if key in SYSTEM_KEYS and body[key]]
     # An empty system prompt or tool list is no message and no tool: it stays where it is.
     taken = {_key(body), *(key for key in (*SYSTEM_KEYS, "tools") if body.get(key))}
@@ -130,6 +132,7 @@ def _message(item: Any, codec: Codec, where: str) -> Message:
         body=body,
         digest=digest,
         extra=compact(found.extra) if found.extra else "",
+        rest=found.rest,
         flaw=found.flaw,
         id=found.id,
         author=found.author,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -38,6 +39,8 @@ from foveal.wire.codec import (
     opaque,
     pick,
     raw_of,
+    rest_of,
+    rest_with,
     text_field,
     without,
 )
@@ -55,6 +58,8 @@ ROLES: MappingProxyType[str, Role] = MappingProxyType(
 )
 REASONING = ("reasoning_content", "reasoning")
 """Where OpenAI-compatible servers put the model's thinking."""
+ABOUT = ("id", "timestamp", "created_at", "metadata")
+"""What a plain message may say about itself beside its role, content and name."""
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
@@ -74,7 +79,14 @@ def read(item: JSON, where: str) -> Reading:
         extra = without(item, "role", "content", "tool_calls", "function_call", *taken)
     if item["role"] != role:
         extra["role"] = item["role"]
-    return Reading(role=role, parts=parts, extra=extra, author=_author(item, role), flaw=_flaw(item, role))
+    return Reading(
+        role=role,
+        parts=parts,
+        extra=extra,
+        rest=rest_of(extra, "name"),
+        author=_author(item, role),
+        flaw=_flaw(item, role),
+    )
 
 
 def _flaw(item: JSON, role: Role) -> str:
@@ -115,7 +127,7 @@ def _block(block: JSON, where: str) -> Flat:
     raw = compact(block)
     match block:
         case {"type": "text", "text": str(text)} | {"type": "refusal", "refusal": str(text)}:
-            return Text(text=text, raw=raw)
+            return Text(text=text, raw=raw, rest=rest_of(block, "text", "refusal"))
         case {"type": "image_url", "image_url": {"url": str(url), **rest}}:
             media_type, data = foreign.from_data_url(url)
             return Image(
@@ -124,15 +136,22 @@ def _block(block: JSON, where: str) -> Flat:
                 media_type=media_type,
                 detail=str(rest.get("detail", "")),
                 raw=raw,
+                rest=rest_with(block, "image_url", "url", "detail"),
             )
         case {"type": "file", "file": dict(file)}:
-            media_type, data = foreign.from_data_url(text_field(file, "file_data", where))
-            name = text_field(file, "filename", where)
+            given = text_field(file, "file_data", where)
+            media_type, data = foreign.from_data_url(given)
             return File(
-                data=data, url=text_field(file, "file_id", where), media_type=media_type, name=name, raw=raw
+                data=data or given,
+                url=text_field(file, "file_id", where),
+                media_type=media_type,
+                name=text_field(file, "filename", where),
+                raw=raw,
+                rest=rest_with(block, "file", "file_data", "file_id", "filename"),
             )
         case {"type": "input_audio", "input_audio": {"data": str(data), "format": str(kind)}}:
-            return File(data=data, media_type=f"audio/{kind}", raw=raw)
+            left = rest_with(block, "input_audio", "data", "format")
+            return File(data=data, media_type=f"audio/{kind}", raw=raw, rest=left)
         case _:
             return opaque(block)
 
@@ -163,6 +182,7 @@ def _calls(item: JSON, where: str) -> list[ToolCall]:
                 name=text_field(call, "name", where),
                 arguments=text_field(call, "arguments", where),
                 raw=compact({"function_call": call}),
+                rest=rest_of(call, "name", "arguments"),
             )
         )
     return calls
@@ -177,6 +197,7 @@ def _call(call: JSON, where: str) -> ToolCall:
             name=text_field(custom, "name", where),
             arguments=arguments,
             raw=compact(call),
+            rest=rest_with(call, "custom", "name", "input"),
         )
     function = object_field(call, "function", where)
     given = function.get("arguments")
@@ -186,6 +207,7 @@ def _call(call: JSON, where: str) -> ToolCall:
         name=text_field(function, "name", where),
         arguments=arguments,
         raw=compact(call),
+        rest=rest_with(call, "function", "name", "arguments"),
         edited=_malformed(call),
     )
 
@@ -199,6 +221,13 @@ def _result(item: JSON, content: tuple[Flat, ...], where: str) -> ToolResult:
 
 
 def write(message: Message) -> list[JSON]:
+    """A message of any format, without what only plain ones say of themselves: it is refused here."""
+    if message.format != "plain" or not message.extra:
+        return written(message)
+    return written(replace(message, extra=compact(without(extra_of(message), *ABOUT))))
+
+
+def written(message: Message) -> list[JSON]:
     """Results first, each a message of its own; then what else the message says, if anything."""
     own = message.format in ("openai", "plain")
     pieces = [_written_result(result, message, own=own) for result in message.results]

@@ -12,16 +12,17 @@ from typing import Any
 from foveal.errors import InputError
 from foveal.model import Message, Rules
 from foveal.wire import openai
-from foveal.wire.codec import JSON, Codec, Reading, object_field
+from foveal.wire.codec import JSON, Codec, Reading, object_field, rest_of
 from foveal.wire.times import seconds
 
-KEYS = frozenset({"role", "content", "name", "id", "timestamp", "created_at", "metadata"})
+KEYS = frozenset({"role", "content", "name", *openai.ABOUT})
 
 
 def read(item: JSON, where: str) -> Reading:
     reading = openai.read(item, where)
     return replace(
         reading,
+        rest=rest_of(reading.extra, *KEYS),
         id=_id(item.get("id"), where),
         created_at=_when(item, where),
         metadata=object_field(item, "metadata", where) if item.get("metadata") is not None else {},
@@ -53,8 +54,8 @@ def _when(item: JSON, where: str) -> float | None:
 
 def write(message: Message) -> list[JSON]:
     if message.format in ("plain", "openai"):
-        return openai.write(message)
-    return [{**piece, **_known(message)} for piece in openai.write(message)]
+        return openai.written(message)
+    return [{**piece, **_known(message)} for piece in openai.written(message)]
 
 
 def _known(message: Message) -> JSON:

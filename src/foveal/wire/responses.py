@@ -15,6 +15,7 @@ from foveal.model import (
     Framing,
     Image,
     Message,
+    Opaque,
     Part,
     Role,
     Rules,
@@ -35,6 +36,7 @@ from foveal.wire.codec import (
     opaque,
     pick,
     raw_of,
+    rest_of,
     text_field,
     without,
     wrong_type,
@@ -76,6 +78,9 @@ def read(item: JSON, where: str) -> Reading:
         return Reading(role="tool", parts=(_output(item, where, raw),), flaw=_flaw(item, kind))
     if kind == "reasoning":
         return Reading(role="assistant", parts=(_reasoning(item, where, raw),))
+    if kind == "image_generation_call" and isinstance(item.get("result"), str):
+        rest = rest_of(item, "result")
+        return Reading(role="assistant", parts=(Image(data=item["result"], raw=raw, rest=rest),))
     if not kind:
         raise missing(where, "type")
     return Reading(role="assistant", parts=(opaque(item),))
@@ -92,7 +97,7 @@ def _message(item: JSON, where: str) -> Reading:
     if "content" not in item:
         raise missing(where, "content")
     extra = without(item, "content") if item["role"] != role else without(item, "role", "content")
-    return Reading(role=role, parts=_content(item["content"], where), extra=extra)
+    return Reading(role=role, parts=_content(item["content"], where), extra=extra, rest=rest_of(extra))
 
 
 def _content(content: Any, where: str, *, key: str = "content") -> tuple[Flat, ...]:
@@ -110,19 +115,34 @@ def _block(block: JSON, where: str) -> Flat:
     raw = compact(block)
     kind = str(block.get("type", ""))
     if kind in _TEXTS:
-        return Text(text=text_field(block, _TEXTS[kind], where), raw=raw)
+        return Text(text=text_field(block, _TEXTS[kind], where), raw=raw, rest=rest_of(block, _TEXTS[kind]))
     if kind == "input_image":
-        address = text_field(block, "image_url", where)
-        media_type, data = foreign.from_data_url(address)
-        url = "" if data else address or text_field(block, "file_id", where)
-        detail = text_field(block, "detail", where)
-        return Image(data=data, url=url, media_type=media_type, detail=detail, raw=raw)
+        return _image(block, where, raw)
     if kind == "input_file":
-        media_type, data = foreign.from_data_url(text_field(block, "file_data", where))
-        url = text_field(block, "file_url", where) or text_field(block, "file_id", where)
-        name = text_field(block, "filename", where)
-        return File(data=data, url=url, media_type=media_type, name=name, raw=raw)
+        given = text_field(block, "file_data", where)
+        media_type, data = foreign.from_data_url(given)
+        return File(
+            data=data or given,
+            url=text_field(block, "file_url", where) or text_field(block, "file_id", where),
+            media_type=media_type,
+            name=text_field(block, "filename", where),
+            raw=raw,
+            rest=rest_of(block, "file_data", "file_url", "file_id", "filename"),
+        )
     return opaque(block)
+
+
+def _image(block: JSON, where: str, raw: str) -> Image:
+    address = text_field(block, "image_url", where)
+    media_type, data = foreign.from_data_url(address)
+    return Image(
+        data=data,
+        url="" if data else address or text_field(block, "file_id", where),
+        media_type=media_type,
+        detail=text_field(block, "detail", where),
+        raw=raw,
+        rest=rest_of(block, "image_url", "file_id", "detail"),
+    )
 
 
 def _call(item: JSON, kind: str, where: str, raw: str) -> ToolCall:
@@ -133,34 +153,50 @@ def _call(item: JSON, kind: str, where: str, raw: str) -> ToolCall:
         name=text_field(item, "name", where) or kind,
         arguments=arguments,
         raw=raw,
+        rest=rest_of(item, "name", CALLS[kind]),
     )
 
 
 def _flaw(item: JSON, kind: str) -> str:
-    if kind in _WORDED and not isinstance(item.get("output"), str | list):
-        return "`output` is neither text nor a list"
+    output = item.get("output")
+    if kind in _WORDED and not isinstance(output, str) and not _are_blocks(output):
+        return "`output` is neither text nor a list of blocks"
     return ""
 
 
+def _are_blocks(output: Any) -> bool:
+    return isinstance(output, list) and all(isinstance(b, dict) and "type" in b for b in output)
+
+
 def _output(item: JSON, where: str, raw: str) -> ToolResult:
-    output = item.get("output")
-    blocks = isinstance(output, list) and all(isinstance(b, dict) and "type" in b for b in output)
-    text = output if output is None or isinstance(output, str) or blocks else compact(output)
-    # The local shell's output names its call in `id`.
-    call_id = text_field(item, "call_id", where) or text_field(item, "id", where)
     return ToolResult(
-        call_id=call_id,
-        parts=_content(text, where, key="output"),
+        # The local shell's output names its call in `id`.
+        call_id=text_field(item, "call_id", where) or text_field(item, "id", where),
+        parts=_printed(item, where),
         raw=raw,
+        rest=rest_of(item, "output"),
         edited=bool(_flaw(item, kind_of(item))),
     )
+
+
+def _printed(item: JSON, where: str) -> tuple[Flat, ...]:
+    """What the tool gave back; what is neither words nor blocks has a shape that must stay as it is."""
+    output, kind = item.get("output"), kind_of(item)
+    if output is None or isinstance(output, str) or _are_blocks(output):
+        return _content(output, where, key="output")
+    if kind in _WORDED:
+        return (Text(text=compact(output)),)
+    if isinstance(output, dict) and output.get("type") == "computer_screenshot":
+        return (_image(output, f"{where}: output", compact(output)),)
+    return (Opaque(type=kind, raw=compact(output)),)
 
 
 def _reasoning(item: JSON, where: str, raw: str) -> Thinking:
     blocks = [*(item.get("summary") or []), *(item.get("content") or [])]
     text = "\n".join(str(block.get("text", "")) for block in blocks if isinstance(block, dict))
     signature = text_field(item, "encrypted_content", where) or text_field(item, "id", where)
-    return Thinking(text=text, signature=signature, raw=raw)
+    rest = rest_of(item, "summary", "content", "encrypted_content")
+    return Thinking(text=text, signature=signature, raw=raw, rest=rest)
 
 
 def write(message: Message) -> list[JSON]:
@@ -217,11 +253,18 @@ def _written_call(call: ToolCall, raw: JSON) -> JSON:
 
 
 def _written_output(result: ToolResult, raw: JSON) -> JSON:
-    own = any(part.raw and raw_of(part).get("type") in _BLOCKS for part in result.parts)
-    output: Any = (
-        [_own_block(p, "user") for p in result.parts] if own and raw else foreign.result_text(result)
-    )
-    return {"type": "function_call_output", **raw, "call_id": result.call_id, "output": output}
+    shell = raw.get("type") == "local_shell_call_output" and "call_id" not in raw
+    key = "id" if shell else "call_id"
+    return {"type": "function_call_output", **raw, key: result.call_id, "output": _given(result, raw)}
+
+
+def _given(result: ToolResult, raw: JSON) -> Any:
+    """The output in the shape it had; as text where it was text or comes from another format."""
+    output = raw.get("output")
+    if _are_blocks(output) and all(part.raw for part in result.parts):
+        return [_own_block(part, "user") for part in result.parts]
+    shaped = isinstance(output, list | dict) and not any(isinstance(part, Text) for part in result.parts)
+    return output if shaped else foreign.result_text(result)
 
 
 def _said(message: Message, parts: Sequence[Part]) -> list[JSON]:
@@ -267,12 +310,18 @@ def write_system(messages: Sequence[Message]) -> Any:
     return "\n\n".join(foreign.texts(message.parts) for message in messages)
 
 
+def continues(body: JSON) -> bool:
+    """Whether the request goes on from what the server keeps."""
+    return bool(body.get("previous_response_id") or body.get("conversation"))
+
+
 CODEC = Codec(
     format="responses",
     read=read,
     write=write,
     read_system=read_system,
     write_system=write_system,
+    continues=continues,
     rules=Rules(item_per_part=True),
     # Billed like chat completions: the same frame around each item, and one around each result.
     framing=Framing(request=3, message=3, call=3, result=3, tools=12, tool=7, images="openai"),

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from foveal.wire.judge import common
 from foveal.wire.judge.common import JSON, Rule, blocks
-from foveal.wire.responses import CALLS, OUTPUTS, ROLES, kind_of
+from foveal.wire.responses import CALLS, OUTPUTS, ROLES, continues, kind_of
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
@@ -55,7 +55,7 @@ def _says_nothing(message: JSON) -> bool:
 
 
 def orphan_result(request: JSON) -> bool:
-    if request.get("previous_response_id") or request.get("conversation"):
+    if continues(request):
         return False  # its call may be on the server
     return "orphan" in _pairing(request)
 
@@ -70,13 +70,15 @@ def _pairing(request: JSON) -> set[str]:
 
 def _walk(items: list[JSON]) -> Iterator[str]:
     waiting: list[str] = []
+    referred = False  # a call may be among what is only referred to
     for item in items:
         key = str(item.get("call_id") or item.get("id"))
+        referred = referred or kind_of(item) == "item_reference"
         if kind_of(item) in CALLS:
             waiting.append(key)
         elif kind_of(item) in OUTPUTS and key in waiting:
             waiting.remove(key)
-        elif kind_of(item) in OUTPUTS:
+        elif kind_of(item) in OUTPUTS and not referred:
             yield "orphan"
     if waiting:
         yield "unanswered"
@@ -108,6 +110,27 @@ def arguments_not_json(request: JSON) -> bool:
     return any(not common.is_json(call.get("arguments")) for call in calls)
 
 
+def bad_output(request: JSON) -> bool:
+    return any(not _is_output(item) for item in items_of(request) if kind_of(item) in OUTPUTS)
+
+
+def _is_output(item: JSON) -> bool:
+    """Words, or blocks where the tool is the client's own; a screenshot; what a shell printed, by command."""
+    output = item.get("output")
+    match kind_of(item):
+        case "function_call_output" | "custom_tool_call_output":
+            blocks = isinstance(output, list) and all(isinstance(b, dict) and b.get("type") for b in output)
+            return isinstance(output, str) or blocks
+        case "computer_call_output":
+            return isinstance(output, dict) and output.get("type") == "computer_screenshot"
+        case "shell_call_output":
+            return isinstance(output, list) and all(isinstance(b, dict) and "outcome" in b for b in output)
+        case "apply_patch_call_output":
+            return output is None or isinstance(output, str)
+        case _:
+            return isinstance(output, str)
+
+
 def reasoning_without_item(request: JSON) -> bool:
     after = [*items_of(request), {"role": "user"}]
     return any(kind_of(item) == "reasoning" and not _follows(next_) for item, next_ in pairwise(after))
@@ -135,6 +158,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             duplicate_call_id,
             bad_function_name,
             arguments_not_json,
+            bad_output,
             reasoning_without_item,
             ends_with_assistant,
         )
