@@ -85,3 +85,19 @@ def test_a_broken_async_subscriber_is_logged(caplog: pytest.LogCaptureFixture) -
 
 def test_an_events_payload_is_its_fields() -> None:
     assert payload(EVENT) == {"session": "work", "text": "look"}
+
+
+def test_an_async_subscriber_runs_on_the_loop_it_was_subscribed_from() -> None:
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    async def listen(event: Event) -> None:
+        loops.append(asyncio.get_running_loop())
+
+    async def work() -> asyncio.AbstractEventLoop:
+        bus = Bus()
+        bus.subscribe(listen)
+        await asyncio.to_thread(bus.emit, [EVENT])
+        await asyncio.sleep(0.01)
+        return asyncio.get_running_loop()
+
+    assert [asyncio.run(work())] == loops

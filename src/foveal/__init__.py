@@ -10,13 +10,15 @@ from foveal.errors import (
     StoreDamagedError,
     StoreError,
 )
-from foveal.model import Manifest, Message, Window
-from foveal.session import Foveal, Session, afit, count_tokens, fit
+from foveal.model import Message
+from foveal.session import Comparison, Foveal, Session, afit, compare, count_tokens, fit
+from foveal.window import Manifest, Window
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BudgetError",
+    "Comparison",
     "ConfigError",
     "Foveal",
     "FovealError",
@@ -30,6 +32,7 @@ __all__ = [
     "StoreError",
     "Window",
     "afit",
+    "compare",
     "count_tokens",
     "fit",
 ]

@@ -1,21 +1,22 @@
 """What happened, typed; and the bus anyone can listen on.
 
 An event is a frozen value with a documented `name`; its fields are its payload. A subscriber that
-fails is reported to the log once and never stops the work.
+fails is reported to the log and never stops the work.
 """
 
 from __future__ import annotations
 
 import logging
+import sys
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from foveal.model import Repair
 
 if TYPE_CHECKING:
-    from asyncio import Future
+    from asyncio import AbstractEventLoop, Future
 
 _log = logging.getLogger(__name__)
 
@@ -75,60 +76,80 @@ class Warned:
     text: str
 
 
-Event = MessagesAdded | HistoryForked | HistoryRepaired | WindowBuilt | MessageMarked | Warned
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reported:
+    """An event that a preset's own design documents, under its name and with its payload."""
+
+    name: str
+    session: str
+    payload: Mapping[str, object]
+
+
+Event = MessagesAdded | HistoryForked | HistoryRepaired | WindowBuilt | MessageMarked | Warned | Reported
 Subscriber = Callable[[Event], Awaitable[None] | None]
 
 
 def payload(event: Event) -> dict[str, object]:
     """The event's fields as plain data, for a log or a wire."""
-    return asdict(event)
+    return dict(event.payload) if isinstance(event, Reported) else asdict(event)
 
 
 class Bus:
     """Hands each event to every subscriber, in order of subscription."""
 
     def __init__(self) -> None:
-        self._subscribers: tuple[Subscriber, ...] = ()
+        self._subscribers: tuple[tuple[Subscriber, AbstractEventLoop | None], ...] = ()
         self._lock = threading.Lock()
         self._tasks: set[Future[None]] = set()
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
-        """Call `subscriber` with every event from now on; returns the way to stop that."""
+        """Call `subscriber` with every event from now on; returns the way to stop that.
+
+        A coroutine runs on the loop it was subscribed from, whichever thread the event comes from.
+        """
+        place = (subscriber, _running())
         with self._lock:
-            self._subscribers += (subscriber,)
+            self._subscribers += (place,)
 
         def unsubscribe() -> None:
             with self._lock:
-                self._subscribers = tuple(s for s in self._subscribers if s is not subscriber)
+                self._subscribers = tuple(each for each in self._subscribers if each is not place)
 
         return unsubscribe
 
     def emit(self, events: Sequence[Event]) -> None:
         for event in events:
-            for subscriber in self._subscribers:
-                self._deliver(subscriber, event)
+            for subscriber, home in self._subscribers:
+                self._deliver(subscriber, home, event)
 
-    def _deliver(self, subscriber: Subscriber, event: Event) -> None:
+    def _deliver(self, subscriber: Subscriber, home: AbstractEventLoop | None, event: Event) -> None:
         try:
             answer = subscriber(event)
         except Exception:  # noqa: BLE001 — a subscriber is somebody else's code; the work goes on
             _log.exception("subscriber failed on %s", event.name)
             return
         if answer is not None:
-            self._await(_guarded(answer, event.name))
+            self._await(_guarded(answer, event.name), home)
 
-    def _await(self, answer: Coroutine[None, None, None]) -> None:
-        """On the running loop if there is one in this thread, else to its end right here."""
+    def _await(self, answer: Coroutine[None, None, None], home: AbstractEventLoop | None) -> None:
+        """On the subscriber's own loop, on the one that runs here, or to its end right here."""
         import asyncio  # it alone costs a third of `import foveal`
 
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
+        here = _running()
+        if home is not None and home is not here and not home.is_closed():
+            asyncio.run_coroutine_threadsafe(answer, home)
+        elif here is None:
             asyncio.run(answer)
-            return
-        task = loop.create_task(answer)
-        self._tasks.add(task)  # the loop itself keeps only a weak reference
-        task.add_done_callback(self._tasks.discard)
+        else:
+            task = here.create_task(answer)
+            self._tasks.add(task)  # the loop itself keeps only a weak reference
+            task.add_done_callback(self._tasks.discard)
+
+
+def _running() -> AbstractEventLoop | None:
+    """The loop that runs in this thread, if any; nobody who never imported asyncio has one."""
+    asyncio = sys.modules.get("asyncio")
+    return None if asyncio is None else asyncio._get_running_loop()
 
 
 async def _guarded(answer: Awaitable[None], name: str) -> None:

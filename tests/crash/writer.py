@@ -37,7 +37,7 @@ def churn(store: Store, name: str, number: int) -> None:
     )
     store.save_build(session, build)
     if number % 10 == 5:
-        store.erase(session, at)
+        store.erase(session, store.entries(session, start=at)[0].id)
     if number % 20 == 19:
         store.delete_session(session)
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 import foveal
 from foveal import wire
 from foveal.errors import BudgetError, InputError
-from foveal.model import Format, Window, handle_of
+from foveal.model import Format, handle_of
+from foveal.window import Window
 from strategies import FORMATS, histories, requests
 
 pytestmark = pytest.mark.soak
@@ -34,9 +35,7 @@ def fitted(history: Any, budget: int, format: Format) -> Window | None:
 
 def faults(window: Window) -> set[str]:
     """What the provider would refuse; a history that ends with the assistant's words is the caller's wish."""
-    return set(wire.check(window.request | {"system": window.system}, window.format)) - {
-        "ends_with_assistant"
-    }
+    return set(wire.check(window.request, window.format)) - {"ends_with_assistant"}
 
 
 def covered(window: Window) -> list[int]:
@@ -121,7 +120,10 @@ def test_a_session_can_be_sent_to_any_provider(source: Format, format: Format, d
         session.extend(history, format=source)
         try:
             window = session.build(budget=data.draw(BUDGETS), format=format)
-        except (BudgetError, InputError):
+        except BudgetError:
             return
-        assert window.tokens <= window.budget
+        except InputError as error:
+            assert "no message to answer" in error.what  # noqa: PT017 — most histories have one
+            return
+        assert foveal.count_tokens(window.request, format=format) <= window.tokens <= window.budget
         assert faults(window) == set()

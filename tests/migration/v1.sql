@@ -17,6 +17,7 @@ CREATE TABLE sessions (
     branch INTEGER NOT NULL REFERENCES branches (id) DEFERRABLE INITIALLY DEFERRED,
     length INTEGER NOT NULL DEFAULT 0,
     version INTEGER NOT NULL DEFAULT 0,
+    minted INTEGER NOT NULL DEFAULT 0, -- ids given out so far: none is given twice
     UNIQUE (tenant, name)
 ) STRICT;
 
@@ -40,8 +41,8 @@ CREATE TABLE contents (
     UNIQUE (tenant, digest)
 ) STRICT;
 
--- digest is the content's, held here too so that reading entries never touches bodies. id is null where the
--- message has no id of its own. body is null unless this message was written with other bytes (key order,
+-- digest is the content's, held here too so that reading entries never touches bodies. beside: added by the
+-- session's owner, not part of a client's history. body is null unless this message was written with other bytes (key order,
 -- cache markers) than the content that has the same address.
 CREATE TABLE entries (
     branch INTEGER NOT NULL REFERENCES branches (id) ON DELETE CASCADE,
@@ -49,7 +50,7 @@ CREATE TABLE entries (
     content INTEGER NOT NULL REFERENCES contents (id),
     digest TEXT NOT NULL,
     format TEXT NOT NULL,
-    id TEXT,
+    id TEXT NOT NULL,
     role TEXT NOT NULL,
     calls TEXT NOT NULL DEFAULT '',
     answers TEXT NOT NULL DEFAULT '',
@@ -61,6 +62,8 @@ CREATE TABLE entries (
     pinned INTEGER NOT NULL DEFAULT 0,
     important INTEGER NOT NULL DEFAULT 0,
     absence TEXT NOT NULL DEFAULT '',
+    beside INTEGER NOT NULL DEFAULT 0,
+    stand_in TEXT NOT NULL DEFAULT '', -- what windows show in place of this and the left-out ones before it
     author TEXT NOT NULL DEFAULT '',
     created_at REAL NOT NULL,
     metadata TEXT NOT NULL DEFAULT '',
@@ -68,7 +71,7 @@ CREATE TABLE entries (
     PRIMARY KEY (branch, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX entries_of_content ON entries (content);
-CREATE UNIQUE INDEX own_ids ON entries (branch, id) WHERE id IS NOT NULL;
+CREATE UNIQUE INDEX entry_ids ON entries (branch, id);
 
 CREATE TABLE counts (
     tenant INTEGER NOT NULL REFERENCES tenants (id),
@@ -121,7 +124,7 @@ PRAGMA application_id = 0x666F7661;
 PRAGMA user_version = 1;
 BEGIN;
 INSERT INTO tenants VALUES (1, 'default');
-INSERT INTO sessions VALUES (1, 1, 'work', 'openai', 'gpt-5', '', 0.0, 2, 3, 2);
+INSERT INTO sessions VALUES (1, 1, 'work', 'openai', 'gpt-5', '', 0.0, 2, 3, 2, 4);
 INSERT INTO branches VALUES (1, 1, NULL, 0), (2, 1, 1, 2);
 INSERT INTO contents VALUES
     (1, 1, '461e54351524e26a3906870ac67d6ee112b9d4af56cb6da5c7906c824ff9d215', 'openai', '{"role": "user", "content": "hello"}'),
@@ -129,10 +132,10 @@ INSERT INTO contents VALUES
     (3, 1, '33767be304aac218148681150693aa5ccfe448c6eb7ab9d077f07e6f0b44d546', 'openai', '{"role": "user", "content": "old end"}'),
     (4, 1, 'f8c1da3ddb5145a534b746297c69b868e1b365a762b9c65e72bb41c3303e950f', 'openai', '{"role": "user", "content": "new end"}');
 INSERT INTO entries VALUES
-    (1, 0, 1, '461e54351524e26a3906870ac67d6ee112b9d4af56cb6da5c7906c824ff9d215', 'openai', NULL, 'user', '', '', 1, 'words', NULL, NULL, NULL, 1, 0, '', '', 1700000000.0, '', NULL),
-    (1, 1, 2, '181c46a8bda9b3494bf9234d4a65773a457f94299e5a420600ad4a9c16f099d9', 'openai', NULL, 'assistant', '', '', 2, 'words', NULL, NULL, NULL, 0, 0, '', '', 1700000000.0, '', NULL),
-    (1, 2, 3, '33767be304aac218148681150693aa5ccfe448c6eb7ab9d077f07e6f0b44d546', 'openai', 'x1', 'user', '', '', 2, 'words', NULL, NULL, NULL, 0, 0, '', '', 1700000000.0, '', NULL),
-    (2, 2, 4, 'f8c1da3ddb5145a534b746297c69b868e1b365a762b9c65e72bb41c3303e950f', 'openai', 'x1', 'user', '', '', 2, 'words', NULL, NULL, NULL, 0, 0, '', '', 1700000000.0, '', NULL);
+    (1, 0, 1, '461e54351524e26a3906870ac67d6ee112b9d4af56cb6da5c7906c824ff9d215', 'openai', 'm1', 'user', '', '', 1, 'words', NULL, NULL, NULL, 1, 0, '', 0, '', '', 1700000000.0, '', NULL),
+    (1, 1, 2, '181c46a8bda9b3494bf9234d4a65773a457f94299e5a420600ad4a9c16f099d9', 'openai', 'm2', 'assistant', '', '', 2, 'words', NULL, NULL, NULL, 0, 0, '', 0, '', '', 1700000000.0, '', NULL),
+    (1, 2, 3, '33767be304aac218148681150693aa5ccfe448c6eb7ab9d077f07e6f0b44d546', 'openai', 'x1', 'user', '', '', 2, 'words', NULL, NULL, NULL, 0, 0, '', 0, '', '', 1700000000.0, '', NULL),
+    (2, 2, 4, 'f8c1da3ddb5145a534b746297c69b868e1b365a762b9c65e72bb41c3303e950f', 'openai', 'x1', 'user', '', '', 2, 'words', NULL, NULL, NULL, 0, 0, '', 0, '', '', 1700000000.0, '', NULL);
 INSERT INTO counts VALUES (1, 'words', '461e54351524e26a3906870ac67d6ee112b9d4af56cb6da5c7906c824ff9d215', 1);
 INSERT INTO words_1 (rowid, text) VALUES (1, 'hello'), (2, 'an answer'), (3, 'old end'), (4, 'new end');
 COMMIT;

@@ -32,7 +32,7 @@ def test_no_byte_of_an_erased_message_is_left(secret: str, tmp_path: Path) -> No
     store, session = filled(tmp_path / "a.db", secret)
     with closing(store):
         assert holds_secret(tmp_path / "a.db")
-        store.erase(session, 50)
+        store.erase(session, "m51")
         assert not holds_secret(tmp_path / "a.db")
 
 
@@ -48,5 +48,5 @@ def test_another_process_that_only_looked_does_not_keep_it(tmp_path: Path) -> No
     store, session = filled(tmp_path / "a.db", SECRET)
     with closing(store), closing(open_store(tmp_path / "a.db")) as other:
         assert len(other.search(SECRET)) == 1
-        store.erase(session, 50)
+        store.erase(session, "m51")
         assert (len(other.search(SECRET)), holds_secret(tmp_path / "a.db")) == (0, False)

@@ -140,7 +140,7 @@ def test_any_sequence_of_forks_reads_as_a_list_would(steps: list[tuple[int, list
         expected = expected[:at] + [d.message.body for d in drafts]
         assert texts(store, session) == expected
         assert texts_from(store, session, start=at) == expected[at:]
-    assert [entry.id for entry in store.entries(session)] == [f"m{n + 1}" for n in range(len(expected))]
+    assert len({entry.id for entry in store.entries(session)}) == len(expected)
     assert store.verify().clean
     store.close()
 

@@ -6,12 +6,13 @@ Runs of left-out turns become one decision each, so the account costs the window
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypedDict
 
-from foveal.model import Chunk, Decision, Repair
+from foveal.model import Chunk, Repair
 from foveal.pipeline.history import EMPTY, History, is_system
-from foveal.pipeline.select.recent import Selection
+from foveal.pipeline.select.selection import Selection
+from foveal.window import Conflict, Decision, Slot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +32,9 @@ class Account(TypedDict):
     parts: dict[str, int]
     decisions: tuple[Decision, ...]
     repairs: tuple[Repair, ...]
+    slots: tuple[Slot, ...]
+    conflicts: tuple[Conflict, ...]
+    metrics: Mapping[str, float]
 
 
 def account(history: History, choice: Choice, costs: Mapping[str, int]) -> Account:
@@ -44,6 +48,9 @@ def account(history: History, choice: Choice, costs: Mapping[str, int]) -> Accou
         parts={part: tokens for part, tokens in parts.items() if tokens},
         decisions=tuple(_decisions(history, choice)),
         repairs=tuple(_repairs(history, choice)),
+        slots=choice.selection.slots,
+        conflicts=choice.selection.conflicts,
+        metrics=choice.selection.metrics,
     )
 
 
@@ -56,9 +63,10 @@ def _part(choice: Choice, turn: int) -> str:
 
 
 def _decisions(history: History, choice: Choice) -> Iterator[Decision]:
-    at = 0
+    at, selection = 0, choice.selection
     for turn in sorted(choice.window):
-        yield from _out(history, choice, at, turn)
+        if at < turn:
+            yield from _out(history, choice, at, turn)
         chunk = choice.window[turn]
         yield Decision(
             first=chunk.first,
@@ -67,29 +75,44 @@ def _decisions(history: History, choice: Choice) -> Iterator[Decision]:
             tokens=chunk.tokens,
             because=_because_in(history, choice, turn),
             detail=chunk.detail,
+            score=selection.scores.get(turn),
+            slot=selection.charged.get(turn, ""),
         )
         at = turn + 1
     yield from _out(history, choice, at, len(history))
 
 
 def _because_in(history: History, choice: Choice, turn: int) -> str:
-    chunk = choice.window[turn]
+    chunk, selection = choice.window[turn], choice.selection
     if chunk.detail == "trimmed":
         whole = history.chunk(turn).tokens
         return f"open turn; its longest results were cut from {whole:,} to {chunk.tokens:,} tokens"
+    if chunk.detail == "folded":
+        return "a summary in place of messages that were left out"
     if turn == choice.opened:
         return "open turn"
-    return choice.forced.get(turn, choice.selection.because_in)
+    return choice.forced.get(turn) or selection.reasons.get(turn) or selection.because_in
 
 
 def _out(history: History, choice: Choice, start: int, stop: int) -> Iterator[Decision]:
     """The left-out turns of one gap, neighbours with the same reason as one run."""
-    first = start
-    for turn in history.absences(start, stop):
-        yield from _run(history, first, turn, choice.selection.because_out)
-        yield from _run(history, turn, turn + 1, history.absence(turn))
-        first = turn + 1
-    yield from _run(history, first, stop, choice.selection.because_out)
+    at = start
+    for first, last, why in history.absences(start, stop):
+        yield from _chosen_out(history, choice.selection, at, first)
+        yield from _run(history, first, last, why)
+        at = last
+    yield from _chosen_out(history, choice.selection, at, stop)
+
+
+def _chosen_out(history: History, selection: Selection, start: int, stop: int) -> Iterator[Decision]:
+    """Turns with a reason of their own one by one, the others as one run."""
+    if not selection.reasons:
+        yield from _run(history, start, stop, selection.because_out)
+        return
+    for turn in range(start, stop):
+        (decision,) = _run(history, turn, turn + 1, selection.reasons.get(turn, selection.because_out))
+        slot = selection.charged.get(turn, "")
+        yield replace(decision, score=selection.scores.get(turn), slot=slot)
 
 
 def _run(history: History, start: int, stop: int, because: str) -> Iterator[Decision]:
@@ -104,9 +127,11 @@ def _run(history: History, start: int, stop: int, because: str) -> Iterator[Deci
 def _repairs(history: History, choice: Choice) -> Iterator[Repair]:
     for turn in sorted(choice.window):
         yield from choice.window[turn].repairs
-    for turn in history.absences(min(choice.selection.turns, default=choice.opened), len(history)):
-        if history.absence(turn) == EMPTY:
-            yield from history.chunk(turn).repairs
+    earliest = min(choice.selection.turns, default=choice.opened)
+    for first, last, why in history.absences(earliest, len(history)):
+        if why == EMPTY:
+            for turn in range(first, last):
+                yield from history.chunk(turn).repairs
     opening = next((t for t in sorted(choice.window) if not is_system(choice.window[t])), None)
     if opening is not None and history.joint(None, choice.window[opening]) and history.leads(opening):
         yield Repair(

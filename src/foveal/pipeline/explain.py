@@ -1,57 +1,234 @@
-"""A manifest in → the same in words and a table, for a person at a terminal of 80 columns."""
+"""A manifest in → the same in words and a table, for a person at a terminal of 80 columns.
+
+One rendering for the library and every surface: lines of text, each with what it is about, so that a
+surface may colour them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby, zip_longest
+from textwrap import wrap
+from typing import Literal, NamedTuple
 
-from foveal.model import Decision, Manifest
+from foveal.pipeline.nearly import Cut, nearest, worth
+from foveal.window import Decision, Manifest, Slot
+
+WIDTH = 80
+NEAR_MOST = 12
+"""Left-out decisions that are shown one by one: those nearest to the cut."""
+
+SCORE = re.compile(r"(importance|priority|score) [\d,.]+")
 
 
-def explain(manifest: Manifest) -> str:
-    """Tokens by part, every decision with its reason, what was repaired."""
-    return "\n".join(_lines(manifest))
+class Line(NamedTuple):
+    text: str
+    look: Literal["", "title", "kept", "left out"] = ""
 
 
-def _lines(manifest: Manifest) -> Iterator[str]:
+def explain(manifest: Manifest, *, width: int = WIDTH) -> str:
+    """Tokens by part, the decisions with their reasons, the plan, what was repaired."""
+    return "\n".join(line.text for line in lines(manifest, width=width))
+
+
+def lines(manifest: Manifest, *, width: int = WIDTH) -> Iterator[Line]:
+    """The explanation line by line, none longer than the width."""
     share = 100 * manifest.tokens / manifest.budget
-    yield (
+    yield from _wrapped(
         f"{manifest.tokens:,} of {manifest.budget:,} tokens ({share:.0f}%), "
-        f"preset {manifest.preset}, counted with {manifest.counter}"
+        f"preset {manifest.preset}, counted with {manifest.counter}",
+        width,
     )
-    yield "  " + ", ".join(f"{part} {tokens:,}" for part, tokens in manifest.parts.items())
-    yield ""
-    yield f"{'messages':>12}  {'verdict':<8} {'detail':<8} {'tokens':>9}  because"
-    yield from map(_row, merged(manifest.decisions))
-    for repair in manifest.repairs:
-        yield f"repaired at {repair.seq + 1}: {repair.what}"
-    for warning in manifest.warnings:
-        yield f"warning: {warning}"
+    yield from _wrapped(_listed(manifest.parts.items()), width, indent="  ")
+    yield Line("")
+    yield from _decisions(manifest, width)
+    yield from _plan(manifest.slots)
+    yield from _notes(manifest, width)
 
 
-def _row(decision: Decision) -> str:
+def _decisions(manifest: Manifest, width: int) -> Iterator[Line]:
+    """Everything that is in, and the nearest of what is not, in the order of the conversation."""
+    cut, planned = Cut(manifest), {slot.name for slot in manifest.slots}
+    rows = list(_rows(manifest.decisions, planned))
+    out = nearest([row for row in rows if row.verdict == "left out"])
+    rest = out[NEAR_MOST:] if len(out) > NEAR_MOST + 1 else []
+    hidden = {row.first for row in rest}
+    shown = [row for row in rows if row.first not in hidden]
+    table = [_cells(row, cut, planned) for row in shown]
+    titles = ("messages", "verdict", "tokens", "score", "slot", "because")
+    # A column in which nothing stands is left away.
+    used = [
+        at for at, title in enumerate(titles) if title == "because" or any(row[at] != [""] for row in table)
+    ]
+    widths = [max(len(cell) for cell in [titles[at], *_flat(row[at] for row in table)]) for at in used[:-1]]
+    widths.append(max(20, width - sum(widths) - 2 * len(widths)))
+    right = [titles[at] in ("messages", "tokens", "score") for at in used]
+    yield Line(next(_block([[titles[at]] for at in used], widths, right)), "title")
+    for row, cells in zip(shown, table, strict=True):
+        told = [line for text in cells[-1] for line in wrap(text, widths[-1])]
+        for text in _block([*(cells[at] for at in used[:-1]), told], widths, right):
+            yield Line(text, row.verdict)
+    if rest:
+        yield from (Line(line.text, "left out") for line in _wrapped(_further(rest, cut), width))
+
+
+def _rows(decisions: Sequence[Decision], planned: set[str]) -> Iterator[Decision]:
+    """Runs with one reason as one row; the reasons without what the columns say already."""
+    if any(map(worth, decisions)):
+        return (_terse(decision, planned) for decision in merged(decisions))
+    return merged(_terse(decision, planned) for decision in decisions)
+
+
+def _terse(decision: Decision, planned: set[str]) -> Decision:
+    said = {f"{decision.tokens:,} tokens", *planned.intersection(decision.slot.split(", "))}
+    clauses = [part for part in decision.because.split(", ") if part not in said]
+    if worth(decision):
+        clauses = [part for part in clauses if not SCORE.fullmatch(part)]
+    return replace(decision, because=", ".join(clauses) or decision.because)
+
+
+def _cells(row: Decision, cut: Cut, planned: set[str]) -> list[list[str]]:
+    """What stands in each column, line by line; the last one is wrapped when its width is known."""
+    score = worth(row)
+    cells = (place(row), row.verdict, f"{row.tokens:,}", cut.score(score.total) if score else "")
+    slots = [name for name in row.slot.split(", ") if name in planned]
+    detail = f"{row.detail}: " if row.verdict == "kept" and row.detail != "full" else ""
+    because = [detail + row.because, *filter(None, [cut.keeps(row)])]
+    return [*([cell] for cell in cells), slots or [""], because]
+
+
+def _block(cells: Sequence[Sequence[str]], widths: Sequence[int], right: Sequence[bool]) -> Iterator[str]:
+    """One row of a table, on as many lines as its longest cell needs."""
+    for parts in zip_longest(*cells, fillvalue=""):
+        padded = zip(parts, widths, right, strict=True)
+        yield "  ".join(
+            part.rjust(size) if flush else part.ljust(size) for part, size, flush in padded
+        ).rstrip()
+
+
+def _further(rest: Sequence[Decision], cut: Cut) -> str:
+    """Those that are not shown, in one sentence."""
+    messages, tokens = sum(d.last - d.first + 1 for d in rest), sum(d.tokens for d in rest)
+    scores = [score.total for d in rest if (score := worth(d))]
+    told = f"and {messages:,} more messages left out, {tokens:,} tokens"
+    if not scores:
+        return told
+    # A stored manifest has the scores of the nearest alone.
+    least = f"{cut.score(min(scores))} to" if len(scores) == len(rest) else "up to"
+    return f"{told}, scores {least} {cut.score(max(scores))}"
+
+
+def _plan(slots: Sequence[Slot]) -> Iterator[Line]:
+    """The slots that were given anything or wanted any."""
+    names = ("floor", "ideal", "ceiling", "allotted", "used", "borrowed")
+    rows = [(slot.name, [getattr(slot, name) for name in names]) for slot in slots]
+    rows = [(name, numbers) for name, numbers in rows if any(numbers)]
+    if not rows:
+        return
+    table = [["slot", *names], *([name, *(f"{number:,}" for number in found)] for name, found in rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    yield Line("")
+    for at, row in enumerate(table):
+        cells = [[cell] for cell in row]
+        (text,) = _block(cells, widths, [False, *(True for _ in names)])
+        yield Line(text, "" if at else "title")
+
+
+def _notes(manifest: Manifest, width: int) -> Iterator[Line]:
+    """Conflicts, metrics, repairs and warnings, where there are any."""
+    kinds = [conflict.type.replace("_", " ") for conflict in manifest.conflicts]
+    texts = []
+    if kinds:
+        by_kind = _listed((kind, kinds.count(kind)) for kind in dict.fromkeys(kinds))
+        texts.append(f"conflicts: {len(kinds):,}, {by_kind}")
+    if manifest.metrics:
+        texts.append("metrics: " + _listed((n.replace("_", " "), v) for n, v in manifest.metrics.items()))
+    texts += [f"repaired at {repair.seq + 1}: {repair.what}" for repair in manifest.repairs]
+    texts += [f"warning: {warning}" for warning in manifest.warnings]
+    if texts and manifest.slots:
+        yield Line("")
+    for text in texts:
+        yield from _wrapped(text, width, hanging="  ")
+
+
+def detail(manifest: Manifest, seq: int, *, width: int = WIDTH) -> Iterator[Line]:
+    """The decision about one message in full: its score by part, what would have kept it."""
+    found = decision_about(manifest, seq)
+    if found is None:
+        return
+    cut, score = Cut(manifest), worth(found)
+    together = "" if found.first == found.last else f" for messages {place(found)} together"
+    rows = [
+        ("verdict", found.verdict if found.detail == "full" else f"{found.verdict}, {found.detail}"),
+        ("because", found.because),
+        ("else", cut.keeps(found)),
+        ("tokens", f"{found.tokens:,}{together}"),
+        ("slot", found.slot),
+        ("score", cut.score(score.total) if score else ""),
+    ]
+    yield Line(f"message {seq + 1}, preset {manifest.preset}", "title")
+    for name, text in rows:
+        for at, piece in enumerate(wrap(text, width - 9)):
+            yield Line(f"{'' if at else name:<9}{piece}", found.verdict if name == "verdict" else "")
+    yield from _parts(score.parts.items() if score else (), cut)
+
+
+def _parts(parts: Iterable[tuple[str, float]], cut: Cut) -> Iterator[Line]:
+    """What a score is made of, largest first."""
+    told = [(name.replace("_", " "), cut.score(value)) for name, value in sorted(parts, key=lambda p: -p[1])]
+    widths = [max(map(len, column)) for column in zip(*told, strict=True)]
+    for row in told:
+        (text,) = _block([[cell] for cell in row], widths, [False, True])
+        yield Line(f"{'':<9}{text}")
+
+
+def decision_about(manifest: Manifest, seq: int) -> Decision | None:
+    """The decision that covers a position of the history."""
+    return next((d for d in manifest.decisions if d.first <= seq <= d.last), None)
+
+
+def place(decision: Decision) -> str:
+    """Where its messages stand, counted from 1."""
     first, last = decision.first + 1, decision.last + 1
-    place = f"{first}" if first == last else f"{first}–{last}"
-    detail = decision.detail if decision.verdict == "kept" else ""
-    return f"{place:>12}  {decision.verdict:<8} {detail:<8} {decision.tokens:>9,}  {decision.because}"
+    return f"{first}" if first == last else f"{first}–{last}"
 
 
-def merged(decisions: tuple[Decision, ...]) -> Iterator[Decision]:
-    """Neighbours with the same verdict, detail and reason as one decision."""
-    run: Decision | None = None
-    for decision in decisions:
-        if run is None:
-            run = decision
-        elif (run.verdict, run.detail, run.because) == (decision.verdict, decision.detail, decision.because):
-            run = Decision(
-                first=run.first,
-                last=decision.last,
-                verdict=run.verdict,
-                tokens=run.tokens + decision.tokens,
-                because=run.because,
-                detail=run.detail,
-            )
-        else:
-            yield run
-            run = decision
-    if run is not None:
-        yield run
+def merged(decisions: Iterable[Decision]) -> Iterator[Decision]:
+    """Neighbours with the same verdict, detail and reason as one decision; it has what they share."""
+    for _, group in groupby(decisions, key=_reason):
+        run = list(group)
+        first = run[0]
+        if len(run) == 1:
+            yield first
+            continue
+        yield replace(
+            first,
+            last=run[-1].last,
+            tokens=sum(each.tokens for each in run),
+            score=first.score if all(each.score == first.score for each in run) else None,
+            slot=first.slot if all(each.slot == first.slot for each in run) else "",
+        )
+
+
+def _reason(decision: Decision) -> tuple[str, str, str]:
+    return decision.verdict, decision.detail, decision.because
+
+
+def _listed(pairs: Iterable[tuple[str, float]]) -> str:
+    return ", ".join(f"{name} {_number(value)}" for name, value in pairs)
+
+
+def _number(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
+
+
+def _wrapped(text: str, width: int, *, indent: str = "", hanging: str = "") -> Iterator[Line]:
+    for line in wrap(text, width, initial_indent=indent, subsequent_indent=indent + hanging):
+        yield Line(line)
+
+
+def _flat(cells: Iterable[Sequence[str]]) -> Iterator[str]:
+    for cell in cells:
+        yield from cell

@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from foveal.errors import BudgetError, InputError
-from foveal.model import Chunk, Manifest
+from foveal.model import Chunk
 from foveal.pipeline.account import Choice, account
 from foveal.pipeline.cut import cut_results, least
 from foveal.pipeline.history import History, is_system
-from foveal.pipeline.select.recent import Selection
-
-Selector = Callable[[History, Mapping[int, Chunk], int], Selection]
+from foveal.pipeline.select.selection import Selector
+from foveal.pipeline.values import Scene
+from foveal.window import Manifest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +56,8 @@ class Fitted:
     pieces: tuple[str, ...]
     """The chunks as the provider's JSON, in order, notes of ours included."""
     manifest: Manifest
+    reports: tuple[tuple[str, Mapping[str, object]], ...] = ()
+    """Events of the preset's own design: name and payload."""
 
 
 def fit(history: History, order: Order) -> Fitted:
@@ -63,7 +65,8 @@ def fit(history: History, order: Order) -> Fitted:
     forced = history.pinned
     fixed, opened = _fixed(history, order, forced)
     room = order.budget - order.overhead - sum(chunk.tokens for chunk in fixed.values())
-    selection = order.select(history, fixed, room)
+    scene = Scene(now=order.now, task=order.task, budget=order.budget)
+    selection = order.select(history, fixed, room, scene)
     window = {turn: history.chunk(turn) for turn in selection.turns} | fixed
     chunks = [window[turn] for turn in sorted(window)]
     notes = history.joints(chunks)
@@ -75,6 +78,7 @@ def fit(history: History, order: Order) -> Fitted:
         chunks=(*prelude, *chunks),
         pieces=tuple(_pieces(history, (*prelude, *chunks), [*(False for _ in prelude), *notes])),
         manifest=manifest,
+        reports=selection.reports,
     )
 
 
@@ -109,7 +113,8 @@ def _fixed(history: History, order: Order, forced: Mapping[int, str]) -> tuple[d
     notes = history.note_tokens * sum(history.joints([fixed[turn] for turn in sorted(fixed)]))
     room = order.budget - order.overhead - others - notes
     if chunk.tokens > room:
-        shorter = cut_results(chunk.messages, room, history.frame.price, order.count)
+        frame = history.frame
+        shorter = cut_results(chunk.messages, room, frame.price, order.count, render=frame.render)
         if shorter is None:
             raise _too_small(history, order, fixed, opened, notes)
         fixed[opened] = history.reword(chunk, shorter)
@@ -132,7 +137,8 @@ def _open_turn(history: History) -> int:
 def _too_small(
     history: History, order: Order, fixed: Mapping[int, Chunk], opened: int, notes: int
 ) -> BudgetError:
-    open_least = least(fixed[opened].messages, history.frame.price, order.count)
+    frame = history.frame
+    open_least = least(fixed[opened].messages, frame.price, order.count, render=frame.render)
     system = sum(c.tokens for c in fixed.values() if is_system(c))
     system += order.prelude.tokens if order.prelude else 0
     pinned = sum(c.tokens for t, c in fixed.items() if t != opened and not is_system(c))

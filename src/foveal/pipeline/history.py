@@ -7,15 +7,16 @@ counted and written once, when first needed.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from foveal.model import Chunk, Entry, Message, Repair, Rules
 from foveal.pipeline.mend import Scribe, mend
 from foveal.pipeline.turns import Links, Tail, joined, joins
 
-OPENING = "[The conversation before this point is not shown.]"
+OPENING = "[The conversation as far as it is shown:]"
 
 Read = Callable[[int, int], Sequence[Message]]
 """The messages from one position up to, not including, another."""
@@ -28,10 +29,13 @@ class Frame:
     rules: Rules
     scribe: Scribe
     price: Callable[[Message], int]
+    render: Callable[[Sequence[Message]], Sequence[Message]]
+    """Messages as the provider will read them: what is converted costs what it is written as."""
     chained: bool = False
     """The stored format gives every block an item of its own: assistant runs are one turn."""
 
 
+T = TypeVar("T")
 ERASED = "erased"
 LEFT_OUT = "left out on request, until restored"
 EMPTY = "empty: nothing of it can be sent"
@@ -52,9 +56,12 @@ class History:
         self._tail: Tail | None = None
         self._forced: dict[int, str] = {}
         self._absent: dict[int, str] = {}
-        self._absences: list[int] = []
-        """The absent turns in order."""
+        self._absences: list[tuple[int, int, str]] = []
+        """The absent turns in order, as runs with one reason: first, one past the last, why."""
+        self._stand_ins: dict[int, str] = {}
+        """Texts that windows show in place of a left-out turn and those before it."""
         self._chunks: dict[int, Chunk] = {}
+        self._made: dict[tuple[int, str], Any] = {}
 
     def extend(self, entries: Sequence[Entry]) -> None:
         """Take newly arrived entries; only the turn they join is looked at again."""
@@ -71,8 +78,12 @@ class History:
         self._entries.append(entry)
         self._sums.append(self._sums[-1] + entry.tokens)
         if self._absent.get(turn) == EMPTY:
-            del self._absent[turn], self._absences[-1]
-        if entry.absence:
+            del self._absent[turn]
+            self._absences = []
+        if entry.stand_in:
+            self._stand_ins[turn] = entry.stand_in
+            self._absent.pop(turn, None)
+        elif entry.absence:
             self._set_absent(turn, ERASED if entry.absence == "erased" else LEFT_OUT)
         if entry.role == "system":
             self._forced[turn] = "system prompt"
@@ -80,9 +91,8 @@ class History:
             self._forced[turn] = "pinned"
 
     def _set_absent(self, turn: int, why: str) -> None:
-        if turn not in self._absent:
-            insort(self._absences, turn)
         self._absent[turn] = why
+        self._absences = []
 
     def __len__(self) -> int:
         """How many turns there are."""
@@ -106,9 +116,16 @@ class History:
         """Why a turn cannot be in any window; empty when it can. An empty turn is known once prepared."""
         return self._absent.get(turn, "")
 
-    def absences(self, start: int, stop: int) -> Sequence[int]:
-        """The absent turns from `start` up to `stop`."""
-        return self._absences[bisect_left(self._absences, start) : bisect_left(self._absences, stop)]
+    def absences(self, start: int, stop: int) -> Iterator[tuple[int, int, str]]:
+        """The absent turns from `start` up to `stop`, as runs: first, one past the last, why."""
+        if self._absent and not self._absences:
+            self._absences = list(_runs(self._absent))
+        at = bisect_right(self._absences, (start, len(self), ""))
+        for first, last, why in self._absences[max(0, at - 1) :]:
+            if first >= stop:
+                return
+            if last > start:
+                yield max(first, start), min(last, stop), why
 
     def leads(self, turn: int) -> bool:
         """Is this the history's first turn, system prompts and absent ones aside?"""
@@ -130,12 +147,34 @@ class History:
         """The turn as the provider may see it; without messages if nothing of it can be sent."""
         found = self._chunks.get(turn)
         if found is None:
-            first, last = self.span(turn)
-            read = self._read(first, last + 1)
-            messages, repairs = mend(read, self.frame.rules, self.frame.scribe, seq=first)
-            found = self._chunks[turn] = self._written(messages, first, last, repairs)
-            if not messages:
+            found = self._chunks[turn] = self._prepared(turn)
+            if not found.messages:
                 self._set_absent(turn, EMPTY)
+        return found
+
+    def _prepared(self, turn: int) -> Chunk:
+        first, last = self.span(turn)
+        if turn in self._stand_ins:
+            note = self.frame.scribe.note(self._stand_ins[turn])
+            return replace(self._written([note], first, last, ()), detail="folded")
+        read = self._read(first, last + 1)
+        messages, repairs = mend(read, self.frame.rules, self.frame.scribe, seq=first)
+        return self._written(messages, first, last, repairs)
+
+    def stand_in(self, turn: int) -> str:
+        """The text that windows show in place of this turn; empty for the others."""
+        return self._stand_ins.get(turn, "")
+
+    def read(self, start: int, stop: int) -> Sequence[Message]:
+        """The messages from one position up to another, as they were stored."""
+        return self._read(start, stop)
+
+    def remembered(self, turn: int, make: Callable[[History, int], T]) -> T:
+        """What `make` says of a turn, asked once for as long as the turn does not change."""
+        key = (turn, make.__qualname__)
+        if key not in self._made or turn == len(self) - 1:
+            self._made[key] = make(self, turn)
+        found: T = self._made[key]
         return found
 
     def _written(
@@ -146,7 +185,7 @@ class History:
             last=last,
             messages=tuple(messages),
             pieces=self.frame.scribe.dump(messages) if messages else (),
-            tokens=sum(map(self.frame.price, messages)),
+            tokens=sum(map(self.frame.price, self.frame.render(messages))),
             repairs=tuple(repairs),
         )
 
@@ -161,8 +200,9 @@ class History:
     def joint(self, before: Chunk | None, after: Chunk) -> bool:
         """Must a note of ours stand between the two for the provider to accept them as neighbours?"""
         message = after.messages[0]
-        if before is None:
-            return message.role not in ("user", "system")  # no provider minds, some insist
+        if before is None:  # no provider minds a note, some insist on one
+            continues = message.results and not self.frame.rules.needs_call
+            return message.role not in ("user", "system") and not continues
         return (
             self.frame.rules.calls_follow_input
             and before.messages[-1].role == "assistant"
@@ -179,6 +219,21 @@ class History:
             found.append(self.joint(before, chunk))
             before = chunk
         return found
+
+
+def _runs(absent: Mapping[int, str]) -> Iterator[tuple[int, int, str]]:
+    """Neighbours with one reason as one run."""
+    first = last = -1
+    why = ""
+    for turn in sorted(absent):
+        if turn == last and absent[turn] == why:
+            last += 1
+            continue
+        if first >= 0:
+            yield first, last, why
+        first, last, why = turn, turn + 1, absent[turn]
+    if first >= 0:
+        yield first, last, why
 
 
 def is_system(chunk: Chunk) -> bool:

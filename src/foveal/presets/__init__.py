@@ -2,21 +2,55 @@
 
 from __future__ import annotations
 
+from foveal.config import Tables
 from foveal.errors import ConfigError
+from foveal.pipeline.plan.categories import PenguinNumbers
+from foveal.pipeline.plan.layers import OpenscrollNumbers
+from foveal.pipeline.plan.levels import FifthNumbers
+from foveal.pipeline.score.importance import ReploidNumbers
+from foveal.pipeline.score.omar import OmarNumbers
+from foveal.presets import plugins
 from foveal.presets.base import Preset
+from foveal.presets.fifth import fifth
+from foveal.presets.numbers import DEFAULTS, Numbers, settled
+from foveal.presets.omar import omar
+from foveal.presets.openscroll import openscroll
+from foveal.presets.penguin import penguin
 from foveal.presets.recent import RECENT
+from foveal.presets.reploid import reploid
 
-PRESETS = {preset.name: preset for preset in (RECENT,)}
+
+def _made(numbers: Numbers) -> Preset:
+    """The preset that goes by these numbers."""
+    match numbers:
+        case OmarNumbers():
+            return omar(numbers)
+        case OpenscrollNumbers():
+            return openscroll(numbers)
+        case PenguinNumbers():
+            return penguin(numbers)
+        case FifthNumbers():
+            return fifth(numbers)
+        case ReploidNumbers():
+            return reploid(numbers)
+
+
+PRESETS = {preset.name: preset for preset in (RECENT, *map(_made, DEFAULTS.values()))}
 DEFAULT = RECENT.name
 
 __all__ = ["DEFAULT", "PRESETS", "Preset", "find"]
 
 
-def find(name: str) -> Preset:
-    """The preset of that name."""
-    try:
-        return PRESETS[name or DEFAULT]
-    except KeyError:
-        raise ConfigError(
-            f"there is no preset {name!r}", remedy=f"use one of: {', '.join(sorted(PRESETS))}"
-        ) from None
+def find(name: str, numbers: Tables | None = None) -> Preset:
+    """The preset of that name: ours, by the numbers given, or one that an installed package brings.
+
+    All the numbers are checked, those of other presets too.
+    """
+    found = PRESETS.get(name or DEFAULT) or plugins.find(name)
+    if found is None:
+        known = ", ".join(sorted({*PRESETS, *plugins.names()}))
+        raise ConfigError(f"there is no preset {name!r}", remedy=f"use one of: {known}")
+    if not numbers:
+        return found
+    own = settled([("numbers", numbers)])
+    return _made(own[found.name]) if found.name in own else found

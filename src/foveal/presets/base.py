@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from foveal.pipeline.fit import Selector
+from foveal.pipeline.select.selection import Selector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,3 +12,5 @@ class Preset:
     name: str
     about: str
     select: Selector
+    looks_at_all: bool = False
+    """It weighs every turn at every build, so their texts are kept at hand."""

@@ -8,9 +8,10 @@ from pathlib import Path
 from types import TracebackType
 
 from foveal import presets
-from foveal.config import default_store
+from foveal.config import Tables, default_store
 from foveal.errors import NotFoundError
 from foveal.events import Bus, Subscriber
+from foveal.session.checks import a_text
 from foveal.session.offload import in_thread
 from foveal.session.session import Desk, Session
 from foveal.store import Checked, Durability, SessionRecord, open_store
@@ -20,6 +21,8 @@ class Foveal:
     """Everything the agents of one tenant ever saw.
 
     `store`: a path, `":memory:"`, or nothing for the file in the user's data folder.
+    `numbers`: the presets' own, by preset, where they should differ: `{"reploid": {"recency": 20}}`.
+    `create`: make the file if it is not there; without, that is an error.
 
     >>> with Foveal(":memory:") as fov:
     ...     session = fov.session("fix-auth", model="gpt-5")
@@ -29,23 +32,29 @@ class Foveal:
     [{'role': 'user', 'content': 'Fix the bug in auth.js'}]
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 — the front door: every option a store has, by name
         self,
         store: str | Path | None = None,
         *,
         tenant: str = "default",
         catalogue: Path | None = None,
         counter: str | None = None,
+        numbers: Tables | None = None,
         durability: Durability = "normal",
+        create: bool = True,
     ) -> None:
+        presets.find("", numbers)
         place = default_store() if store is None else store
-        self._store = open_store(str(place), tenant=tenant, durability=durability)
+        self._store = open_store(str(place), tenant=tenant, durability=durability, create=create)
         self._bus = Bus()
-        self._desk = Desk(store=self._store, bus=self._bus, catalogue=catalogue, counter=counter)
+        self._desk = Desk(
+            store=self._store, bus=self._bus, catalogue=catalogue, counter=counter, numbers=numbers
+        )
 
     def session(self, name: str = "default", *, model: str = "", preset: str = "") -> Session:
         """The session of that name, made if it is not there. A model or preset given is remembered."""
         presets.find(preset)
+        a_text(name, "name")
         return Session(self._desk, self._store.session(name, now=time.time(), model=model, preset=preset))
 
     def sessions(self) -> tuple[SessionRecord, ...]:
@@ -69,12 +78,15 @@ class Foveal:
         return self._store.verify()
 
     def backup(self, path: str | Path) -> None:
-        """Write a consistent copy of the store while it is in use."""
+        """Write a consistent copy of the whole store, all tenants included, while it is in use."""
         self._store.backup(str(path))
 
     def close(self) -> None:
         self._store.close()
 
+    asession = in_thread(session)
+    asessions = in_thread(sessions)
+    adelete = in_thread(delete)
     averify = in_thread(verify)
     abackup = in_thread(backup)
 

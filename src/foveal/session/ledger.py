@@ -5,29 +5,34 @@ An append by anybody costs the new entries; a change of old ones (a pin, a fork)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from foveal import wire
 from foveal.errors import NotFoundError
-from foveal.model import Entry, Format, Message
+from foveal.model import Entry, Message
 from foveal.pipeline.history import History
-from foveal.session.target import Target
-from foveal.store import Content, Head, Store
+from foveal.session.target import PRIVATE, Target
+from foveal.store import Content, Head, SessionRecord, Store
 
 FRESH_MOST = 512
 """Messages just appended that are kept at hand, so that the next build need not read them back."""
 
 
+HISTORIES_MOST = 3
+"""Ways of counting whose turns are kept at hand: a session that alternates models pays once for each."""
+
+
 class Ledger:
-    def __init__(self, store: Store, session: int) -> None:
+    def __init__(self, store: Store, record: SessionRecord) -> None:
         self._store = store
-        self._session = session
-        self._head = Head(branch=-1, length=0, version=-1)
+        self._session = record.id
+        self.head = replace(record.head, length=0, version=-1)
         self._entries: list[Entry] = []
-        self._ids: dict[str, int] = {}
         self._fresh: dict[int, Message] = {}
-        self._history: tuple[Target, History] | None = None
+        self._histories: dict[str, History] = {}
+        self._counted: dict[str, dict[str, int]] = {}
 
     @property
     def entries(self) -> Sequence[Entry]:
@@ -36,56 +41,65 @@ class Ledger:
     def catch_up(self) -> None:
         """See what others wrote since."""
         head = self._store.head(self._session)
-        if (head.branch, head.version) != (self._head.branch, self._head.version):
-            self._entries, self._ids, self._fresh, self._history = [], {}, {}, None
+        if (head.branch, head.version) != (self.head.branch, self.head.version):
+            self.reset()
+        self._move(head)
         if head.length > len(self._entries):
             self._take(self._store.entries(self._session, start=len(self._entries), stop=head.length))
-        self._head = head
+
+    def _move(self, head: Head) -> None:
+        if head.format != self.head.format:  # where turns end depends on it
+            self._histories = {}
+        self.head = head
+
+    def reset(self) -> None:
+        """Forget everything: the store is asked again."""
+        self.head = replace(self.head, length=0, version=-1)
+        self._entries, self._fresh, self._histories = [], {}, {}
 
     def appended(self, entries: Sequence[Entry], messages: Sequence[Message]) -> None:
-        """Take what this process just stored, if nobody else wrote in between."""
-        if entries and entries[0].seq == len(self._entries):
+        """Take what this process just stored, if that is all that changed."""
+        head = self._store.head(self._session)
+        if entries and entries[0].seq == len(self._entries) and head.version == self.head.version:
+            self._move(head)
             self._take(entries)
-            self._head = replace(self._head, length=len(self._entries))
-            self._fresh |= {entry.seq: m for entry, m in zip(entries, messages, strict=True)}
+            pairs = zip(entries, messages, strict=True)
+            self._fresh |= {entry.seq: _marked(message, entry) for entry, message in pairs}
             while len(self._fresh) > FRESH_MOST:
                 del self._fresh[next(iter(self._fresh))]
 
     def _take(self, entries: Sequence[Entry]) -> None:
         self._entries += entries
-        self._ids |= {entry.id: entry.seq for entry in entries}
-        if self._history:
-            aim, history = self._history
-            history.extend(self._priced(entries, aim))
+        for key, history in self._histories.items():
+            history.extend(self._priced(entries, key, history.frame.price))
 
-    def entry(self, id: str) -> Entry:
-        """The entry of that id or handle."""
-        seq = self._ids.get(id)
-        if seq is None and id.startswith("fv-"):
-            seq = next((e.seq for e in reversed(self._entries) if e.handle == id), None)
-        if seq is None:
-            raise NotFoundError(
-                f"no message {id!r} among {len(self._entries):,} of this session",
-                remedy="`foveal search` shows the ids",
-            )
-        return self._entries[seq]
-
-    def history(self, aim: Target, stored: Format) -> History:
+    def history(self, aim: Target) -> History:
         """The session's turns, as the target sees them; kept from build to build."""
-        if self._history and self._history[0] is aim:
-            return self._history[1]
-        history = History(self.read, aim.frame(stored))
-        history.extend(self._priced(self._entries, aim))
-        self._history = (aim, history)
-        return history
+        key = aim.history_key
+        if key not in self._histories:
+            while len(self._histories) >= HISTORIES_MOST:
+                del self._histories[next(iter(self._histories))]
+            history = History(self.read, aim.frame(self.head.format or "plain"))
+            history.extend(self._priced(self._entries, key, history.frame.price))
+            self._histories[key] = history
+        return self._histories[key]
 
     def read(self, start: int, stop: int) -> Sequence[Message]:
-        """The messages from one position up to another."""
+        """The messages from one position up to another, in the session's format where they may be its."""
         fresh = [self._fresh.get(seq) for seq in range(start, stop)]
         if all(fresh):
-            return [message for message in fresh if message]
+            return [self._native(message) for message in fresh if message]
         found = self._store.messages(self._session, start=start, stop=stop)
-        return [self._message(self._entries[start + at], content) for at, content in enumerate(found)]
+        entries = self._entries[start:stop]
+        return [self._native(self._message(*each)) for each in zip(entries, found, strict=True)]
+
+    def _native(self, message: Message) -> Message:
+        """Words alone look the same everywhere: once the session has a format, they are in it."""
+        form = self.head.format
+        if message.format != "plain" or form in (None, "plain", "gemini") or message.role == "system":
+            return message
+        alone = json.loads(message.body).keys() == {"role", "content"}
+        return replace(message, format=form) if alone and not message.results else message
 
     def _message(self, entry: Entry, content: Content | None) -> Message:
         if content is None:
@@ -93,24 +107,34 @@ class Ledger:
                 f"message `{entry.id}` was erased", remedy="nothing brings it back; add it again"
             )
         message = wire.reread(content.body, content.format, entry.role, digest=content.digest)
-        return replace(message, id=entry.id, pinned=entry.pinned)
+        return _marked(message, entry)
 
-    def _priced(self, entries: Sequence[Entry], aim: Target) -> Sequence[Entry]:
-        """The entries with their tokens under the target's counter: known ones looked up, others counted."""
-        counter = aim.counter_key
-        unknown = [entry.digest for entry in entries if entry.counter != counter or not counter]
-        known = self._store.tokens(unknown, counter) if unknown and counter else {}
+    def _priced(self, entries: Sequence[Entry], key: str, price: Callable[[Message], int]) -> Sequence[Entry]:
+        """The entries with their tokens under a counter: known ones looked up, the others counted."""
+        unknown = [entry.digest for entry in entries if entry.counter != key]
+        if not unknown:
+            return entries
+        known = dict(self._store.tokens(unknown, key)) if not key.startswith(PRIVATE) else {}
+        counted = self._counted.setdefault(key, {})
         priced = []
-        counted: dict[str, int] = {}
         for entry in entries:
-            if (counter and entry.counter == counter) or entry.absence == "erased":
+            if entry.counter == key or entry.absence == "erased":
                 priced.append(entry)
                 continue
             tokens = known.get(entry.digest)
             if tokens is None:
                 (message,) = self.read(entry.seq, entry.seq + 1)
-                tokens = counted[entry.digest] = aim.meter.message(message)
-            priced.append(replace(entry, tokens=tokens, counter=counter))
-        if counted and counter:
-            self._store.save_tokens(counted, counter)
+                tokens = known[entry.digest] = counted[entry.digest] = price(message)
+            priced.append(replace(entry, tokens=tokens, counter=key))
         return priced
+
+    def save_counts(self) -> None:
+        """Store what was counted anew, so that nobody counts it again."""
+        for key, counts in self._counted.items():
+            if counts and not key.startswith(PRIVATE):
+                self._store.save_tokens(counts, key)
+        self._counted = {}
+
+
+def _marked(message: Message, entry: Entry) -> Message:
+    return replace(message, id=entry.id, pinned=entry.pinned)

@@ -1,13 +1,24 @@
-"""A manifest ⇄ the JSON it is stored as: decisions as runs, so a build's record stays small."""
+"""A manifest ⇄ the JSON it is stored as.
+
+Decisions that share a reason are stored as runs; of a preset that scores, what is in and the best of what
+is not keep their scores, the rest become runs. So a build's record costs its window and not its history.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 
-from foveal.model import Decision, Manifest, Repair
+from foveal.model import Detail, Repair
 from foveal.pipeline.explain import merged
+from foveal.pipeline.nearly import nearest
 from foveal.store import BuildRecord
+from foveal.window import Conflict, Decision, Manifest, Score, Slot, Verdict
+
+NEAR_MOST = 50
+"""Left-out decisions that are stored with their scores: those nearest to the cut."""
+FURTHER = "further out than those listed with their scores"
 
 
 def write_manifest(manifest: Manifest) -> str:
@@ -15,16 +26,32 @@ def write_manifest(manifest: Manifest) -> str:
         {
             "counter": manifest.counter,
             "parts": dict(manifest.parts),
-            "decisions": [
-                [d.first, d.last, d.verdict, d.tokens, d.because, d.detail]
-                for d in merged(manifest.decisions)
-            ],
+            "decisions": [_row(d) for d in merged(_condensed(manifest.decisions))],
             "repairs": [asdict(repair) for repair in manifest.repairs],
             "warnings": manifest.warnings,
+            "slots": [asdict(slot) for slot in manifest.slots],
+            "conflicts": [asdict(conflict) for conflict in manifest.conflicts[:NEAR_MOST]],
+            "metrics": dict(manifest.metrics),
         },
         ensure_ascii=False,
         separators=(",", ":"),
     )
+
+
+def _condensed(decisions: Sequence[Decision]) -> tuple[Decision, ...]:
+    out = [d for d in decisions if d.verdict == "left out" and d.score]
+    shown = {decision.first for decision in nearest(out)[:NEAR_MOST]}
+    return tuple(
+        replace(d, score=None, slot="", because=FURTHER)
+        if d.verdict == "left out" and d.score and d.first not in shown
+        else d
+        for d in decisions
+    )
+
+
+def _row(d: Decision) -> list[object]:
+    scored = [d.score.total, dict(d.score.parts)] if d.score else None
+    return [d.first, d.last, d.verdict, d.tokens, d.because, d.detail, scored, d.slot]
 
 
 def read_manifest(record: BuildRecord) -> Manifest:
@@ -35,10 +62,32 @@ def read_manifest(record: BuildRecord) -> Manifest:
         budget=record.budget,
         tokens=record.tokens,
         parts=data["parts"],
-        decisions=tuple(
-            Decision(first=first, last=last, verdict=verdict, tokens=tokens, because=because, detail=detail)
-            for first, last, verdict, tokens, because, detail in data["decisions"]
-        ),
+        decisions=tuple(_decision(*row) for row in data["decisions"]),
         repairs=tuple(Repair(**repair) for repair in data["repairs"]),
         warnings=tuple(data["warnings"]),
+        slots=tuple(Slot(**slot) for slot in data["slots"]),
+        conflicts=tuple(Conflict(**conflict) for conflict in data["conflicts"]),
+        metrics=data["metrics"],
+    )
+
+
+def _decision(  # noqa: PLR0913, PLR0917 — one for each column of a row
+    first: int,
+    last: int,
+    verdict: Verdict,
+    tokens: int,
+    because: str,
+    detail: Detail,
+    scored: tuple[float, dict[str, float]] | None,
+    slot: str,
+) -> Decision:
+    return Decision(
+        first=first,
+        last=last,
+        verdict=verdict,
+        tokens=tokens,
+        because=because,
+        detail=detail,
+        score=Score(total=scored[0], parts=scored[1]) if scored else None,
+        slot=slot,
     )

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from foveal import presets, wire
+from foveal.config import Tables
 from foveal.errors import NotFoundError
-from foveal.model import Conversation, Entry, Format, Message, Window, handle_of
+from foveal.model import Conversation, Entry, Format, Message, handle_of
 from foveal.pipeline import fit as pipeline
 from foveal.pipeline.history import History
 from foveal.pipeline.turns import links
@@ -27,6 +28,7 @@ from foveal.session.target import (
     tools_text,
     warn,
 )
+from foveal.window import Window
 
 
 def fit(  # noqa: PLR0913 — the front door: every option a build has, by name
@@ -35,6 +37,7 @@ def fit(  # noqa: PLR0913 — the front door: every option a build has, by name
     model: str = "",
     budget: int | None = None,
     preset: str = "",
+    numbers: Tables | None = None,
     task: str = "",
     tools: Any = None,
     system: str | None = None,
@@ -47,6 +50,7 @@ def fit(  # noqa: PLR0913 — the front door: every option a build has, by name
 
     `messages`: a list in any provider's format, SDK objects, or a whole request body.
     `budget`: tokens; by default the model's limit less the reply that was asked for or is its longest.
+    `numbers`: the presets' own, by preset, where they should differ: `{"reploid": {"recency": 20}}`.
     `task`, `now`: what the window is for and when; the preset `recent` needs neither.
 
     >>> history = [{"role": "user", "content": f"line {n}"} for n in range(100)]
@@ -64,22 +68,24 @@ def fit(  # noqa: PLR0913 — the front door: every option a build has, by name
     aim = target(model or given.model, given.format, counter=counter, catalogue=catalogue)
     warn(aim.warnings)
     order = aim.order(
-        presets.find(preset),
+        presets.find(preset, numbers),
         budget=aim.budget(asked_reply(given.envelope)) if budget is None else budget,
         tools=given.tools,
         task=task,
         now=time.time() if now is None else now,
     )
-    fitted = pipeline.fit(_history(given, aim), order)
-    return aim.window(fitted, given, fetch=partial(_recall, given.messages))
+    history = history_of(given, aim)
+    fitted = pipeline.fit(history, order)
+    fetch = partial(_recall, given.messages)
+    return aim.window(fitted, given, entries=history.entries, fetch=fetch)
 
 
 afit = in_thread(fit)
 """`fit` off the event loop."""
 
 
-def _history(given: Conversation, aim: Target) -> History:
-    history = History(lambda start, stop: given.messages[start:stop], aim.frame(given.format))
+def history_of(given: Conversation, aim: Target) -> History:
+    history = History(lambda start, stop: given.messages[start:stop], aim.frame(given.format, given.envelope))
     history.extend([_entry(seq, message, aim) for seq, message in enumerate(given.messages)])
     return history
 
@@ -95,6 +101,12 @@ def _entry(seq: int, message: Message, aim: Target) -> Entry:
         answers=link.answers,
         tokens=aim.meter.message(message),
         pinned=message.pinned,
+        important=message.important,
+        kind=message.kind,
+        created_at=message.created_at,
+        level=message.level,
+        priority=message.priority,
+        metadata=json.dumps(dict(message.metadata)) if message.metadata else "",
     )
 
 
@@ -104,7 +116,7 @@ def _recall(messages: Sequence[Message], handle: str) -> Any:
             return json.loads(message.body)
     raise NotFoundError(
         f"no message here has the handle {handle!r}",
-        remedy="use a handle of this window's manifest, or a message's id",
+        remedy="`window.handles(decision)` gives them for every decision of the manifest",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings as python_warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -13,14 +13,17 @@ from typing import Any
 from foveal import catalog, wire
 from foveal.catalog import ModelCard
 from foveal.errors import InputError
-from foveal.model import Chunk, Conversation, Format, Message, Window
+from foveal.model import Chunk, Conversation, Entry, Format, Message, Repair
 from foveal.pipeline.count import SCALED, Meter, Tokenizer, names, scaled, tokenizer
 from foveal.pipeline.explain import explain
 from foveal.pipeline.fit import Fitted, Order
 from foveal.pipeline.history import Frame
 from foveal.pipeline.mend import Scribe
 from foveal.presets import Preset
+from foveal.window import Window
 
+PRIVATE = "?"
+"""Starts the name of a counter that is not stored."""
 Count = Callable[[str], int]
 
 
@@ -38,12 +41,18 @@ class Target:
         return self.meter.tokenizer
 
     @property
-    def counter_key(self) -> str:
-        """Under which name counts are stored; empty for a counter that only this process knows."""
+    def history_key(self) -> str:
+        """Names the way of counting; one that only this process knows starts with `PRIVATE`."""
         known = self.tokenizer.name.partition(SCALED)[0] in names()
-        return "/".join((self.tokenizer.name, self.format, self.card.images)) if known else ""
+        name = self.tokenizer.name if known else f"{PRIVATE}{id(self.meter)}"
+        return "/".join((name, self.format, self.card.images))
 
-    def frame(self, stored: Format) -> Frame:
+    @property
+    def exact(self) -> bool:
+        """Do we know that the model counts as we do?"""
+        return self.tokenizer.exact and self.card.known
+
+    def frame(self, stored: Format, envelope: str = "") -> Frame:
         """How turns stored in one format are repaired, priced and written for this target."""
         scribe = Scribe(
             note=partial(wire.note, format=self.format),
@@ -51,9 +60,10 @@ class Target:
             dump=self.dump,
         )
         return Frame(
-            rules=wire.rules(self.format),
+            rules=wire.rules(self.format, envelope),
             scribe=scribe,
             price=self.meter.message,
+            render=partial(wire.rendered, format=self.format),
             chained=wire.rules(stored).item_per_part,
         )
 
@@ -69,7 +79,8 @@ class Target:
         """The model's limit less the reply that was asked for, or its longest."""
         longest = reply if reply is not None else self.card.max_output or 0
         # A catalogue may list a reply as long as the window; half of it is then ours.
-        return self.card.context - longest if longest < self.card.context else self.card.context // 2
+        context = self.card.context
+        return min(context - longest if longest < context else context // 2, self.card.max_input or context)
 
     def order(
         self,
@@ -105,23 +116,35 @@ class Target:
             tokens=sum(map(self.meter.message, system)),
         )
 
-    def window(self, fitted: Fitted, given: Conversation, *, fetch: Callable[[str], Any]) -> Window:
+    def window(
+        self,
+        fitted: Fitted,
+        given: Conversation,
+        *,
+        entries: Sequence[Entry],
+        fetch: Callable[[str], Any],
+    ) -> Window:
         """The answer, as the caller gets it."""
         system = [m for chunk in fitted.chunks for m in chunk.messages if m.role == "system"]
-        pieces, outside, tools = wire.cap_markers(
-            fitted.pieces,
-            wire.dump(system, self.format).system,
-            given.tools,
-            wire.rules(self.format).max_markers,
+        outside = wire.dump(system, self.format).system
+        pieces, capped, tools = wire.cap_markers(
+            fitted.pieces, outside, given.tools, wire.rules(self.format).max_markers
         )
+        manifest = fitted.manifest
+        if (pieces, capped, tools) != (fitted.pieces, outside, given.tools):
+            surplus = Repair(
+                rule="cache markers", seq=0, what="cache markers beyond the limit were taken off"
+            )
+            manifest = replace(manifest, repairs=(*manifest.repairs, surplus))
         return Window(
             format=self.format,
             model=self.card.id,
-            manifest=fitted.manifest,
+            manifest=manifest,
             pieces=pieces,
-            system_json=outside,
+            system_json=capped,
             tools_json=tools,
             envelope=given.envelope,
+            entries=entries,
             fetch=fetch,
             describe=explain,
         )
@@ -187,7 +210,14 @@ def checked_budget(budget: object) -> None:
 
 def tools_text(tools: object) -> str:
     """Tool definitions as JSON, in the order and with the fields they came."""
-    return "" if tools is None else wire.to_json(tools, "tools")
+    if tools is None:
+        return ""
+    if not isinstance(tools, list | tuple):
+        raise InputError(
+            f"`tools` is a {type(tools).__name__}, not a list",
+            remedy="give the definitions as the provider's list",
+        )
+    return wire.to_json(list(tools), "tools")
 
 
 def system_messages(system: object) -> tuple[Message, ...]:

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from foveal import presets
-from foveal.model import Format
 from foveal.pipeline.history import History
 from foveal.session.target import Target
-from foveal.store import BuildRecord, SessionRecord
+from foveal.store import BuildRecord, Head
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +34,7 @@ class Stats:
     format: str
     counter: str
     exact: bool
-    """False when the counts are an estimate on the safe side."""
+    """False when the counts are an estimate, or those of a vocabulary assumed for a model nobody knows."""
     messages: int
     turns: int
     tokens: int
@@ -62,20 +61,18 @@ class Stats:
         return self.tokens / self.window_tokens if self.window_tokens else 1.0
 
 
-def summary(
-    history: History, record: SessionRecord, newest: BuildRecord | None, *, format: Format, aim: Target
-) -> Stats:
+def summary(history: History, head: Head, newest: BuildRecord | None, *, name: str, aim: Target) -> Stats:
     """A session in numbers, from its turns and its newest build."""
     roles: Counter[str] = Counter()
     for entry in history.entries:
         roles[entry.role] += entry.tokens
     return Stats(
-        session=record.name,
-        model=record.model,
-        preset=record.preset or presets.DEFAULT,
-        format=format,
+        session=name,
+        model=head.model,
+        preset=head.preset or presets.DEFAULT,
+        format=head.format or "plain",
         counter=aim.tokenizer.name,
-        exact=aim.tokenizer.exact,
+        exact=aim.exact,
         messages=len(history.entries),
         turns=len(history),
         tokens=history.tokens,
@@ -87,3 +84,16 @@ def summary(
         window_tokens=newest.tokens if newest else 0,
         window_budget=newest.budget if newest else 0,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removal:
+    """What left the windows of a session until it is restored."""
+
+    ids: tuple[str, ...]
+    original: int
+    """Tokens before."""
+    final: int
+    """Tokens after."""
+    summary: str = ""
+    """What windows show instead, if anything."""

@@ -8,6 +8,7 @@ several processes; `head` is the cheap question "did anybody else write?".
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -25,6 +26,9 @@ class Head:
     """Messages on this branch, the shared prefix included; the next `seq`."""
     version: int
     """Grows with every change that is not an append: pin, leave out, restore, erase, fork."""
+    format: Format | None = None
+    model: str = ""
+    preset: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +62,23 @@ class Draft:
     calls: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     """Keys that tie it to its neighbours, as the entry will carry them."""
+    id: str = ""
+    """The id it has in this session already, on a branch that is being left."""
+    absence: Absence = ""
+    """`erased`: only its place and digest are stored."""
+    beside: bool = False
+    """Added by the session's owner: no part of a client's history."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Located:
+    """A message of a session, on whichever of its branches."""
+
+    entry: Entry
+    content: Content | None
+    """None: it was erased."""
+    current: bool
+    """It is on the branch the session goes on with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +131,9 @@ class Checked:
 
 
 class Store(Protocol):
+    def together(self, *, write: bool = True) -> AbstractContextManager[None]:
+        """One transaction around several calls: they see one moment, and happen whole or not at all."""
+
     def session(self, name: str, *, now: float, model: str = "", preset: str = "") -> SessionRecord:
         """The session of that name, made if it is not there; a model or preset given is remembered."""
 
@@ -149,14 +173,27 @@ class Store(Protocol):
         """The newest (counted, billed) pairs of a model, oldest of them first."""
 
     def mark(
-        self, session: int, seq: int, *, pinned: bool | None = None, absence: Absence | None = None
+        self,
+        session: int,
+        seq: int,
+        *,
+        pinned: bool | None = None,
+        absence: Absence | None = None,
+        stand_in: str = "",
     ) -> None:
-        """Pin or unpin, leave out or restore one entry."""
+        """Pin or unpin, leave out (with a text that stands in for it) or restore one entry."""
 
-    def erase(self, session: int, seq: int) -> None:
-        """Erase a message for good: its body and its index rows, unless another session shares them."""
+    def locate(self, session: int, name: str) -> Located | None:
+        """The message of that id or handle, on the current branch or else on the newest that has it."""
 
-    def search(self, query: str, *, session: int | None = None, limit: int = 10) -> Sequence[Found]: ...
+    def erase(self, session: int, id: str) -> Sequence[str]:
+        """Erase a message for good, with its copies on branches the session left; returns the ids erased.
+
+        Body and index rows go too, unless another message shares the content.
+        """
+
+    def search(self, query: str, *, session: int | None = None, limit: int = 10) -> Sequence[Found]:
+        """Messages that hold the words, best first, of a session or of all, branches they left included."""
 
     def save_build(self, session: int, build: BuildRecord) -> int:
         """Store a build (its `number` is ignored) and return the number it got in its session."""

@@ -42,6 +42,9 @@ class Database:
 
 @contextmanager
 def transaction(db: apsw.Connection, begin: str) -> Iterator[None]:
+    if db.in_transaction:  # the outer one decides
+        yield
+        return
     db.execute(begin)
     try:
         yield

@@ -8,12 +8,23 @@ from __future__ import annotations
 
 import apsw
 
+from foveal.store.base import Head, Located
+from foveal.store.history import on_branch
 from foveal.store.search import unindex
 
-_TOMBSTONES = """
+_TOMBSTONE = """
     UPDATE entries
-    SET absence = 'erased', pinned = 0, important = 0, author = '', metadata = '', body = NULL
-    WHERE content = ?1 AND branch IN (SELECT id FROM branches WHERE session = ?2)
+    SET absence = 'erased', pinned = 0, important = 0, author = '', metadata = '', stand_in = '',
+        body = NULL
+    WHERE branch = ? AND seq = ?
+"""
+_COPIES = """
+    SELECT entries.branch, entries.seq, entries.id FROM entries JOIN branches ON branches.id = entries.branch
+    WHERE entries.content = ? AND branches.session = ? AND entries.absence <> 'erased'
+"""
+_CONTENT = """
+    SELECT entries.content FROM entries JOIN branches ON branches.id = entries.branch
+    WHERE branches.session = ? AND entries.id = ? AND entries.digest = ?
 """
 _HELD = "SELECT EXISTS (SELECT 1 FROM entries WHERE content = ? AND absence <> 'erased')"
 _OF_SESSION = """
@@ -21,19 +32,28 @@ _OF_SESSION = """
     WHERE branches.session = ?
 """
 _COUNTS = "DELETE FROM counts WHERE (tenant, digest) IN (SELECT tenant, digest FROM contents WHERE id = ?)"
+_EVENTS = "DELETE FROM events WHERE tenant = ? AND session = (SELECT name FROM sessions WHERE id = ?)"
 _UNUSED = "DELETE FROM contents WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM entries WHERE content = ?1)"
 
 
-def erase(db: apsw.Connection, tenant: int, session: int, *, branch: int, seq: int) -> None:
-    """Erase one message, and every copy of it in the same session."""
-    content = db.execute("SELECT content FROM entries WHERE branch = ? AND seq = ?", (branch, seq)).get
-    db.execute(_TOMBSTONES, (content, session))
+def erase(db: apsw.Connection, tenant: int, session: int, *, head: Head, place: Located) -> list[str]:
+    """Erase one message and its copies on branches the session left; equal words said elsewhere stay."""
+    entry = place.entry
+    content = db.execute(_CONTENT, (session, entry.id, entry.digest)).get
+    copies = [
+        (branch, seq, id)
+        for branch, seq, id in db.execute(_COPIES, (content, session))
+        if id == entry.id or not on_branch(db, head, branch, seq)
+    ]
+    db.executemany(_TOMBSTONE, [(branch, seq) for branch, seq, _ in copies])
     _wipe_unheld(db, tenant, [content])
+    return list(dict.fromkeys(id for _, _, id in copies))
 
 
 def delete_session(db: apsw.Connection, tenant: int, session: int) -> None:
     """Delete a session with all its branches and builds, and what no other session holds."""
     contents = [content for (content,) in db.execute(_OF_SESSION, (session,))]
+    db.execute(_EVENTS, (tenant, session))
     db.execute("DELETE FROM sessions WHERE id = ?", (session,))
     _wipe_unheld(db, tenant, contents)
     db.executemany(_UNUSED, [(content,) for content in contents])

@@ -7,12 +7,13 @@ its parent. Every branch in a chain adds at least one message, so a slice costs 
 from __future__ import annotations
 
 import json
+import re
 
 import apsw
 
 from foveal.errors import NotFoundError
-from foveal.model import Absence, Entry, Kind, Role
-from foveal.store.base import Content, Head
+from foveal.model import Absence, Entry, Kind, Level, Role
+from foveal.store.base import Content, Head, Located
 
 CHAIN = """
     chain (session, branch, stop) AS (
@@ -24,10 +25,25 @@ CHAIN = """
 """
 """The branches on which the messages of some sessions lie, each up to where the next one takes over."""
 
-_ENTRIES = """
-    SELECT seq, id, digest, role, calls, answers, tokens, counter, kind, pinned, important, absence,
-           created_at
+_HANDLE = re.compile("fv-[0-9a-f]{8,64}")
+COLUMNS = """
+    seq, entries.id, entries.digest, role, calls, answers, tokens, counter, kind, pinned, important, absence,
+    created_at, beside, stand_in, level, priority, metadata
+"""
+_ENTRIES = f"""
+    SELECT {COLUMNS}
     FROM entries WHERE branch = ? AND seq >= ? AND seq < ? ORDER BY seq
+"""  # noqa: S608 — constants
+_LOCATE = f"""
+    SELECT entries.branch, entries.format,
+           iif(absence = 'erased', NULL, coalesce(entries.body, contents.body)), {COLUMNS}
+    FROM entries
+    JOIN branches ON branches.id = entries.branch
+    JOIN contents ON contents.id = entries.content
+    WHERE branches.session = ?1 AND
+"""  # noqa: S608 — constants
+_OF_HANDLE = """
+    entries.content IN (SELECT id FROM contents WHERE tenant = ?2 AND digest >= ?3 AND digest < ?4)
 """
 _MESSAGES = """
     SELECT e.digest, e.format, iif(e.absence = 'erased', NULL, coalesce(e.body, c.body))
@@ -38,20 +54,22 @@ _MESSAGES = """
 
 def head_of(db: apsw.Connection, tenant: int, session: int) -> Head:
     row = db.execute(
-        "SELECT branch, length, version FROM sessions WHERE id = ? AND tenant = ?", (session, tenant)
+        "SELECT branch, length, version, format, model, preset FROM sessions WHERE id = ? AND tenant = ?",
+        (session, tenant),
     ).fetchone()
     if row is None:
         raise NotFoundError(f"no session has the number {session}", remedy="see `foveal sessions`")
-    return Head(branch=row[0], length=row[1], version=row[2])
+    branch, length, version, format, model, preset = row
+    return Head(branch=branch, length=length, version=version, format=format, model=model, preset=preset)
 
 
 def read_entries(db: apsw.Connection, head: Head, start: int, stop: int | None) -> list[Entry]:
-    return [_entry(*row) for piece in _pieces(db, head, start, stop) for row in db.execute(_ENTRIES, piece)]
+    return [entry_of(*row) for piece in _pieces(db, head, start, stop) for row in db.execute(_ENTRIES, piece)]
 
 
-def _entry(  # noqa: PLR0913, PLR0917 — one for each column, in their order
+def entry_of(  # noqa: PLR0913, PLR0917 — one for each column, in their order
     seq: int,
-    own: str | None,
+    id: str,
     digest: str,
     role: Role,
     calls: str,
@@ -63,10 +81,15 @@ def _entry(  # noqa: PLR0913, PLR0917 — one for each column, in their order
     important: int,
     absence: Absence,
     created_at: float,
+    beside: int,
+    stand_in: str,
+    level: Level | None,
+    priority: float | None,
+    metadata: str,
 ) -> Entry:
     return Entry(
         seq=seq,
-        id=own or generated_id(seq),
+        id=id,
         digest=digest,
         role=role,
         calls=unpacked(calls),
@@ -78,6 +101,11 @@ def _entry(  # noqa: PLR0913, PLR0917 — one for each column, in their order
         important=bool(important),
         absence=absence,
         created_at=created_at,
+        beside=bool(beside),
+        stand_in=stand_in,
+        level=level,
+        priority=priority,
+        metadata=metadata,
     )
 
 
@@ -87,6 +115,30 @@ def read_messages(db: apsw.Connection, head: Head, start: int, stop: int | None)
         for piece in _pieces(db, head, start, stop)
         for digest, wire, body in db.execute(_MESSAGES, piece)
     ]
+
+
+def locate(db: apsw.Connection, tenant: int, session: int, name: str) -> Located | None:
+    """The message of that id or handle; where several branches have it, the current one's."""
+    head = head_of(db, tenant, session)
+    if _HANDLE.fullmatch(name):
+        prefix = name.removeprefix("fv-")
+        rows = db.execute(_LOCATE + _OF_HANDLE, (session, tenant, prefix, prefix + "g"))
+    else:
+        rows = db.execute(_LOCATE + "entries.id = ?2", (session, name))
+    current = {branch: (start, stop) for branch, start, stop in _pieces(db, head, 0, None)}
+    found: list[tuple[bool, int, int, Located]] = []
+    for branch, wire, body, *columns in rows:
+        entry = entry_of(*columns)
+        start, stop = current.get(branch, (0, 0))
+        content = None if body is None else Content(digest=entry.digest, format=wire, body=body)
+        here = start <= entry.seq < stop
+        found.append((here, branch, entry.seq, Located(entry=entry, content=content, current=here)))
+    return max(found, key=lambda each: each[:3])[3] if found else None
+
+
+def on_branch(db: apsw.Connection, head: Head, branch: int, seq: int) -> bool:
+    """Is this row part of the history the session goes on with?"""
+    return any(b == branch and start <= seq < stop for b, start, stop in _pieces(db, head, 0, None))
 
 
 def branch_of(db: apsw.Connection, head: Head, seq: int) -> int:
@@ -115,10 +167,6 @@ def _pieces(db: apsw.Connection, head: Head, start: int, stop: int | None) -> li
 def _branch(db: apsw.Connection, branch: int) -> tuple[int, int]:
     parent, fork_at = db.execute("SELECT parent, fork_at FROM branches WHERE id = ?", (branch,)).get
     return parent, fork_at
-
-
-def generated_id(seq: int) -> str:
-    return f"m{seq + 1}"
 
 
 def unpacked(ids: str) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ def open_store(
     tenant: str = "default",
     durability: Durability = "normal",
     wait_seconds: float = 10.0,
+    create: bool = True,
 ) -> Store:
     """Open the store at a path, `sqlite:///path` or `:memory:`, for one tenant.
 
@@ -42,8 +43,12 @@ def open_store(
     if durability not in get_args(Durability):
         raise ConfigError(f"durability {durability!r} is unknown", remedy="use `normal` or `full`")
     with translated(place, wait_seconds):
-        if place != MEMORY:
+        if place != MEMORY and (create or Path(place).exists()):
             _make(Path(place))
+        elif place != MEMORY:
+            raise StoreError(
+                f"there is no store at {place}", remedy="check the path; `foveal add` or `import` makes one"
+            )
         connection = _connect(place, durability, wait_seconds)
     return SqliteStore(Database(connection, place, wait_seconds=wait_seconds), tenant)
 

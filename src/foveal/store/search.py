@@ -12,21 +12,22 @@ from collections.abc import Sequence
 import apsw
 
 from foveal.store.base import Found
-from foveal.store.history import CHAIN, generated_id
 from foveal.store.schema import words_of
 
+# Of the messages that hold a content, the newest of its session stands for it, whichever branch it is on.
 _SEARCH = """
-    WITH RECURSIVE CHAIN,
-    ranked (content, score) AS MATERIALIZED (
+    WITH ranked (content, score) AS MATERIALIZED (
         SELECT rowid, -bm25(WORDS) FROM WORDS WHERE WORDS MATCH :query
     ),
-    hits (session, seq, branch, score) AS (
-        SELECT chain.session, max(entries.seq), entries.branch, ranked.score
+    hits (session, branch, seq, newest, score) AS (
+        SELECT branches.session, entries.branch, entries.seq,
+               max(entries.branch * 4294967296 + entries.seq), ranked.score
         FROM ranked
         JOIN entries ON entries.content = ranked.content
-        JOIN chain ON chain.branch = entries.branch AND entries.seq < chain.stop
-        WHERE entries.absence <> 'erased'
-        GROUP BY chain.session, ranked.content
+        JOIN branches ON branches.id = entries.branch
+        JOIN sessions ON sessions.id = branches.session
+        WHERE entries.absence <> 'erased' AND sessions.SCOPE
+        GROUP BY branches.session, ranked.content
         ORDER BY ranked.score DESC, entries.created_at DESC LIMIT :limit
     )
     SELECT sessions.name, hits.seq, entries.id, entries.digest, entries.role, hits.score,
@@ -73,24 +74,24 @@ def _spaced(text: str) -> str:
 def search(
     db: apsw.Connection, query: str, *, tenant: int, session: int | None, limit: int
 ) -> Sequence[Found]:
-    """The newest visible message of each matching content, best first."""
+    """The newest message of each matching content, best first."""
     words = _words(query)
     where = "tenant = :scope" if session is None else "id = :scope"
-    sql = _SEARCH.replace("WORDS", words_of(tenant)).replace("CHAIN", CHAIN.format(sessions=where))
+    sql = _SEARCH.replace("WORDS", words_of(tenant)).replace("SCOPE", where)
     for pattern in (_any(words), _any(_pieces(words), ending="*")):
         place = {"scope": tenant if session is None else session, "query": pattern, "limit": limit}
         found = [
             Found(
                 session=name,
                 seq=seq,
-                id=own or generated_id(seq),
+                id=id,
                 digest=digest,
                 role=role,
                 score=score,
                 body=body,
                 format=wire,
             )
-            for name, seq, own, digest, role, score, body, wire in db.execute(sql, place)
+            for name, seq, id, digest, role, score, body, wire in db.execute(sql, place)
         ]
         if found:
             return found

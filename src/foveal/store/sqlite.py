@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import apsw
 
@@ -12,7 +13,17 @@ from foveal.errors import InputError, NotFoundError
 from foveal.events import Event, payload
 from foveal.model import Absence, Entry
 from foveal.store import erasing, history, storing
-from foveal.store.base import BuildRecord, Checked, Content, Draft, Found, Head, LoggedEvent, SessionRecord
+from foveal.store.base import (
+    BuildRecord,
+    Checked,
+    Content,
+    Draft,
+    Found,
+    Head,
+    Located,
+    LoggedEvent,
+    SessionRecord,
+)
 from foveal.store.database import Database
 from foveal.store.schema import tenant_number
 from foveal.store.search import search
@@ -39,8 +50,9 @@ _BILLS = """
     WHERE tenant = ? AND model = ? AND tokenizer = ? ORDER BY id DESC LIMIT ?
 """
 _MARK = """
-    UPDATE entries SET pinned = coalesce(?, pinned), absence = coalesce(?, absence)
-    WHERE branch = ? AND seq = ? AND absence <> 'erased' RETURNING seq
+    UPDATE entries SET pinned = coalesce(?1, pinned), absence = coalesce(?2, absence),
+                       stand_in = iif(?2 IS NULL, stand_in, ?3)
+    WHERE branch = ?4 AND seq = ?5 AND absence <> 'erased' RETURNING seq
 """
 _CHANGED = "UPDATE sessions SET version = version + 1 WHERE id = ?"
 _SAVE_BUILD = """
@@ -62,8 +74,16 @@ class SqliteStore:
 
     def __init__(self, database: Database, tenant: str) -> None:
         self._database = database
+        self._log_holds_erased = False
         with database.using() as db:
             self._tenant = tenant_number(db, storing.storable(tenant))
+
+    @contextmanager
+    def together(self, *, write: bool = True) -> Iterator[None]:
+        with self._database.writing() if write else self._database.reading():
+            yield
+        if self._log_holds_erased:
+            self._forget_log()
 
     def session(self, name: str, *, now: float, model: str = "", preset: str = "") -> SessionRecord:
         key = (self._tenant, storing.storable(name))
@@ -142,23 +162,37 @@ class SqliteStore:
             return list(db.execute(_BILLS, (self._tenant, model, tokenizer, limit)))[::-1]
 
     def mark(
-        self, session: int, seq: int, *, pinned: bool | None = None, absence: Absence | None = None
+        self,
+        session: int,
+        seq: int,
+        *,
+        pinned: bool | None = None,
+        absence: Absence | None = None,
+        stand_in: str = "",
     ) -> None:
         if absence == "erased":
             raise InputError("`mark` cannot erase", remedy="call `erase`, which cannot be undone")
         with self._database.writing() as db:
             branch = history.branch_of(db, history.head_of(db, self._tenant, session), seq)
-            changed = db.execute(_MARK, (pinned, absence, branch, seq)).get
+            changed = db.execute(_MARK, (pinned, absence, stand_in, branch, seq)).get
             if changed is None:
                 raise NotFoundError(f"message {seq} was erased", remedy="add it again")
             db.execute(_CHANGED, (session,))
 
-    def erase(self, session: int, seq: int) -> None:
+    def locate(self, session: int, name: str) -> Located | None:
+        with self._database.reading() as db:
+            return history.locate(db, self._tenant, session, storing.storable(name))
+
+    def erase(self, session: int, id: str) -> Sequence[str]:
         with self._database.writing() as db:
-            branch = history.branch_of(db, history.head_of(db, self._tenant, session), seq)
-            erasing.erase(db, self._tenant, session, branch=branch, seq=seq)
+            head = history.head_of(db, self._tenant, session)
+            place = history.locate(db, self._tenant, session, storing.storable(id))
+            if place is None:
+                raise NotFoundError(f"no message {id!r}", remedy="see `foveal search`")
+            erased = erasing.erase(db, self._tenant, session, head=head, place=place)
             db.execute(_CHANGED, (session,))
         self._forget_log()
+        return erased
 
     def delete_session(self, session: int) -> None:
         with self._database.writing() as db:
@@ -233,7 +267,9 @@ class SqliteStore:
     def _forget_log(self) -> None:
         """The write-ahead log still holds the old pages; empty it as far as other readers allow."""
         with self._database.using() as db:
-            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._log_holds_erased = db.in_transaction  # then `together` does it when it ends
+            if not self._log_holds_erased:
+                db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _ensure(db: apsw.Connection, key: tuple[int, str], now: float) -> None:
@@ -254,7 +290,7 @@ def _sessions(db: apsw.Connection, where: str, key: tuple[int | str, ...]) -> li
             model=model,
             preset=preset,
             created_at=created_at,
-            head=Head(branch=branch, length=length, version=version),
+            head=Head(branch=branch, length=length, version=version, format=wire, model=model, preset=preset),
         )
         for number, name, wire, model, preset, created_at, branch, length, version in (
             db.execute(f"{_SESSION} {where}", key)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import apsw
 
 from foveal.errors import InputError
-from foveal.model import Entry, Message
+from foveal.model import Entry
 from foveal.store.base import Draft
-from foveal.store.history import CHAIN, generated_id
+from foveal.store.history import CHAIN
 from foveal.store.search import index
 
 _CONTENT = """
@@ -22,8 +22,9 @@ _CONTENT = """
 """
 _ENTRY = """
     INSERT INTO entries (branch, seq, content, digest, format, id, role, calls, answers, tokens, counter,
-                         kind, level, priority, pinned, important, author, created_at, metadata, body)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                         kind, level, priority, pinned, important, absence, beside, author, created_at,
+                         metadata, body)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 COUNT = "INSERT OR REPLACE INTO counts (tenant, counter, digest, tokens) VALUES (?, ?, ?, ?)"
 _TAKEN = f"""
@@ -33,6 +34,11 @@ _TAKEN = f"""
         WHERE entries.id = :id AND entries.seq < chain.stop
     )
 """  # noqa: S608 — a constant
+_MINT = "UPDATE sessions SET minted = minted + ? WHERE id = ? RETURNING minted"
+_PLACE = """
+    INSERT INTO contents (tenant, digest, format) VALUES (?1, ?2, ?3)
+    ON CONFLICT (tenant, digest) DO UPDATE SET digest = excluded.digest RETURNING id
+"""
 _OURS = re.compile(r"m[0-9]+")
 
 
@@ -56,26 +62,36 @@ def check(drafts: Sequence[Draft]) -> None:
 
 
 def store(db: apsw.Connection, target: Target, drafts: Sequence[Draft], *, start: int) -> list[Entry]:
-    return [_store(db, target, draft, start + number) for number, draft in enumerate(drafts)]
+    if not drafts:
+        return []
+    minted: int = db.execute(_MINT, (len(drafts), target.session)).get
+    fresh = minted - len(drafts) + 1
+    return [
+        _store(db, target, draft, seq=start + number, fresh=f"m{fresh + number}")
+        for number, draft in enumerate(drafts)
+    ]
 
 
-def _store(db: apsw.Connection, target: Target, draft: Draft, seq: int) -> Entry:
+def _store(db: apsw.Connection, target: Target, draft: Draft, *, seq: int, fresh: str) -> Entry:
     message = draft.message
-    content, body = _content(db, target.tenant, message)
-    own = _own_id(db, target, message.id)
+    content, body = _content(db, target.tenant, draft)
+    id = draft.id or _own_id(db, target, message.id) or fresh
     created_at = draft.created_at if message.created_at is None else message.created_at
+    metadata = json.dumps(dict(message.metadata)) if message.metadata else ""
     row = (
-        *(target.branch, seq, content, message.digest, message.format, own, message.role),
+        *(target.branch, seq, content, message.digest, message.format, id, message.role),
         *(_packed(draft.calls), _packed(draft.answers)),
         *(draft.tokens, target.counter, message.kind, message.level, message.priority),
-        *(message.pinned, message.important, storable(message.author), created_at),
-        *(json.dumps(dict(message.metadata)) if message.metadata else "", body),
+        *(message.pinned, message.important, draft.absence, draft.beside),
+        *(storable(message.author), created_at),
+        *(metadata, body),
     )
     db.execute(_ENTRY, row)
-    db.execute(COUNT, (target.tenant, target.counter, message.digest, draft.tokens))
+    if target.counter:
+        db.execute(COUNT, (target.tenant, target.counter, message.digest, draft.tokens))
     return Entry(
         seq=seq,
-        id=own or generated_id(seq),
+        id=id,
         digest=message.digest,
         role=message.role,
         calls=draft.calls,
@@ -85,12 +101,20 @@ def _store(db: apsw.Connection, target: Target, draft: Draft, seq: int) -> Entry
         kind=message.kind,
         pinned=message.pinned,
         important=message.important,
+        absence=draft.absence,
+        beside=draft.beside,
         created_at=created_at,
+        level=message.level,
+        priority=message.priority,
+        metadata=metadata,
     )
 
 
-def _content(db: apsw.Connection, tenant: int, message: Message) -> tuple[int, str | None]:
+def _content(db: apsw.Connection, tenant: int, draft: Draft) -> tuple[int, str | None]:
     """The id of the content, and the body if this message's bytes differ from what is stored there."""
+    message = draft.message
+    if draft.absence == "erased":
+        return db.execute(_PLACE, (tenant, message.digest, message.format)).get, None
     body = storable(message.body)
     fresh = db.execute(_CONTENT, (tenant, message.digest, message.format, body)).get
     if fresh is not None:
@@ -103,7 +127,7 @@ def _content(db: apsw.Connection, tenant: int, message: Message) -> tuple[int, s
 
 
 def _own_id(db: apsw.Connection, target: Target, wanted: str) -> str | None:
-    """The message's own id if it is free here. `m1`, `m2`… are ours: always the place of a message."""
+    """The message's own id if it is free here. `m1`, `m2`… are ours: no two messages get the same."""
     wanted = storable(wanted)
     if not wanted or _OURS.fullmatch(wanted):
         return None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
-from foveal.errors import NotFoundError
+from foveal.errors import InputError, NotFoundError
 from foveal.events import MessageMarked, MessagesAdded
 from foveal.model import handle_of
 from foveal.store.base import BuildRecord, Content
@@ -83,7 +84,7 @@ def a_mark_reaches_messages_shared_with_the_branch_before(open_store: OpenStore)
 def an_erased_message_leaves_its_place_and_digest_and_nothing_else(open_store: OpenStore) -> None:
     store, session = opened(open_store, "erased", "a", "the secret is xyzzy", "b")
     before, head = store.entries(session)[1], store.head(session)
-    store.erase(session, 1)
+    store.erase(session, "m2")
     after = store.entries(session)[1]
     same((after.absence, after.digest, after.id), ("erased", before.digest, before.id))
     same(texts(store, session), ["a", "", "b"])
@@ -91,28 +92,68 @@ def an_erased_message_leaves_its_place_and_digest_and_nothing_else(open_store: O
     same((store.head(session).length, store.head(session).version > head.version), (3, True))
 
 
-def erasing_takes_every_copy_in_the_same_session(open_store: OpenStore) -> None:
-    store, session = opened(open_store, "copies", "xyzzy", "b", "xyzzy")
-    store.append(session, [draft("c")], counter=COUNTER, at=2)
-    store.erase(session, 0)
-    same((texts(store, session), list(store.search("xyzzy"))), (["", "b", "c"], []))
+def erasing_takes_the_copies_on_branches_that_were_left(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "copies", "a", "xyzzy")
+    store.append(session, [draft("c"), draft("xyzzy")], counter=COUNTER, at=1)
+    same(list(store.erase(session, "m4")), ["m2", "m4"])
+    same((texts(store, session), list(store.search("xyzzy"))), (["a", "c", ""], []))
     same(store.by_handle(draft("xyzzy").message.digest), None)
+
+
+def erasing_a_message_leaves_equal_words_said_elsewhere(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "equal", "yes", "b", "yes")
+    same(list(store.erase(session, "m3")), ["m3"])
+    same((texts(store, session), len(store.search("yes"))), (["yes", "b", ""], 1))
+
+
+def an_erased_draft_stores_a_place_and_no_body(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "place", "a")
+    store.append(session, [replace(draft("xyzzy"), absence="erased")], counter=COUNTER)
+    same((texts(store, session), list(store.search("xyzzy"))), (["a", ""], []))
+    same(store.verify().faults, ())
+
+
+def a_message_is_located_by_id_and_handle_on_any_branch(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "located", "a", "b")
+    store.append(session, [draft("c")], counter=COUNTER, at=1)
+    left, here = store.locate(session, "m2"), store.locate(session, "m3")
+    handle = store.locate(session, handle_of(draft("b").message.digest))
+    same((left and left.current, here and here.current, left == handle), (False, True, True))
+    same(store.locate(session, "m9"), None)
+
+
+def no_id_is_given_twice(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "minted", "a", "b")
+    entries = store.append(session, [draft("c")], counter=COUNTER, at=1)
+    same([entry.id for entry in entries], ["m3"])
+
+
+def what_is_done_together_happens_whole_or_not_at_all(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "together", "a")
+
+    def half() -> None:
+        with store.together():
+            store.append(session, [draft("b")], counter=COUNTER)
+            raise InputError("stop", remedy="none")
+
+    refuses(InputError, half)
+    same(texts(store, session), ["a"])
 
 
 def content_that_another_session_holds_stays_there(open_store: OpenStore) -> None:
     store, session = opened(open_store, "held", "xyzzy")
     other = store.session("other", now=NOW).id
     store.append(other, [draft("xyzzy")], counter=COUNTER)
-    store.erase(session, 0)
+    store.erase(session, "m1")
     same((texts(store, session), texts(store, other)), ([""], ["xyzzy"]))
     same([found.session for found in store.search("xyzzy")], ["other"])
-    store.erase(other, 0)
+    store.erase(other, "m1")
     same(store.by_handle(handle_of(draft("xyzzy").message.digest)), None)
 
 
 def what_was_erased_can_be_added_again_and_not_restored(open_store: OpenStore) -> None:
     store, session = opened(open_store, "again", "xyzzy")
-    store.erase(session, 0)
+    store.erase(session, "m1")
     refuses(NotFoundError, lambda: store.mark(session, 0, absence=""))
     store.append(session, [draft("xyzzy")], counter=COUNTER)
     same((texts(store, session), [f.seq for f in store.search("xyzzy")]), (["", "xyzzy"], [1]))
@@ -163,10 +204,10 @@ def search_stays_in_the_session_it_was_asked_for(open_store: OpenStore) -> None:
     same((len(store.search("apple")), len(store.search("apple", limit=2))), (3, 2))
 
 
-def search_sees_only_the_current_branch(open_store: OpenStore) -> None:
+def search_finds_what_was_left_on_other_branches(open_store: OpenStore) -> None:
     store, session = opened(open_store, "branch", "apple", "banana", "cherry")
     store.append(session, [draft("damson")], counter=COUNTER, at=1)
-    same([len(store.search(word)) for word in ("apple", "banana", "cherry", "damson")], [1, 0, 0, 1])
+    same([len(store.search(word)) for word in ("apple", "banana", "cherry", "damson")], [1, 1, 1, 1])
 
 
 def no_query_is_ever_syntax(open_store: OpenStore) -> None:
@@ -206,7 +247,7 @@ def tenants_never_see_each_other(open_store: OpenStore) -> None:
     digest = draft("banana").message.digest
     same((mine.by_handle(digest), list(mine.search("banana"))), (None, []))
     same((len(mine.sessions()), dict(mine.tokens([digest], COUNTER)), list(mine.events())), (1, {}, []))
-    mine.erase(session, 0)
+    mine.erase(session, "m1")
     same((texts(theirs, twin), len(theirs.search("apple"))), (["apple", "banana"], 1))
 
 
@@ -226,7 +267,7 @@ def a_session_number_of_another_tenant_is_no_session(open_store: OpenStore) -> N
         lambda: mine.messages(stranger),
         lambda: mine.append(stranger, [draft("a")], counter=COUNTER),
         lambda: mine.mark(stranger, 0, pinned=True),
-        lambda: mine.erase(stranger, 0),
+        lambda: mine.erase(stranger, "m1"),
         lambda: mine.delete_session(stranger),
         lambda: mine.search("a", session=stranger),
         lambda: mine.save_build(stranger, _build(1)),
@@ -239,13 +280,14 @@ def a_message_that_is_not_there_is_not_found(open_store: OpenStore) -> None:
     store, session = opened(open_store, "not there", "a")
     for seq in (-1, 1, 99):
         refuses(NotFoundError, partial(store.mark, session, seq, pinned=True))
-        refuses(NotFoundError, partial(store.erase, session, seq))
+    for name in ("m0", "m2", "", "fv-", "fv-00000000"):
+        refuses(NotFoundError, partial(store.erase, session, name))
 
 
 def a_store_that_was_used_verifies(open_store: OpenStore) -> None:
     store, session = opened(open_store, "verify", "a", "b", "c", "a")
     store.append(session, [draft("d"), draft("e")], counter=COUNTER, at=2)
-    store.erase(session, 1)
+    store.erase(session, "m2")
     checked = store.verify()
     same((checked.clean, checked.faults, checked.sessions, checked.messages), (True, (), 1, 6))
 
@@ -277,14 +319,19 @@ MEMORY_CHECKS: tuple[Callable[[OpenStore], None], ...] = (
     a_message_can_be_pinned_left_out_and_restored,
     a_mark_reaches_messages_shared_with_the_branch_before,
     an_erased_message_leaves_its_place_and_digest_and_nothing_else,
-    erasing_takes_every_copy_in_the_same_session,
+    erasing_takes_the_copies_on_branches_that_were_left,
+    erasing_a_message_leaves_equal_words_said_elsewhere,
+    an_erased_draft_stores_a_place_and_no_body,
+    a_message_is_located_by_id_and_handle_on_any_branch,
+    no_id_is_given_twice,
+    what_is_done_together_happens_whole_or_not_at_all,
     content_that_another_session_holds_stays_there,
     what_was_erased_can_be_added_again_and_not_restored,
     a_deleted_session_is_gone_with_what_it_alone_held,
     search_puts_the_best_hit_first,
     search_finds_paths_beginnings_of_words_and_scripts_without_spaces,
     search_stays_in_the_session_it_was_asked_for,
-    search_sees_only_the_current_branch,
+    search_finds_what_was_left_on_other_branches,
     no_query_is_ever_syntax,
     builds_are_numbered_within_their_session,
     the_log_only_grows_and_can_be_followed,

@@ -7,22 +7,14 @@ length whatever the history's.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from foveal.model import Chunk
 from foveal.pipeline.history import History, is_system
+from foveal.pipeline.select.selection import Selection
+from foveal.pipeline.values import Scene
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """The chosen turns beside the fixed ones, and why these are in and the others out."""
-
-    turns: tuple[int, ...]
-    because_in: str
-    because_out: str
-
-
-def recent(history: History, fixed: Mapping[int, Chunk], room: int) -> Selection:
+def recent(history: History, fixed: Mapping[int, Chunk], room: int, _: Scene) -> Selection:
     """Walk back from the open turn while `room` lasts; what is fixed is paid for already, notes are not."""
     pins = sorted(turn for turn, chunk in fixed.items() if not is_system(chunk))
     after = fixed[pins.pop()]

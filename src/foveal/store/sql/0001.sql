@@ -16,6 +16,7 @@ CREATE TABLE sessions (
     branch INTEGER NOT NULL REFERENCES branches (id) DEFERRABLE INITIALLY DEFERRED,
     length INTEGER NOT NULL DEFAULT 0,
     version INTEGER NOT NULL DEFAULT 0,
+    minted INTEGER NOT NULL DEFAULT 0, -- ids given out so far: none is given twice
     UNIQUE (tenant, name)
 ) STRICT;
 
@@ -39,8 +40,8 @@ CREATE TABLE contents (
     UNIQUE (tenant, digest)
 ) STRICT;
 
--- digest is the content's, held here too so that reading entries never touches bodies. id is null where the
--- message has no id of its own. body is null unless this message was written with other bytes (key order,
+-- digest is the content's, held here too so that reading entries never touches bodies. beside: added by the
+-- session's owner, not part of a client's history. body is null unless this message was written with other bytes (key order,
 -- cache markers) than the content that has the same address.
 CREATE TABLE entries (
     branch INTEGER NOT NULL REFERENCES branches (id) ON DELETE CASCADE,
@@ -48,7 +49,7 @@ CREATE TABLE entries (
     content INTEGER NOT NULL REFERENCES contents (id),
     digest TEXT NOT NULL,
     format TEXT NOT NULL,
-    id TEXT,
+    id TEXT NOT NULL,
     role TEXT NOT NULL,
     calls TEXT NOT NULL DEFAULT '',
     answers TEXT NOT NULL DEFAULT '',
@@ -60,6 +61,8 @@ CREATE TABLE entries (
     pinned INTEGER NOT NULL DEFAULT 0,
     important INTEGER NOT NULL DEFAULT 0,
     absence TEXT NOT NULL DEFAULT '',
+    beside INTEGER NOT NULL DEFAULT 0,
+    stand_in TEXT NOT NULL DEFAULT '', -- what windows show in place of this and the left-out ones before it
     author TEXT NOT NULL DEFAULT '',
     created_at REAL NOT NULL,
     metadata TEXT NOT NULL DEFAULT '',
@@ -67,7 +70,7 @@ CREATE TABLE entries (
     PRIMARY KEY (branch, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX entries_of_content ON entries (content);
-CREATE UNIQUE INDEX own_ids ON entries (branch, id) WHERE id IS NOT NULL;
+CREATE UNIQUE INDEX entry_ids ON entries (branch, id);
 
 CREATE TABLE counts (
     tenant INTEGER NOT NULL REFERENCES tenants (id),

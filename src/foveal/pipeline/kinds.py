@@ -1,0 +1,86 @@
+"""A role or a kind in → what the kind is worth and where it belongs, under every plan.
+
+One table ties the vocabularies of the presets together. What a message's metadata says of itself wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple, cast, get_args
+
+from foveal.model import Kind, Level
+
+LONG_OUTPUT = 500
+"""A tool's output above this is volatile."""
+
+
+class Place(NamedTuple):
+    """Where a kind stands before anything is known of the message itself."""
+
+    priority: float
+    layer: str
+    category: str
+    level: Level
+
+
+KINDS: Mapping[Kind, Place] = MappingProxyType(
+    {
+        "system_prompt": Place(200, "L0_identity", "SYSTEM", "permanent"),
+        "current_user_prompt": Place(190, "L7_user_message", "DIALOG", "working"),
+        "critical_rag_document": Place(180, "L5_jit", "CONTEXT", "working"),
+        "tool_output": Place(170, "L6_message_history", "SYSTEM_OUTPUT", "working"),
+        "tool_input": Place(160, "L6_message_history", "DIALOG", "working"),
+        "chat_history_user": Place(150, "L6_message_history", "DIALOG", "working"),
+        "chat_history_assistant": Place(140, "L6_message_history", "DIALOG", "working"),
+        "rag_memory_commit": Place(130, "L5_jit", "CONTEXT", "session"),
+        "rag_document_chunk": Place(120, "L5_jit", "CONTEXT", "working"),
+        "rag_ebook_chunk": Place(110, "L5_jit", "CONTEXT", "working"),
+        "rag_generic_chunk": Place(100, "L5_jit", "CONTEXT", "volatile"),
+    }
+)
+PROMPTS: frozenset[Kind] = frozenset({"system_prompt", "current_user_prompt"})
+HISTORY: frozenset[Kind] = frozenset(
+    {"chat_history_user", "chat_history_assistant", "tool_input", "tool_output"}
+)
+RAG: frozenset[Kind] = frozenset(KINDS) - PROMPTS - HISTORY
+
+
+def kind_of(role: str, *, tool_call: bool, newest_user: bool) -> Kind:
+    """The kind of a message that does not say it.
+
+    >>> kind_of("assistant", tool_call=True, newest_user=False)
+    'tool_input'
+    """
+    if role == "user":
+        return "current_user_prompt" if newest_user else "chat_history_user"
+    if role == "assistant":
+        return "tool_input" if tool_call else "chat_history_assistant"
+    return "tool_output" if role == "tool" else "system_prompt"
+
+
+def layer_of(kind: Kind, metadata: Mapping[str, object]) -> str:
+    """A remembered fact about a topic or an entity goes to their layers, any other is retrieved material."""
+    said = metadata.get("layer")
+    if isinstance(said, str) and said:
+        return said
+    if kind == "rag_memory_commit":
+        if any(metadata.get(key) for key in ("topic", "topic_slug", "topic_id")):
+            return "L2_topic"
+        if any(metadata.get(key) for key in ("entity", "entity_id")):
+            return "L3_entity"
+    return KINDS[kind].layer
+
+
+def category_of(kind: Kind, metadata: Mapping[str, object]) -> str:
+    said = metadata.get("category")
+    return said if isinstance(said, str) and said else KINDS[kind].category
+
+
+def level_of(kind: Kind, tokens: int, metadata: Mapping[str, object]) -> Level:
+    said = metadata.get("level")
+    if said in get_args(Level):
+        return cast("Level", said)
+    if kind == "tool_output" and tokens > LONG_OUTPUT:
+        return "volatile"
+    return KINDS[kind].level

@@ -1,0 +1,113 @@
+"""A text in → what it carries: the identifiers in it, and the words that say what it is about.
+
+One walk over maximal runs of characters, each looked at once: linear time on any input.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+LONGEST = 200
+"""Characters; a longer run is data, not a name."""
+_RUN = re.compile(r"[\w@/\\.:#?&=%+~$-]+(?:(?<=\d),(?=\d)[\w.]+)*")
+_QUOTED = re.compile(r"""["'`]([^\s"'`]{2,64})["'`]""")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_LINE = re.compile(r"(?::\d{1,9}){1,2}$")
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+_WORD = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
+_SAYING_NOTHING = """
+a about after again all also am an and any are as at be because been before but by can could did do does done
+for from get had has have he her here him his how i if in into is it its just let like may me more most my no
+nor not now of off on once only or other our out over own please s same she should so some such t than that
+the their them then there these they this those through to too under up us very was we were what when where
+which while who whom why will with would yes you your
+"""
+STOP_WORDS = frozenset(_SAYING_NOTHING.split())
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in lower case, without those that say nothing. Names fall into their words.
+
+    >>> words("Where did we put the auth_token?")
+    ['put', 'auth', 'token']
+    """
+    return [word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS]
+
+
+def identifiers(text: str) -> list[str]:
+    """Paths, addresses, hashes, numbers, names of code and quoted ids, as often as they occur.
+
+    A path counts under its last part too, so that `src/auth.js` and `auth.js` meet.
+
+    >>> identifiers("parser.js:45 raised TypeError for user 48151, see https://a.io/x?id=7.")
+    ['parser.js', 'TypeError', '48151', 'https://a.io/x?id=7']
+    """
+    found = [name for run in _RUN.findall(text) if 2 < len(run) <= LONGEST for name in _names(run)]
+    known = set(found)
+    quoted = (match[1] for match in _QUOTED.finditer(text))
+    return found + [name for name in quoted if name not in known and _coined(name)]
+
+
+@lru_cache(maxsize=1 << 14)
+def _names(run: str) -> tuple[str, ...]:
+    """What one run names. Texts repeat their words, so most are looked at once."""
+    return () if run.isalpha() and run[1:].islower() else tuple(_split(run.strip(".:?&=+-")))
+
+
+def _split(run: str) -> Iterator[str]:
+    if "," in run:
+        yield from [run.replace(",", "")] if _THOUSANDS.fullmatch(run) else _listed(run)
+    elif "://" in run:
+        yield run.rstrip("/")
+    elif "@" in run:
+        yield from _address(run)
+    elif "/" in run or "\\" in run:
+        yield from _path(_LINE.sub("", run))
+    else:
+        for piece in _LINE.sub("", run).replace("=", ":").split(":"):
+            yield from _name(piece)
+
+
+def _listed(run: str) -> Iterator[str]:
+    for piece in run.split(","):
+        yield from _name(piece)
+
+
+def _address(run: str) -> Iterator[str]:
+    name, _, host = run.partition("@")
+    if (name and "." in host.strip(".") and "@" not in host) or (not name and host):
+        yield run
+
+
+def _path(run: str) -> Iterator[str]:
+    parts = [part for part in run.replace("\\", "/").split("/") if part not in ("", ".", "..")]
+    if len(parts) == 2 and "".join(parts).isalpha() and not STOP_WORDS.isdisjoint(parts):
+        return  # and/or
+    if len(parts) > 1 or (parts and run[0] in "/.~"):
+        yield "/".join(parts)
+    if len(parts) > 1:
+        yield from _name(parts[-1])
+
+
+def _name(run: str) -> Iterator[str]:
+    run = run.strip(".-+#%$&?~")
+    if len(run) > 2 and _is_name(run):
+        yield run
+
+
+def _is_name(run: str) -> bool:
+    """A number of three digits and more, a hash, a file, or a name as programs spell them."""
+    digits = sum(map(str.isdigit, run))
+    if digits >= 3 or (digits and not run.replace(".", "").isdigit()):
+        return True
+    stem, dot, ending = run.rpartition(".")
+    if dot:
+        return len(run) > 3 and stem[-1:].isalnum() and ending.isalnum() and len(ending) <= 8
+    return "_" in run or (any(map(str.isupper, run[1:])) and any(map(str.islower, run)))
+
+
+def _coined(name: str) -> bool:
+    """Quoted, a name need only look unlike a plain word."""
+    return any(not char.isalpha() for char in name) and any(map(str.isalnum, name))

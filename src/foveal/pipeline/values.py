@@ -1,0 +1,68 @@
+"""What the choosing stages hand each other: items and units, scores, slots and picks. Plain frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from foveal.model import Kind, Level, Role
+from foveal.window import Conflict, Score, Slot
+
+__all__ = ["Conflict", "Item", "Pick", "Scene", "Score", "Slot", "Unit"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One message, or a piece of material beside the chat, as scorers and plans see it."""
+
+    index: int
+    """Place in the conversation, from 0."""
+    id: str
+    role: Role
+    kind: Kind
+    text: str
+    tokens: int
+    timestamp: float | None = None
+    """Seconds since 1970; None when nobody knows."""
+    pinned: bool = False
+    important: bool = False
+    level: Level | None = None
+    priority: float | None = None
+    tool: bool = False
+    """It calls a tool or is a tool's result."""
+    metadata: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """When and what for a window is built: every result can be reproduced from it."""
+
+    now: float
+    task: str = ""
+    budget: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """What a selector takes or leaves whole: a turn, with the score of its best message."""
+
+    turn: int
+    items: tuple[Item, ...]
+    tokens: int
+    score: Score
+    by_slot: Mapping[str, int]
+    """Its tokens, charged message by message to the slots of the plan."""
+    forced: str = ""
+    """Why it must be in; empty for what may be chosen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pick:
+    """A selector's answer: which units are in, and a reason for each of them, in or out."""
+
+    kept: frozenset[int]
+    """`Unit.turn` of those that are in."""
+    because: Mapping[int, str]
+    conflicts: tuple[Conflict, ...] = ()
+    slots: tuple[Slot, ...] = ()
+    """The plan after use: what each slot was allotted, used and borrowed."""

@@ -1,0 +1,25 @@
+"""Eight negotiated layers; each shows its newest, history what is left."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from foveal.pipeline.plan.layers import OpenscrollNumbers, layers, slot_of
+from foveal.pipeline.score.recency import unscored
+from foveal.pipeline.scored import Recipe
+from foveal.pipeline.select.layers import by_layer
+from foveal.presets.base import Preset
+
+
+def openscroll(numbers: OpenscrollNumbers) -> Preset:
+    return Preset(
+        name="openscroll",
+        about="eight negotiated layers, newest history in its own",
+        select=Recipe(
+            score=unscored,
+            slot_of=slot_of,
+            plan=partial(layers, numbers=numbers),
+            pick=lambda units, room, slots: by_layer(units, room, slots=slots),
+        ),
+        looks_at_all=True,
+    )

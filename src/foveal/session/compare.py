@@ -1,0 +1,242 @@
+"""One history in → every preset's window of it side by side: size, what is in it, cost, time, validity.
+
+Nothing is stored. The windows are made as `fit` and `build` make them, and each is held against the rules of
+its provider.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+from foveal import catalog, wire
+from foveal.catalog import Prices
+from foveal.config import Tables
+from foveal.errors import BudgetError, InputError
+from foveal.model import Conversation, Entry, Format, Message
+from foveal.pipeline import fit as pipeline
+from foveal.pipeline.history import History
+from foveal.presets import PRESETS, Preset, find
+from foveal.session.stateless import history_of
+from foveal.session.target import Count, Target, asked_reply, checked_budget, target, warn
+from foveal.window import Window
+
+KINDS = ("system", "user", "assistant", "tool_calls", "tool_output")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """What one preset makes of the history."""
+
+    preset: str
+    tokens: int
+    messages: int
+    """Of the history, in the window."""
+    kinds: Mapping[str, int]
+    """The same by kind: system, user, assistant, tool_calls, tool_output."""
+    cached: int
+    """Tokens at the start that the window before this one, at the model's last answer, began with too."""
+    cost: float | None
+    """US dollars for sending the window; None when nobody knows the price."""
+    cost_cached: float | None
+    """The same with a prompt cache that holds the window before: `cached` tokens at the price for reading
+    it, the others at the price for writing to it where there is one."""
+    milliseconds: float
+    """To build the window from nothing but the counts of its messages: the first build of a process."""
+    invalid: int
+    """Rules of the provider that the window breaks; always 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """The presets side by side on one history."""
+
+    model: str
+    format: Format
+    counter: str
+    budget: int
+    messages: int
+    kinds: Mapping[str, int]
+    """Of the whole history."""
+    tokens: int
+    """Of a request with the whole history."""
+    cost: float | None
+    """For sending all of it, without a cache."""
+    presets: tuple[Compared, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What every preset is given."""
+
+    aim: Target
+    entries: Sequence[Entry]
+    """Counted as the target counts."""
+    fresh: Callable[[], History]
+    """A history without any turn yet, for the same messages."""
+    given: Conversation
+    budget: int
+    task: str = ""
+    now: float = 0.0
+    prices: Prices | None = None
+
+
+def compare(  # noqa: PLR0913 — as the front door `fit`, by name
+    messages: Any,
+    *,
+    budget: int | None = None,
+    model: str = "",
+    task: str = "",
+    presets: Sequence[str] | None = None,
+    now: float | None = None,
+    format: Format | None = None,
+    counter: str | Count | None = None,
+    catalogue: Path | None = None,
+    numbers: Tables | None = None,
+) -> Comparison:
+    """The windows that presets make of these messages, side by side; all of ours unless named.
+
+    The arguments are those of `fit`.
+
+    >>> history = [{"role": "user", "content": f"line {n}"} for n in range(100)]
+    >>> [(row.preset, row.tokens, row.messages) for row in compare(history, budget=40).presets][:2]
+    [('recent', 38, 5), ('omar', 24, 3)]
+    """
+    checked_budget(budget)
+    chosen = named(presets, numbers)
+    given = wire.load(messages, format=format, model=model)
+    aim = target(model or given.model, given.format, counter=counter, catalogue=catalogue)
+    warn(aim.warnings)
+    case = Case(
+        aim=aim,
+        entries=history_of(given, aim).entries,
+        fresh=lambda: History(
+            lambda start, stop: given.messages[start:stop], aim.frame(given.format, given.envelope)
+        ),
+        given=given,
+        budget=aim.budget(asked_reply(given.envelope)) if budget is None else budget,
+        task=task,
+        now=time.time() if now is None else now,
+        prices=catalog.prices(aim.card.id, extra=catalogue),
+    )
+    return compared(case, chosen)
+
+
+def named(names: Sequence[str] | None, numbers: Tables | None) -> tuple[Preset, ...]:
+    """The presets of these names, all of ours when none is given."""
+    if isinstance(names, str):
+        raise InputError(
+            f"`presets` is the text {names!r}, not a list",
+            remedy='give the names, as in `["recent", "omar"]`',
+        )
+    return tuple(find(name, numbers) for name in names or PRESETS)
+
+
+def compared(case: Case, presets: Sequence[Preset]) -> Comparison:
+    """Build, judge and price a window for each."""
+    aim = case.aim
+    tokens = aim.meter.request + aim.meter.tools(case.given.tools) + sum(e.tokens for e in case.entries)
+    return Comparison(
+        model=aim.card.id,
+        format=aim.format,
+        counter=aim.tokenizer.name,
+        budget=case.budget,
+        messages=len(case.entries),
+        kinds=_kinds(case.entries),
+        tokens=tokens,
+        cost=_cost(tokens, case.prices),
+        presets=tuple(_row(case, preset) for preset in presets),
+    )
+
+
+def _row(case: Case, preset: Preset) -> Compared:
+    before = _before(case, preset)
+    started = time.perf_counter()
+    window = _window(case, preset, len(case.entries))
+    seconds = time.perf_counter() - started
+    kept = [e for d in window.manifest.kept for e in case.entries[d.first : d.last + 1]]
+    cached = _shared(case, before, window) if before else 0
+    return Compared(
+        preset=preset.name,
+        tokens=window.tokens,
+        messages=len(kept),
+        kinds=_kinds(kept),
+        cached=cached,
+        cost=_cost(window.tokens, case.prices),
+        cost_cached=_cost_cached(window.tokens, cached, case.prices),
+        milliseconds=round(1000 * seconds, 1),
+        invalid=_invalid(window),
+    )
+
+
+def _window(case: Case, preset: Preset, stop: int) -> Window:
+    """The window of the first messages, as one that never saw the history would build it."""
+    history = case.fresh()
+    history.extend(case.entries[:stop])
+    order = case.aim.order(preset, budget=case.budget, tools=case.given.tools, task=case.task, now=case.now)
+    return case.aim.window(
+        pipeline.fit(history, order), case.given, entries=history.entries, fetch=_no_recall
+    )
+
+
+def _no_recall(handle: str) -> NoReturn:
+    raise InputError(f"a comparison recalls nothing, not {handle!r} either", remedy="`fit` or `build` it")
+
+
+def _before(case: Case, preset: Preset) -> Window | None:
+    """The window of the request that the model answered last; None where there was none."""
+    roles = [entry.role for entry in case.entries]
+    ends = [
+        at for at in range(1, len(roles)) if roles[at] == "assistant" and roles[at - 1] in ("user", "tool")
+    ]
+    try:
+        return _window(case, preset, ends[-1]) if ends else None
+    except (BudgetError, InputError):  # what was asked then does not fit, or is not to be shown any more
+        return None
+
+
+def _shared(case: Case, before: Window, window: Window) -> int:
+    """Tokens of the longest beginning that two windows share, as a provider's cache would find it."""
+    shared: list[Message] = []
+    for old, new in zip(_sent(before), _sent(window), strict=False):
+        if (old.role, old.digest) != (new.role, new.digest):
+            break
+        shared.append(new)
+    tokens = case.aim.price(shared, case.given.tools) if shared else 0
+    return tokens if tokens >= (case.aim.card.cache_min or 0) else 0
+
+
+def _sent(window: Window) -> tuple[Message, ...]:
+    return wire.load(window.request, format=window.format).messages
+
+
+def _invalid(window: Window) -> int:
+    """Broken rules. To end with the assistant is the history's doing, and some models take it."""
+    return len(set(wire.check(window.request, window.format)) - {"ends_with_assistant"})
+
+
+def _cost(tokens: int, prices: Prices | None) -> float | None:
+    return None if prices is None or prices.input is None else tokens * prices.input / 1e6
+
+
+def _cost_cached(tokens: int, cached: int, prices: Prices | None) -> float | None:
+    if prices is None or prices.cache_read is None:
+        return None
+    written = prices.input if prices.cache_write is None else prices.cache_write
+    rest = _cost(tokens - cached, replace(prices, input=written))
+    return None if rest is None else rest + cached * prices.cache_read / 1e6
+
+
+def _kinds(entries: Sequence[Entry]) -> dict[str, int]:
+    found = Counter(map(_kind, entries))
+    return {kind: found[kind] for kind in KINDS}
+
+
+def _kind(entry: Entry) -> str:
+    if entry.answers or entry.role == "tool":
+        return "tool_output"
+    return "tool_calls" if entry.calls else entry.role

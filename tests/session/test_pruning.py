@@ -1,0 +1,106 @@
+"""What pruning and summarizing a session promise: less in its windows, nothing lost, all of it back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from foveal import Foveal, Session
+from foveal.errors import InputError
+from foveal.events import Event, Reported
+
+
+@pytest.fixture
+def fov(tmp_path: Path) -> Iterator[Foveal]:
+    with Foveal(tmp_path / "foveal.db") as fov:
+        yield fov
+
+
+@pytest.fixture
+def session(fov: Foveal) -> Session:
+    session = fov.session("work", model="gpt-5")
+    session.add("system", "Be brief.")
+    session.extend([{"role": "user", "content": f"message {n} about parsers"} for n in range(30)])
+    return session
+
+
+def contents(session: Session) -> list[str]:
+    return [message["content"] for message in session.build(budget=10_000).messages]
+
+
+def test_pruning_leaves_the_best_that_fit_and_archives_the_rest(session: Session) -> None:
+    removal = session.prune(max_tokens=100)
+    assert removal.final <= 100 < removal.original
+    assert len(contents(session)) == 31 - len(removal.ids)
+    assert [entry.id for entry in session.archive()] == list(removal.ids)
+
+
+def test_what_was_pruned_comes_back_with_restore(session: Session) -> None:
+    before = contents(session)
+    session.prune(max_tokens=100)
+    session.restore()
+    assert contents(session) == before
+
+
+def test_pruning_what_fits_changes_nothing(session: Session) -> None:
+    assert session.prune().ids == ()
+
+
+def test_pruning_is_told_with_its_numbers(fov: Foveal, session: Session) -> None:
+    events: list[Event] = []
+    fov.subscribe(events.append)
+    removal = session.prune(max_tokens=100)
+    (event,) = [each for each in events if isinstance(each, Reported)]
+    assert (event.name, event.payload["removed"]) == ("context:pruned", len(removal.ids))
+    assert event.payload["token_reduction"] == removal.original - removal.final
+
+
+def test_a_summary_stands_where_what_it_replaces_stood(session: Session) -> None:
+    session.summarize(keep=5)
+    found = contents(session)
+    assert found[0] == "Be brief."
+    assert "Previous 25 messages: 25 user messages" in found[1]
+    assert found[2:] == [f"message {n} about parsers" for n in range(25, 30)]
+
+
+def test_a_second_summary_takes_the_first_one_in(session: Session) -> None:
+    session.summarize(keep=5)
+    session.summarize(keep=2)
+    found = contents(session)
+    assert "Previous 28 messages" in found[1]
+    assert len(found) == 4
+
+
+def test_what_was_summarized_can_be_recalled_and_restored(session: Session) -> None:
+    removal = session.summarize(keep=5)
+    assert session.recall(removal.ids[0])["content"] == "message 0 about parsers"
+    session.restore()
+    assert len(contents(session)) == 31
+
+
+def test_a_client_that_sends_its_whole_history_again_is_recognised(fov: Foveal) -> None:
+    session = fov.session("client")
+    history = [{"role": "user", "content": f"message {n}"} for n in range(20)]
+    session.sync(history)
+    session.summarize(keep=3)
+    assert session.sync([*history, {"role": "user", "content": "new"}]) == ("m21",)
+    assert len(contents(session)) == 5
+
+
+def test_a_negative_number_to_keep_is_refused(session: Session) -> None:
+    with pytest.raises(InputError, match="`keep` is -1"):
+        session.summarize(keep=-1)
+
+
+def test_builds_of_omar_tell_what_its_design_documents(fov: Foveal, session: Session) -> None:
+    events: list[Event] = []
+    fov.subscribe(events.append)
+    window = session.build(budget=100, preset="omar", now=1_800_000_000.0)
+    names = [event.name for event in events if isinstance(event, Reported)]
+    assert names[0] == "context.optimization.started"
+    assert names[-1] == "context.optimization.success"
+    assert {"context.budget.resolved", "context.chunks_dropped", "context.conflict_detected"} <= set(names)
+    assert session.manifest().metrics == window.manifest.metrics
+    assert window.manifest.metrics["chunks_dropped"] > 0
