@@ -1,0 +1,66 @@
+"""Who gets room among the layers. Read the test names top to bottom: they are the spec."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from choosing import chosen_tokens, unit, unit_lists
+from foveal.pipeline.plan.layers import HISTORY, LAYERS, RETRIEVAL, TOPIC, USER, Situation, negotiate
+from foveal.pipeline.select.layers import by_layer
+from foveal.pipeline.values import Pick, Unit
+
+PLAN = tuple(
+    layer.slot
+    for layer in negotiate(
+        Situation(total=2_000, messages=9, history_tokens=5_000, user_tokens=50, available={"topic": 0})
+    )
+)
+
+
+def pick(units: list[Unit], room: int) -> Pick:
+    return by_layer(units, room, slots=PLAN)
+
+
+def said(turn: int, tokens: int) -> Unit:
+    return unit(turn, {HISTORY: tokens})
+
+
+def test_history_is_the_newest_turns_that_fit_without_a_gap() -> None:
+    found = pick([said(0, 10), said(1, 500), said(2, 50), said(3, 50)], 200)
+    assert found.kept == {2, 3}
+    assert found.because[0] == f"{HISTORY}, the next turn needed 500 tokens, 100 were left"
+
+
+def test_material_has_its_layer_s_allotment_and_the_newest_comes_first() -> None:
+    most = next(slot.allotted for slot in PLAN if slot.name == RETRIEVAL)
+    found = pick([unit(0, {RETRIEVAL: most}), unit(1, {RETRIEVAL: most - 5}), said(2, 10)], 2_000)
+    assert found.kept == {1, 2}
+    assert found.because[0] == f"{RETRIEVAL}, needed {most} tokens, 5 were left"
+
+
+def test_a_layer_with_no_allotment_shows_nothing() -> None:
+    assert pick([unit(0, {TOPIC: 10}), said(1, 10)], 2_000).kept == {1}
+
+
+def test_the_user_message_comes_before_everything_else() -> None:
+    assert pick([unit(0, {RETRIEVAL: 40}), unit(1, {USER: 50})], 60).kept == {1}
+
+
+def test_leftovers_go_to_the_newest_history() -> None:
+    found = pick([said(0, 900), said(1, 900)], 1_900)
+    assert found.kept == {0, 1}
+    history = next(slot for slot in found.slots if slot.name == HISTORY)
+    assert history.used == history.allotted == 1_800
+    assert history.borrowed > 0
+
+
+@given(unit_lists(LAYERS), st.integers(0, 300))
+@settings(max_examples=1000)
+def test_no_selection_exceeds_its_room_or_leaves_a_turn_without_a_reason(
+    units: list[Unit], room: int
+) -> None:
+    found = pick(units, room)
+    assert chosen_tokens(units, found.kept) <= room
+    assert {each.turn for each in units if each.forced} <= found.kept
+    assert set(found.because) == {each.turn for each in units}

@@ -1,0 +1,182 @@
+"""What an explanation promises: what is in, the nearest of what is not, and what would have kept it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import foveal
+from choosing import chosen_tokens, unit_lists
+from foveal import presets
+from foveal.cli import demo_session
+from foveal.pipeline.explain import NEAR_MOST, decision_about, detail, explain, lines, merged
+from foveal.pipeline.history import LEFT_OUT
+from foveal.pipeline.nearly import Cut
+from foveal.pipeline.select.importance import importance
+from foveal.pipeline.values import Unit
+from foveal.window import Conflict, Decision, Manifest, Score, Slot, Verdict
+
+IN: Verdict = "kept"
+OUT: Verdict = "left out"
+
+
+def decision(
+    at: int, verdict: Verdict, tokens: int, score: float | None = None, *, because: str = "", slot: str = ""
+) -> Decision:
+    worth = None if score is None else Score(total=score, parts={"recency": score - 1, "role": 1.0})
+    reason = because or f"importance {score}, {tokens:,} tokens"
+    return Decision(first=at, last=at, verdict=verdict, tokens=tokens, because=reason, score=worth, slot=slot)
+
+
+def manifest(*decisions: Decision, budget: int = 100, slots: Sequence[Slot] = ()) -> Manifest:
+    tokens = sum(d.tokens for d in decisions if d.verdict == IN)
+    return Manifest(
+        preset="reploid",
+        counter="words",
+        budget=budget,
+        tokens=tokens,
+        parts={"history": tokens},
+        decisions=decisions,
+        slots=tuple(slots),
+    )
+
+
+def keeps(found: Manifest, at: int) -> str:
+    return Cut(found).keeps(found.decisions[at])
+
+
+def test_a_left_out_turn_needs_more_tokens_or_a_score_over_the_worst_that_makes_room() -> None:
+    found = manifest(decision(0, IN, 60, 80), decision(1, IN, 30, 50), decision(2, OUT, 35, 40))
+    assert keeps(found, 2) == "needs 25 more tokens or a score over 50.0"
+
+
+def test_one_that_is_larger_than_the_worst_must_beat_more_of_them() -> None:
+    found = manifest(decision(0, IN, 60, 80), decision(1, IN, 30, 50), decision(2, OUT, 45, 40))
+    assert keeps(found, 2) == "needs 35 more tokens or a score over 80.0"
+
+
+def test_no_score_helps_against_what_must_be_in() -> None:
+    pinned = decision(0, IN, 90, 80, because="pinned")
+    assert keeps(manifest(pinned, decision(1, OUT, 35, 40)), 1) == "needs 25 more tokens"
+
+
+def test_where_the_newest_stay_everything_newer_must_fit_too() -> None:
+    out = [decision(at, OUT, 50, because=f"older {at}") for at in range(2)]
+    found = manifest(*out, decision(2, IN, 90, because="among the newest turns that fit"))
+    assert [keeps(found, at) for at in (0, 1)] == ["needs 90 more tokens", "needs 40 more tokens"]
+
+
+def test_where_the_whole_had_room_the_slot_is_named() -> None:
+    slot = Slot(name="DIALOG", floor=0, ideal=30, ceiling=30, allotted=30, used=20)
+    kept = decision(1, IN, 20, because="DIALOG holds 20 tokens of 30", slot="DIALOG")
+    found = manifest(decision(0, OUT, 25, because="DIALOG held 45", slot="DIALOG"), kept, slots=[slot])
+    assert keeps(found, 0) == "needs 15 more tokens for DIALOG"
+
+
+def test_what_was_left_out_on_request_needs_nothing_we_could_name() -> None:
+    assert keeps(manifest(decision(0, OUT, 25, because=LEFT_OUT), decision(1, IN, 90, 3)), 0) == ""
+
+
+@given(unit_lists(["pool"]), st.integers(0, 120))
+def test_with_that_score_or_that_room_it_is_really_in(units: list[Unit], room: int) -> None:
+    pick = importance(units, room)
+    free = [unit for unit in units if not unit.forced]
+    rows = [
+        decision(unit.turn, IN if unit.turn in pick.kept else OUT, unit.tokens, unit.score.total + 2)
+        for unit in free
+    ]
+    cut = Cut(manifest(*rows, budget=max(1, room)))
+    for unit, row in zip(free, rows, strict=True):
+        told = cut.keeps(row)
+        if "a score over " in told:
+            better = Score(total=float(told.rpartition(" ")[2]) - 2 + 0.1)
+            others = [replace(each, score=better) if each is unit else each for each in units]
+            assert unit.turn in importance(others, room).kept
+        if told:
+            more = int(told.split()[1].replace(",", ""))
+            assert chosen_tokens(units, pick.kept) + unit.tokens == max(1, room) + more
+
+
+def test_of_what_is_left_out_the_best_are_shown_and_the_rest_is_one_line() -> None:
+    out = [decision(at, OUT, 50, at + 1.0, because=f"reason {at}") for at in range(40)]
+    text = explain(manifest(*out, decision(40, IN, 90, 99.0)))
+    assert text.count("reason ") == NEAR_MOST
+    assert "reason 39" in text
+    assert text.endswith("and 28 more messages left out, 1,400 tokens, scores 1.0 to 28.0")
+
+
+def test_everything_that_is_in_is_shown() -> None:
+    kept = [decision(at, IN, 2, at + 1.0) for at in range(40)]
+    shown = [line for line in lines(manifest(*kept)) if line.look == "kept"]
+    assert len(shown) == 40
+
+
+def test_without_scores_and_slots_there_are_no_such_columns() -> None:
+    told = explain(manifest(decision(0, OUT, 5, because="old"), decision(1, IN, 90, because="open turn")))
+    assert told.splitlines()[3].split() == ["messages", "verdict", "tokens", "because"]
+
+
+def test_the_plan_the_conflicts_and_the_metrics_stand_below() -> None:
+    found = foveal.fit(list(demo_session.messages()), model="gpt-5", budget=4_000, preset="omar", now=0.0)
+    below = explain(found.manifest).partition("\nslot ")[2]
+    assert below.split()[:6] == ["floor", "ideal", "ceiling", "allotted", "used", "borrowed"]
+    conflict = Conflict(chunk1=0, chunk2=1, type="budget_exceeded")
+    assert f"conflicts: {len(found.manifest.conflicts):,}, " in below
+    assert conflict.type.replace("_", " ") in below
+    assert "metrics: " in below
+
+
+def test_one_message_is_explained_with_its_score_by_part() -> None:
+    found = manifest(decision(0, IN, 90, 80.0), decision(1, OUT, 35, 40.0))
+    assert [line.text for line in detail(found, 1)] == [
+        "message 2, preset reploid",
+        "verdict  left out",
+        "because  importance 40.0, 35 tokens",
+        "else     needs 25 more tokens or a score over 80.0",
+        "tokens   35",
+        "score    40.0",
+        "         recency  39.0",
+        "         role      1.0",
+    ]
+    assert decision_about(found, 2) is None
+
+
+def test_neighbours_with_one_reason_are_one_run_that_has_what_they_share() -> None:
+    run = [decision(at, OUT, 5, at, because="old", slot="DIALOG") for at in range(3)]
+    assert list(merged(run)) == [
+        Decision(first=0, last=2, verdict=OUT, tokens=15, because="old", slot="DIALOG")
+    ]
+
+
+@pytest.mark.parametrize("preset", sorted(presets.PRESETS))
+@pytest.mark.parametrize("budget", [600, 4_000, 16_000, 200_000])
+def test_no_line_is_longer_than_80_columns_under_any_preset(preset: str, budget: int) -> None:
+    window = foveal.fit(
+        list(demo_session.messages()), model="gpt-5", budget=budget, preset=preset, task="login", now=0.0
+    )
+    assert max(map(len, window.explain().splitlines())) <= 80
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.booleans(), st.integers(0, 10**7), st.none() | st.floats(0, 1e4), st.text("ab ,:", min_size=1)
+        )
+    ),
+    st.integers(60, 120),
+)
+def test_every_width_is_kept_and_every_kept_message_shown(
+    rows: list[tuple[bool, int, float | None, str]], width: int
+) -> None:
+    decisions = [
+        decision(at, IN if kept else OUT, tokens, score, because=f"x{why}")
+        for at, (kept, tokens, score, why) in enumerate(rows)
+    ]
+    found = manifest(*decisions, budget=10**9)
+    told = list(lines(found, width=width))
+    assert max(len(line.text) for line in told) <= width
+    assert any(line.look == "kept" for line in told) is any(kept for kept, *_ in rows)

@@ -1,0 +1,41 @@
+"""A preset from outside: the oldest turns that fit, so that the beginning of the prompt stays the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from foveal.model import Chunk
+from foveal.pipeline.history import History
+from foveal.pipeline.select.selection import Selection
+from foveal.pipeline.values import Scene
+from foveal.presets import Preset
+
+
+def steady(history: History, fixed: Mapping[int, Chunk], room: int, _scene: Scene) -> Selection:
+    """Walk forward from the oldest turn while `room` lasts; each turn may need a note before it."""
+    chosen = []
+    for turn in range(len(history)):
+        if turn in fixed or history.absence(turn) or not (chunk := history.chunk(turn)).messages:
+            continue
+        room -= chunk.tokens + 2 * history.note_tokens
+        if room < 0:
+            break
+        chosen.append(turn)
+    return Selection(
+        turns=tuple(chosen),
+        because_in="among the oldest turns that fit",
+        because_out="newer than the oldest turns that fit",
+    )
+
+
+STEADY = Preset(name="steady", about="the oldest turns that fit", select=steady)
+
+
+def made() -> Preset:
+    """A preset may also be made when it is asked for."""
+    return replace(STEADY, name="steady_made")
+
+
+def nothing() -> None:
+    """What a broken plugin gives."""
