@@ -41,6 +41,7 @@ bench: $(VENV)/.bench ## every benchmark; results go to benchmarks/results
 docs: $(VENV)/.runtime ## rewrite the pages that are made from the code
 	$(BIN)/python scripts/modules.py
 	$(BIN)/python scripts/reference.py
+	$(BIN)/python scripts/python_reference.py
 
 clean: ## remove the environment and every cache
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist

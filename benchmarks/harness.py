@@ -35,6 +35,8 @@ class Stored:
     """A session: each message appended as it happens, a window built before every model call."""
 
     extra_llm_tokens = 0
+    chosen = ""
+    """The preset; the default one when empty."""
 
     def open(self, model: str, budget: int) -> None:
         self.budget = budget
@@ -44,13 +46,15 @@ class Stored:
         self.session.extend([message])
 
     def build(self) -> list[dict[str, Any]]:
-        return self.session.build(budget=self.budget).messages
+        return self.session.build(budget=self.budget, preset=self.chosen).messages
 
 
 class Stateless:
     """`fit` over the whole history, every time."""
 
     extra_llm_tokens = 0
+    chosen = ""
+    """The preset; the default one when empty."""
 
     def open(self, model: str, budget: int) -> None:
         self.model, self.budget = model, budget
@@ -60,7 +64,7 @@ class Stateless:
         self.messages.append(message)
 
     def build(self) -> list[dict[str, Any]]:
-        return foveal.fit(self.messages, model=self.model, budget=self.budget).messages
+        return foveal.fit(self.messages, model=self.model, budget=self.budget, preset=self.chosen).messages
 
 
 SYSTEMS = {"session": Stored, "fit": Stateless}

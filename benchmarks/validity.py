@@ -37,10 +37,12 @@ def cases(most: int | None) -> Iterator[Any]:
             yield Case(record["id"], record["messages"], fraction=fraction, index=NoFacts())
 
 
-def measure(name: str, most: int | None) -> dict[str, Any]:
+def measure(name: str, most: int | None, preset: str = "") -> dict[str, Any]:
     from trajbench.quality import Score, replay
 
     class System(SYSTEMS[name]):  # type: ignore[misc]
+        chosen = preset
+
         def build(self) -> list[dict[str, Any]]:
             try:
                 return super().build()  # type: ignore[no-any-return]

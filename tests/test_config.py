@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from foveal import ConfigError
-from foveal.config import KEYS, Loaded, Settings, default_store, load, user_file
+from foveal.config import KEYS, Loaded, Settings, default_store, load, strangers, user_file
+from foveal.presets.numbers import listed
 
 
 @pytest.fixture(autouse=True)
@@ -126,10 +127,63 @@ def test_a_variable_that_makes_no_sense_is_named(tmp_path: Path) -> None:
         settle(tmp_path, {"FOVEAL_BUDGET": "ten"})
 
 
+def test_a_variable_that_looks_like_ours_and_sets_nothing_is_told() -> None:
+    (near, far) = strangers(
+        {"FOVEAL_MODLE": "gpt-5", "FOVEAL_ZZZ": "1", "FOVEAL_MODEL": "gpt-5", "HOME": "/"}
+    )
+    assert near == "the variable FOVEAL_MODLE sets nothing; did you mean `FOVEAL_MODEL`?"
+    assert far.startswith("the variable FOVEAL_ZZZ sets nothing; use one of `FOVEAL_STORE`")
+
+
 def test_a_file_that_is_not_toml_is_refused_with_the_place(tmp_path: Path) -> None:
     write(tmp_path / "foveal.toml", "session = = 1")
     with pytest.raises(ConfigError, match=r"foveal\.toml is not TOML: .*line 1"):
         settle(tmp_path)
+
+
+def test_numbers_of_presets_are_merged_key_by_key_and_the_project_wins(tmp_path: Path) -> None:
+    user = write(user_file(), "[presets.reploid]\nkeep = 4\n[presets.reploid.roles]\nuser = 1\ntool = 2")
+    project = write(
+        tmp_path / "foveal.toml", "[presets.reploid.roles]\ntool = 3\n[presets.omar]\nreserve = 5"
+    )
+    loaded = settle(tmp_path)
+    assert loaded.numbers == {"reploid": {"keep": 4, "roles": {"user": 1, "tool": 3}}, "omar": {"reserve": 5}}
+    assert [origin for origin, _ in loaded.layers] == [str(user), str(project)]
+    assert loaded.settings == Settings(store=str(default_store()))
+
+
+def test_a_pyproject_may_set_numbers(tmp_path: Path) -> None:
+    write(tmp_path / "pyproject.toml", "[tool.foveal.presets.omar]\nreserve = 5")
+    assert settle(tmp_path).numbers == {"omar": {"reserve": 5}}
+
+
+def test_the_environment_does_not_reach_into_presets(tmp_path: Path) -> None:
+    environment = {"FOVEAL_PRESETS": "omar", "FOVEAL_PRESETS_OMAR_RESERVE": "5"}
+    assert settle(tmp_path, environment).numbers == {}
+    assert len(strangers(environment)) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "what"), [("presets = 5", "`presets` is 5"), ("presets.omar = 5", "`presets.omar` is 5")]
+)
+def test_presets_that_are_no_tables_are_refused_with_the_file(tmp_path: Path, text: str, what: str) -> None:
+    file = write(tmp_path / "foveal.toml", text)
+    with pytest.raises(ConfigError) as failure:
+        settle(tmp_path)
+    assert failure.value.what == f"{file}: {what}"
+
+
+def test_the_numbers_of_the_reference_page_are_accepted_and_differ_from_the_defaults(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
+    example = next(block for block in page.split("```toml\n") if "[presets." in block).partition("```")[0]
+    file = write(tmp_path / "foveal.toml", example)
+    loaded = settle(tmp_path)
+    assert len(loaded.numbers) > 2
+    for name in loaded.numbers:
+        usual = {number.key: number.value for number in listed(name, ())}
+        told = [number for number in listed(name, loaded.layers) if number.origin == str(file)]
+        assert told
+        assert all(usual.get(number.key) != number.value for number in told)
 
 
 def test_there_are_at_most_fifteen_settings() -> None:

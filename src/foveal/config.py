@@ -7,14 +7,16 @@ beats the user's, which beats the default. Defaults live here and nowhere else.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Literal, cast
 
 from foveal.errors import ConfigError
 
 Value = str | int
+Tables = Mapping[str, Mapping[str, object]]
+"""Numbers by preset: `{"reploid": {"recency": 20}}`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +42,23 @@ class Loaded:
     """For every setting: `option`, a variable's name, a file, or `default`."""
     files: tuple[Path, ...]
     """The files that were read, the strongest first."""
+    layers: tuple[tuple[str, Tables], ...] = ()
+    """What each file says of the presets' numbers, the weakest first; what they mean is for the presets."""
+
+    @property
+    def numbers(self) -> Tables:
+        """The numbers that are set, each as the strongest file has it."""
+        found: Mapping[str, object] = {}
+        for _, tables in self.layers:
+            found = _over(found, tables)
+        return cast("Tables", found)
 
 
 KEYS = tuple(field.name for field in fields(Settings))
 _WORDS = {"durability": ("normal", "full")}
+_PRESETS = "presets"
 _PATHS = ("store", "catalogue")
+_PREFIX = "FOVEAL_"
 
 
 def default_store() -> Path:
@@ -76,7 +90,7 @@ def load(
     origins = dict.fromkeys(KEYS, "default")
     files = tuple(_files(Path.cwd() if cwd is None else cwd))
     for file, table in reversed(files):
-        found = {key: _checked(key, value, str(file)) for key, value in table.items()}
+        found = {key: _checked(key, value, str(file)) for key, value in table.items() if key != _PRESETS}
         values |= {key: _beside(file, key, value) for key, value in found.items()}
         origins |= dict.fromkeys(found, str(file))
     for key, (name, text) in _variables(os.environ if environment is None else environment).items():
@@ -87,7 +101,27 @@ def load(
             values[key] = _checked(key, option, f"--{key}")
             origins[key] = "option"
     settings = Settings(**values)  # type: ignore[arg-type]  # every value was checked against its field
-    return Loaded(settings=settings, origins=origins, files=tuple(file for file, _ in files))
+    return Loaded(
+        settings=settings,
+        origins=origins,
+        files=tuple(file for file, _ in files),
+        layers=tuple(
+            (str(file), _tables(file, table)) for file, table in reversed(files) if _PRESETS in table
+        ),
+    )
+
+
+def strangers(environment: Mapping[str, str] | None = None) -> list[str]:
+    """A word about each variable that looks like ours and sets nothing.
+
+    >>> strangers({"FOVEAL_BUGDET": "8000"})
+    ['the variable FOVEAL_BUGDET sets nothing; did you mean `FOVEAL_BUDGET`?']
+    """
+    given = os.environ if environment is None else environment
+    names = sorted(name.removeprefix(_PREFIX) for name in given if name.startswith(_PREFIX))
+    known = [key.upper() for key in KEYS]
+    strange = [name for name in names if name not in known]
+    return [f"the variable {_PREFIX}{name} sets nothing; {nearest(name, known, _PREFIX)}" for name in strange]
 
 
 def coloured(stream: IO[str]) -> bool:
@@ -137,7 +171,7 @@ def _text(file: Path) -> str:
 
 def _variables(environment: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     """Our variables that are set to something."""
-    names = {key: f"FOVEAL_{key.upper()}" for key in KEYS}
+    names = {key: _PREFIX + key.upper() for key in KEYS}
     return {key: (name, environment[name]) for key, name in names.items() if environment.get(name)}
 
 
@@ -149,7 +183,7 @@ def _number(text: str) -> Value:
 def _checked(key: str, value: object, origin: str) -> Value:
     """The value, if it makes sense under that key."""
     if key not in KEYS:
-        raise ConfigError(f"{origin}: unknown setting `{key}` (= {value!r})", remedy=_nearest(key))
+        raise ConfigError(f"{origin}: unknown setting `{key}` (= {value!r})", remedy=nearest(key, KEYS))
     if key == "budget":
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             return value
@@ -167,12 +201,33 @@ def _senseless(key: str, value: object, origin: str, wanted: str) -> ConfigError
     return ConfigError(f"{origin}: `{key}` is {value!r}", remedy=f"make `{key}` {wanted}")
 
 
-def _nearest(key: str) -> str:
+def nearest(name: str, known: Sequence[str], prefix: str = "") -> str:
+    """What somebody may have meant: the known name that is most like it, or all of them."""
     from difflib import get_close_matches
 
-    near = get_close_matches(key, KEYS, n=1)
-    known = ", ".join(f"`{name}`" for name in KEYS)
-    return f"did you mean `{near[0]}`?" if near else f"use one of {known}"
+    near = get_close_matches(name, known, n=1)
+    every = ", ".join(f"`{prefix}{each}`" for each in known)
+    return f"did you mean `{prefix}{near[0]}`?" if near else f"use one of {every}"
+
+
+def _tables(file: Path, table: Mapping[str, object]) -> Tables:
+    """The `[presets.…]` of a file."""
+    found = table[_PRESETS]
+    if not isinstance(found, dict):
+        raise _senseless(_PRESETS, found, str(file), "a table, such as `[presets.omar]`")
+    for name, numbers in found.items():
+        if not isinstance(numbers, dict):
+            raise _senseless(f"{_PRESETS}.{name}", numbers, str(file), "a table of numbers")
+    return found
+
+
+def _over(weak: Mapping[str, object], strong: Mapping[str, object]) -> Mapping[str, object]:
+    """Both tables in one; where they differ, the strong one's."""
+    merged = dict(weak)
+    for key, value in strong.items():
+        below = weak.get(key)
+        merged[key] = _over(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
+    return merged
 
 
 def _beside(file: Path, key: str, value: Value) -> Value:

@@ -129,6 +129,12 @@ def _foreign(desk: Desk, content: bytes) -> Iterator[Scene]:
     assert file.read_bytes() == content
 
 
+def no_such_store(desk: Desk) -> Iterator[Scene]:
+    file = desk.folder / "absent.db"
+    yield Scene(store=file)
+    assert not file.exists()
+
+
 def corrupt_database(desk: Desk) -> Iterator[Scene]:
     file = desk.folder / "corrupt.db"
     with Foveal(file) as fov:
@@ -169,6 +175,10 @@ MAKERS: dict[str, Maker] = {
     "budget below the floor": scene(Scene()),
     "budget below the floor, to fit": scene(Scene(stdin=json.dumps([GOOD]).encode())),
     "budget that is no number": scene(Scene()),
+    "tools that are no array": file_with('{"name": "ls"}'),
+    "erasing unasked": scene(Scene(stdin=b"y\n")),
+    "no such message": scene(Scene()),
+    "no such store": no_such_store,
     "read-only folder": read_only_folder,
     "full disk": full_disk,
     "locked database": locked_database,

@@ -41,10 +41,94 @@ def test_a_setting_that_makes_no_sense_stops_the_work_and_is_named(desk: Desk) -
     assert "foveal.toml: unknown setting `bugdet` (= 8000)\n  try: did you mean `budget`?" in done.err
 
 
+def test_config_shows_the_numbers_that_are_set_and_where(desk: Desk) -> None:
+    file = desk.folder / desk.write("foveal.toml", "[presets.omar.base]\ntool_output = 100")
+    found = desk.foveal("config", "--json").json
+    assert found["presets.omar.base.tool_output"] == {"value": 100, "origin": str(file)}
+    assert [key for key in found if key.startswith("presets.")] == ["presets.omar.base.tool_output"]
+    assert desk.foveal("config").out.endswith(
+        "\n\npresets.omar      value  origin\nbase.tool_output  100    foveal.toml\n"
+    )
+
+
+def test_config_lists_every_number_of_a_preset_in_80_columns(desk: Desk) -> None:
+    desk.write("foveal.toml", f'[presets.openscroll.key_messages]\ndecisions = "{"so be it|" * 30}"')
+    out = desk.foveal("config", "--preset", "openscroll").out
+    assert "\nidentity_share                        0.02 " in out
+    assert "\nkey_messages.decisions                so be it|so be it|" in out
+    assert max(map(len, out.splitlines())) <= 80
+    found = desk.foveal("config", "--preset", "openscroll", "--json").json
+    assert len(found) == len(out.splitlines()) - 1
+    assert found["presets.openscroll.key_messages.decisions"]["value"] == "so be it|" * 30
+
+
+def test_config_lists_every_number_of_every_preset(desk: Desk) -> None:
+    found = desk.foveal("config", "--all", "--json").json
+    assert found["presets.reploid.roles.system"] == {"value": 30.0, "origin": "default"}
+    assert found["presets.omar.group_caps"] == {"value": {}, "origin": "default"}
+    assert "store" in found
+
+
+def test_config_says_of_a_preset_that_it_has_no_numbers(desk: Desk) -> None:
+    done = desk.foveal("config", "--preset", "recent")
+    assert (done.code, done.out) == (0, "")
+    assert done.err == "foveal: the preset 'recent' has no numbers to set\n"
+    assert desk.foveal("config", "--preset", "recent", "--json").json == {}
+    assert desk.foveal("config", "--preset", "nonesuch").code == 1
+
+
+def test_a_number_in_the_file_changes_what_is_built_and_fitted(desk: Desk) -> None:
+    talk = [{"role": ("user", "assistant")[n % 2], "content": f"part {n} " * 20} for n in range(21)]
+    desk.fill(*talk)
+    file = desk.write("talk.json", talk)
+    commands = (
+        ("build", "--preset", "reploid", "--budget", "400", "--json"),
+        ("fit", file, "--preset", "reploid", "--budget", "400", "--json"),
+    )
+    for command in commands:
+        (desk.folder / "foveal.toml").unlink(missing_ok=True)
+        assert _chosen(desk, *command) == {0, 1}
+        desk.write("foveal.toml", "[presets.reploid]\nrecency = 0\nroles.assistant = 90")
+        assert _chosen(desk, *command) == {1}
+
+
+def _chosen(desk: Desk, *command: str) -> set[int]:
+    """Whether what was chosen, beside the message to answer, was said by the user (0), the assistant (1)."""
+    decisions = desk.foveal(*command).json["manifest"]["decisions"]
+    return {each["first"] % 2 for each in decisions if each["verdict"] == "kept" and each["first"] < 20}
+
+
+def test_an_unknown_number_stops_the_work_and_is_named_with_its_file(desk: Desk) -> None:
+    file = desk.folder / desk.write("foveal.toml", "[presets.reploid.roles]\nassistent = 90")
+    done = desk.foveal("fit", desk.write("talk.json", []))
+    assert done.code == 1
+    assert done.err == (
+        f"foveal: {file}, preset reploid: unknown number `roles.assistent` (= 90)\n"
+        "  try: did you mean `roles.assistant`?\n"
+    )
+
+
 def test_doctor_finds_nothing_where_all_is_well(desk: Desk) -> None:
     done = desk.foveal("doctor")
     assert done.code == 0, done.out
     assert all(line.startswith("ok ") for line in done.out.splitlines())
+
+
+def test_doctor_makes_no_store_and_says_where_it_would_be(desk: Desk) -> None:
+    assert f"store {desk.store} is not there yet" in desk.foveal("doctor").out
+    assert not desk.store.exists()
+
+
+def test_doctor_names_the_variables_that_set_something(desk: Desk) -> None:
+    out = desk.foveal("doctor", FOVEAL_MODEL="gpt-5").out
+    assert "settings: no file; in the environment: FOVEAL_MODEL, FOVEAL_STORE\n" in out
+
+
+def test_doctor_tells_a_bad_setting_once(desk: Desk) -> None:
+    desk.write("foveal.toml", "bugdet = 8000")
+    done = desk.foveal("doctor")
+    assert done.code == 1
+    assert done.out.count("unknown setting `bugdet`") == 1
 
 
 def test_doctor_says_what_to_do_about_each_problem(desk: Desk) -> None:

@@ -22,7 +22,7 @@ from foveal.cli import app
 COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 ISSUED = (
     "add import build fit stats search recall pin unpin forget restore sessions export backup verify count "
-    "models explain config doctor demo"
+    "models explain compare config doctor demo op"
 )
 MESSAGES = [{"role": "user", "content": f"message {n}"} for n in range(3)]
 
@@ -53,6 +53,7 @@ def test_json_may_stand_before_or_after_the_command(desk: Desk) -> None:
 
 
 def test_what_fails_says_so_in_one_line_and_what_to_do_in_another(desk: Desk) -> None:
+    desk.fill({"role": "user", "content": "one"}, session="other")
     done = desk.foveal("stats")
     assert (done.code, done.out) == (1, "")
     assert done.err.splitlines() == [
@@ -70,6 +71,47 @@ def test_wrong_usage_exits_2_and_names_the_help(desk: Desk, arguments: list[str]
     first, second = done.err.splitlines()
     assert first.startswith("foveal: ")
     assert second.startswith("  try: `foveal")
+
+
+def test_an_option_after_the_command_is_told_its_place(desk: Desk) -> None:
+    done = desk.foveal("build", "--session", "review")
+    assert done.code == 2
+    assert done.err.splitlines() == [
+        "foveal: --session goes before the command",
+        "  try: `foveal --session NAME build …`",
+    ]
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["verify", "search x --all", "stats", "export", "sessions", "recall m1", "backup copy.db", "build"],
+)
+def test_what_only_reads_makes_no_store(desk: Desk, command: str) -> None:
+    done = desk.foveal(*command.split())
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith(f"foveal: there is no store at {desk.store}\n  try: ")
+    assert not list(desk.folder.glob("*.db"))
+
+
+def test_a_variable_that_sets_nothing_is_warned_of(desk: Desk) -> None:
+    done = desk.foveal("add", "user", "hello", FOVEAL_BUGDET="8000")
+    assert (done.code, done.out) == (0, "m1\n")
+    assert done.err == (
+        "foveal: warning: the variable FOVEAL_BUGDET sets nothing; did you mean `FOVEAL_BUDGET`?\n"
+    )
+
+
+def test_on_a_terminal_long_errors_are_wrapped_at_its_width(desk: Desk) -> None:
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "foveal.cli", "forget", "m1"]
+    subprocess.run(command, env=desk.environment(COLUMNS="60"), stderr=theirs, check=False)
+    os.close(theirs)
+    lines = os.read(ours, 100_000).decode().splitlines()
+    os.close(ours)
+    assert len(lines) > 2
+    # A path is not broken: it would be of no use.
+    assert all(len(line) < 60 or str(desk.store) in line for line in lines)
 
 
 def test_a_warning_is_one_line_on_stderr(desk: Desk) -> None:

@@ -80,7 +80,14 @@ def test_a_transcript_of_an_agent_can_be_imported(desk: Desk) -> None:
     line = {"type": "user", "uuid": "u1", "parentUuid": None, "isSidechain": False, "sessionId": "s",
             "timestamp": "2025-06-01T10:00:00Z", "message": {"role": "user", "content": "hello"}}  # fmt: skip
     done = desk.foveal("import", desk.write("log.jsonl", json.dumps(line)))
-    assert done.out == "log.jsonl: 1 messages (anthropic), 1 stored\n"
+    assert done.out == "log.jsonl: 1 message (anthropic), 1 stored\n"
+
+
+def test_import_and_stats_agree_on_the_format(desk: Desk) -> None:
+    (row,) = desk.foveal("import", desk.write("plain.json", CHAT[:2]), "--json").json
+    assert row["format"] == desk.foveal("stats", "--json").json["format"]
+    desk.foveal("--session", "two", "import", "plain.json", "--format", "anthropic")
+    assert desk.foveal("--session", "two", "stats", "--json").json["format"] == "anthropic"
 
 
 def test_search_finds_and_its_handle_brings_the_original_back(desk: Desk) -> None:
@@ -125,9 +132,38 @@ def test_pin_unpin_leave_out_and_restore(desk: Desk) -> None:
 
 def test_what_is_forgotten_is_gone(desk: Desk) -> None:
     desk.fill(said("a secret"), said("two"))
-    assert desk.foveal("forget", "m1", "--json").json == {"id": "m1", "mark": "erased"}
+    assert desk.foveal("forget", "m1", "--yes", "--json").json == {
+        "id": "m1",
+        "mark": "erased",
+        "ids": ["m1"],
+    }
     assert desk.history() == [said("two")]
     assert b"a secret" not in desk.store.read_bytes()
+
+
+def test_the_ids_of_all_messages_are_listed(desk: Desk) -> None:
+    desk.fill(said("one"), said("two " * 100), said("three"))
+    desk.foveal("forget", "m1", "--yes")
+    desk.foveal("pin", "m3")
+    rows = desk.foveal("export", "--ids", "--json").json
+    assert [(row["id"], row["mark"], row["text"][:5]) for row in rows] == [
+        ("m1", "erased", ""), ("m2", "", "two t"), ("m3", "pinned", "three"),
+    ]  # fmt: skip
+    assert desk.foveal("recall", rows[2]["handle"]).out == "three"
+    lines = desk.foveal("export", "--ids").out.splitlines()
+    assert [line.split()[0] for line in lines] == ["m1", "m2", "m3"]
+    assert lines[2].endswith("(pinned) three")
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("answer", ["", "n\n", "y\n"])
+def test_where_nobody_can_be_asked_nothing_is_erased_without_yes(desk: Desk, answer: str) -> None:
+    desk.fill(said("one"))
+    done = desk.foveal("forget", "m1", stdin=answer)
+    assert (done.code, done.out) == (1, "")
+    assert "`--yes`" in done.err
+    assert "`--keep`" in done.err
+    assert desk.history() == [said("one")]
 
 
 @pytest.mark.parametrize(("answer", "code", "left"), [(b"n\n", 1, 2), (b"y\n", 0, 1)])

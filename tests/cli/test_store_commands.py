@@ -37,9 +37,18 @@ def test_a_backup_is_a_store(desk: Desk) -> None:
     assert desk.foveal("--store", "copy.db", "export").json == [ONE]
 
 
+@pytest.mark.parametrize("file", ["nowhere/copy.db", "store.db"])
+def test_a_backup_that_cannot_be_written_is_about_the_file(desk: Desk, file: str) -> None:
+    desk.fill(ONE)
+    done = desk.foveal("backup", file)
+    assert done.code == 1
+    assert "\n  try: name a FILE that does not exist yet, in a folder that can be written" in done.err
+    assert desk.history() == [ONE]
+
+
 def test_verify_says_clean(desk: Desk) -> None:
     desk.fill(ONE)
-    assert desk.foveal("verify").out == "clean: messages 1, sessions 1\n"
+    assert desk.foveal("verify").out == "clean: 1 message, 1 session\n"
     assert desk.foveal("verify", "--json").json["clean"] is True
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import foveal
 from commands import Desk
+from foveal.presets import PRESETS
 
 HISTORY = [
     {"role": "system", "content": "You fix bugs."},
@@ -98,6 +99,31 @@ def test_fit_reads_jsonl_and_stores_nothing(desk: Desk) -> None:
     assert not desk.store.exists()
 
 
+def test_fit_as_json_has_the_numbers_and_the_manifest(desk: Desk) -> None:
+    told = desk.foveal("fit", "--budget", "80", "--json", stdin=json.dumps(HISTORY)).json
+    assert set(told) == {"messages", "tokens", "budget", "manifest"}
+    assert told["messages"][-1] == HISTORY[-1]
+    body = {"model": "gpt-5", "messages": HISTORY}
+    told = desk.foveal("fit", "--budget", "80", "--json", stdin=json.dumps(body)).json
+    assert set(told) == {"body", "tokens", "budget", "manifest"}
+    assert told["body"] == body | {"messages": told["body"]["messages"]}
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        ({"name": "ls"}, "tools.json holds an object, not an array of tools"),
+        (["ls"], "tools.json, tool 0: a text, not an object"),
+        ("{", "tools.json is not JSON"),
+    ],
+)
+def test_tools_that_are_none_are_refused_with_the_file(desk: Desk, content: object, what: str) -> None:
+    file = desk.write("tools.json", content)
+    done = desk.foveal("fit", "--tools", file, stdin=json.dumps(HISTORY))
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith(f"foveal: {what}")
+
+
 def test_fit_explains_on_stderr(desk: Desk) -> None:
     done = desk.foveal("fit", "--budget", "80", "--explain", stdin=json.dumps(HISTORY))
     assert "system prompt" in done.err
@@ -115,7 +141,14 @@ def test_explain_shows_any_build(filled: Desk) -> None:
     build(filled, 90, 80)
     assert filled.foveal("explain", "1", "--json").json["budget"] == 90
     assert filled.foveal("explain", "--json").json["budget"] == 80
-    assert filled.foveal("explain", "9").err.startswith("foveal: session `default` has no build 9\n  try: ")
+
+
+def test_explain_says_which_builds_there_are(filled: Desk) -> None:
+    assert "no build yet" in filled.foveal("explain").err
+    build(filled, 90, 80)
+    assert filled.foveal("explain", "9").err == (
+        "foveal: session `default` has no build 9\n  try: name one from 1 to 2\n"
+    )
 
 
 def test_stats_tell_the_session_in_numbers(filled: Desk) -> None:
@@ -126,6 +159,14 @@ def test_stats_tell_the_session_in_numbers(filled: Desk) -> None:
     out = filled.foveal("stats").out
     assert "42 messages" in out
     assert "of 80 tokens" in out
+    stored, sent = numbers["tokens"], numbers["window_tokens"]
+    assert f"{stored:,} tokens stored, {sent:,} sent: {stored / sent:.0f}×" in out
+
+
+def test_one_is_said_in_the_singular(desk: Desk) -> None:
+    desk.fill(HISTORY[0])
+    assert "1 message in 1 turn, " in desk.foveal("stats").out
+    assert desk.foveal("count", "--model", "gpt-5", stdin="hello").out == "1 token (o200k_base, exact)\n"
 
 
 def test_count_says_whether_it_is_exact(desk: Desk) -> None:
@@ -133,6 +174,21 @@ def test_count_says_whether_it_is_exact(desk: Desk) -> None:
         "2 tokens (o200k_base, exact)\n"
     )
     assert "estimate" in desk.foveal("count", "--model", "claude-sonnet-4-5", stdin="hello world").out
+
+
+def test_a_count_for_nobodys_model_is_assumed_not_exact(desk: Desk) -> None:
+    assert desk.foveal("count", "--model", "xyz", stdin="hello world").out == (
+        "2 tokens (o200k_base, assumed: `xyz` is not in the catalogue)\n"
+    )
+    assert "assumed: no model is named" in desk.foveal("count", stdin="hello world").out
+    told = desk.foveal("count", "--json", stdin="hello world").json
+    assert (told["exact"], told["error_bound"]) == (False, None)
+    chosen = desk.foveal("count", "--json", stdin="hello world", FOVEAL_COUNTER="o200k_base").json
+    assert chosen["exact"] is True
+
+
+def test_stats_do_not_call_a_guess_exact(filled: Desk) -> None:
+    assert "assumed: no model is named" in filled.foveal("stats").out
 
 
 def test_count_prices_messages_with_what_the_format_adds(desk: Desk) -> None:
@@ -154,3 +210,43 @@ def test_count_takes_jsonl_for_messages_too(desk: Desk) -> None:
 @pytest.mark.parametrize("text", ['{"name": "x"}', "[1, 2]", "[" * 100_000])
 def test_json_that_holds_no_messages_is_counted_as_text(desk: Desk, text: str) -> None:
     assert desk.foveal("count", "--json", stdin=text).json["tokens"] == foveal.count_tokens(text)
+
+
+def test_explain_tells_one_message_in_full(filled: Desk) -> None:
+    with foveal.Foveal(filled.store) as fov:
+        fov.session().build(budget=120, preset="reploid")
+    out = filled.foveal("explain", "--message", "m41").out
+    assert out.startswith("message 41, preset reploid\n")
+    assert all(f"\n{' ' * 9}{part} " in out for part in ("recency", "role"))
+    told = filled.foveal("explain", "--message", "m2", "--json").json
+    assert told["verdict"] == "left out"
+    assert "no message 'm99'" in filled.foveal("explain", "--message", "m99").err
+
+
+def test_explain_says_when_a_message_came_later(filled: Desk) -> None:
+    build(filled, 90)
+    filled.fill({"role": "user", "content": "Still there?"})
+    assert "came after that build" in filled.foveal("explain", "--message", "m43").err
+
+
+def test_compare_is_a_table_of_at_most_80_columns(desk: Desk) -> None:
+    options = ("--budget", "120", "--model", "gpt-5", "--task", "bugs")
+    out = desk.foveal("compare", "-", *options, stdin=json.dumps(HISTORY)).out
+    assert max(map(len, out.splitlines())) <= 80
+    rows = out.split("\n\n")[1].splitlines()
+    assert [row.split()[0] for row in rows] == ["preset", *PRESETS]
+    assert "Invalid: 0 of 6." in out
+    assert not desk.store.exists()
+
+
+def test_compare_takes_the_history_of_the_session_when_no_file_is_named(filled: Desk) -> None:
+    told = filled.foveal("compare", "--budget", "120", "--presets", "recent, omar", "--json").json
+    assert (told["messages"], told["budget"]) == (42, 120)
+    assert [row["preset"] for row in told["presets"]] == ["recent", "omar"]
+    assert "no preset 'x'" in filled.foveal("compare", "--presets", "x").err
+
+
+def test_compare_without_prices_says_so(desk: Desk) -> None:
+    out = desk.foveal("compare", "-", "--budget", "120", stdin=json.dumps(HISTORY)).out
+    assert "No prices: name a --model." in out
+    assert "$" not in out

@@ -63,6 +63,13 @@ def test_every_link_to_a_file_leads_to_one(page: Path) -> None:
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
+def test_the_readme_leaves_no_figure_to_be_filled_in() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = readme.partition("<!-- measured -->")[2].partition("<!-- /measured -->")[0]
+    assert table.count("\n|") > 3
+    assert set(re.findall(r"\b[A-Z]{4,}\b", table)) - {"JSON"} == set()
+
+
 def test_a_shown_output_that_does_not_come_is_found() -> None:
     with pytest.raises(AssertionError, match="guide:7"):
         _run_console("$ echo one\ntwo\n", "guide:7")

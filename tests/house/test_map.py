@@ -1,14 +1,16 @@
-"""The reference pages keep up with the code: the map, the errors, the command line."""
+"""The reference pages keep up with the code: the map, the errors, the settings, the calls."""
 
 from __future__ import annotations
 
 import inspect
 import re
 import runpy
+import tomllib
+from pathlib import Path
 
 import pytest
 
-from foveal import errors
+from foveal import Foveal, Session, config, errors
 from house.tree import DOCS, ROOT, modules
 
 
@@ -23,7 +25,37 @@ def test_every_error_has_its_heading_and_every_heading_its_error() -> None:
     assert set(re.findall(r"^#+ (\w+Error)$", page, re.MULTILINE)) == classes
 
 
-@pytest.mark.parametrize("script", ["modules", "reference"])
+def test_every_setting_has_its_line_with_its_default_and_its_variable() -> None:
+    page = (DOCS / "reference" / "settings.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\| `(\w+)` \| [^|]+ \| ([^|]+) \| `(\w+)` \|", page, re.MULTILINE)
+    assert [(key, variable) for key, _, variable in lines] == [
+        (key, f"FOVEAL_{key.upper()}") for key in config.KEYS
+    ]
+    said = {key: default.strip("`") for key, default, _ in lines}
+    known = {key: getattr(config.Settings(), key) for key in config.KEYS}
+    assert {key: said[key] for key, value in known.items() if value} == {k: v for k, v in known.items() if v}
+
+
+def test_the_example_of_a_settings_file_has_every_setting_and_loads(tmp_path: Path) -> None:
+    page = (DOCS / "reference" / "settings.md").read_text(encoding="utf-8")
+    example = re.findall(r"^```toml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[0]
+    (tmp_path / "foveal.toml").write_text(example, encoding="utf-8")
+    loaded = config.load({}, {}, tmp_path)
+    assert set(tomllib.loads(example)) == set(config.KEYS)
+    assert set(loaded.origins.values()) == {str(tmp_path / "foveal.toml")}
+
+
+def test_the_how_to_lists_the_async_calls_that_there_are() -> None:
+    page = (DOCS / "how-to" / "index.md").read_text(encoding="utf-8")
+    section = page.partition("## Work from async code\n")[2].partition("```")[0]
+    bullets = re.findall(r"^- of a (?:session|`Foveal`): (.*?)(?=^- |^$)", section, re.MULTILINE | re.DOTALL)
+    for kind, bullet in zip((Session, Foveal), bullets, strict=True):
+        public = [found for name, found in vars(kind).items() if not name.startswith("_")]
+        forms = {inspect.unwrap(found).__name__ for found in public if inspect.unwrap(found) is not found}
+        assert set(re.findall(r"`(\w+)`", bullet)) - {"async", "async_"} == forms
+
+
+@pytest.mark.parametrize("script", ["modules", "reference", "python_reference"])
 def test_a_page_made_from_the_code_says_what_the_code_says(script: str) -> None:
     made = runpy.run_path(str(ROOT / "scripts" / f"{script}.py"))
     assert made["PAGE"].read_text(encoding="utf-8") == made["page"](), "run `make docs`"

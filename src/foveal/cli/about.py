@@ -1,4 +1,4 @@
-"""What foveal knows and how it is set: the models, the settings and their origins, a check-up."""
+"""What foveal knows and whether it works: the models, a check-up."""
 
 from __future__ import annotations
 
@@ -66,21 +66,6 @@ def _row(card: ModelCard, prices: Prices) -> tuple[str, ...]:
 
 def _dollars(price: float | None) -> str:
     return "–" if price is None else f"{price:.2f}" if price == round(price, 2) else f"{price:.3g}"
-
-
-def config(context: typer.Context, *, json: Json = False) -> None:
-    """Print every setting and where it came from."""
-    loaded = shell_of(context).load()
-    values = asdict(loaded.settings)
-    if json:
-        output.tell({key: {"value": value, "origin": loaded.origins[key]} for key, value in values.items()})
-        return
-    rows = [
-        (key, "–" if value in ("", None) else str(value), loaded.origins[key])
-        for key, value in values.items()
-    ]
-    for line in output.columns([("setting", "value", "origin"), *rows]):
-        output.say(line)
 
 
 def doctor(context: typer.Context, *, json: Json = False) -> None:

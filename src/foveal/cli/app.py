@@ -12,8 +12,8 @@ from typing import Annotated
 
 import typer
 
-from foveal import __version__
-from foveal.cli import about, demo, memory, output, store, windows
+from foveal import __version__, config
+from foveal.cli import about, demo, memory, operations, output, reasons, settings, store, windows
 from foveal.cli.shell import Shell
 from foveal.errors import FovealError
 
@@ -21,8 +21,10 @@ app = typer.Typer(name="foveal", rich_markup_mode=None, pretty_exceptions_enable
 
 for command in (
     memory.add, memory.import_, memory.search, memory.recall, memory.pin, memory.unpin, memory.forget,
-    memory.restore, memory.export, windows.build, windows.fit, windows.explain, windows.stats, windows.count,
-    store.sessions, store.backup, store.verify, about.models, about.config, about.doctor, demo.demo,
+    memory.restore, memory.export, windows.build, windows.fit, reasons.explain, reasons.compare,
+    windows.stats, windows.count,
+    store.sessions, store.backup, store.verify, operations.op, about.models, settings.config, about.doctor,
+    demo.demo,
 ):  # fmt: skip
     app.command(name=command.__name__.rstrip("_"))(command)
 
@@ -48,6 +50,8 @@ def root(
     ] = False,
 ) -> None:
     """A context window manager for LLM agents: store everything, send the best window that fits."""
+    for stranger in config.strangers():
+        output.note(f"warning: {stranger}")
     context.obj = Shell(options={"store": store, "session": session, "tenant": tenant}, json=json)
     if context.invoked_subcommand is None:
         output.say(context.get_help())
@@ -71,7 +75,7 @@ def run(arguments: list[str]) -> int:
         output.fail(error.what, error.remedy)
         return 1
     except typer.TyperException as error:
-        output.fail(error.format_message(), f"`{_path(error)} --help`")
+        output.fail(*_misuse(error))
         return 2
     except (KeyboardInterrupt, typer.Abort):
         return 130
@@ -82,10 +86,17 @@ def run(arguments: list[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _path(error: typer.TyperException) -> str:
-    """The command whose usage was wrong."""
+def _misuse(error: typer.TyperException) -> tuple[str, str]:
+    """What was wrong about the usage, and where to read on; for an option out of place, its place."""
     context = getattr(error, "ctx", None)
-    return str(context.command_path) if context else "foveal"
+    if context is None:
+        return error.format_message(), "`foveal --help`"
+    option = getattr(error, "option_name", "")
+    early = context.parent and next((p for p in context.parent.command.params if option in p.opts), None)
+    if early:
+        given = option if early.is_flag else f"{option} {early.metavar}"
+        return f"{option} goes before the command", f"`foveal {given} {context.info_name} …`"
+    return error.format_message(), f"`{context.command_path} --help`"
 
 
 def _show_warning(message: Warning | str, *_: object) -> None:

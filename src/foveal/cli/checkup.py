@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from foveal import __version__, catalog
-from foveal.cli.shell import Shell, catalogue
+from foveal.cli import output
+from foveal.cli.shell import Shell, absent, catalogue
 from foveal.errors import FovealError
 from foveal.pipeline import count, vocabulary
 
@@ -31,7 +34,8 @@ def checkup(shell: Shell) -> list[Finding]:
         _store,
         _tokenizers,
     )
-    return [finding for check in (*checks, _catalogue) for finding in _guarded(check, shell)]
+    findings = (finding for check in (*checks, _catalogue) for finding in _guarded(check, shell))
+    return list(dict.fromkeys(findings))  # several stand on the settings; their fault is told once
 
 
 def _guarded(check: Callable[[Shell], Iterator[Finding]], shell: Shell) -> Iterator[Finding]:
@@ -46,10 +50,10 @@ def _version(_: Shell) -> Iterator[Finding]:
 
 
 def _settings(shell: Shell) -> Iterator[Finding]:
-    files = shell.load().files
-    yield Finding(
-        what=f"settings from {', '.join(map(str, files))}" if files else "settings: no file, defaults"
-    )
+    loaded = shell.load()
+    variables = sorted(origin for origin in loaded.origins.values() if origin.startswith("FOVEAL_"))
+    files = f"settings from {', '.join(map(str, loaded.files))}" if loaded.files else "settings: no file"
+    yield Finding(what=f"{files}; in the environment: {', '.join(variables) or 'nothing'}")
 
 
 def _sqlite(_: Shell) -> Iterator[Finding]:
@@ -67,11 +71,25 @@ def _sqlite(_: Shell) -> Iterator[Finding]:
 
 def _store(shell: Shell) -> Iterator[Finding]:
     settings = shell.settings
+    if file := absent(settings.store):
+        yield _place_for(file)
+        return
     with shell.store() as fov:
         sessions = fov.sessions()
     messages = sum(record.head.length for record in sessions)
-    held = f"{messages:,} messages, sessions: {len(sessions):,}"
+    held = f"{output.counted(messages, 'message')}, {output.counted(len(sessions), 'session')}"
     yield Finding(what=f"store {settings.store} opens and can be written; {held}")
+
+
+def _place_for(file: Path) -> Finding:
+    """Whether a store that is not there could be made."""
+    folder = next(folder for folder in file.absolute().parents if folder.exists())
+    if folder.is_dir() and os.access(folder, os.W_OK | os.X_OK):
+        return Finding(what=f"store {file} is not there yet; the first `foveal add` makes it")
+    return Finding(
+        what=f"store {file} is not there, and {folder} cannot be written",
+        remedy="make that folder writable, or choose another place with `--store PATH`",
+    )
 
 
 def _tokenizers(_: Shell) -> Iterator[Finding]:

@@ -12,8 +12,8 @@ from foveal.cli import demo_session, output
 from foveal.cli.rehearsal import BUDGET, QUERY, Rehearsal, rehearse
 from foveal.cli.shell import Json
 from foveal.config import coloured
-from foveal.model import Decision, Manifest
 from foveal.pipeline.explain import merged
+from foveal.window import Decision, Manifest
 
 if TYPE_CHECKING:
     from rich.console import Console

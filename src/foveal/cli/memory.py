@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,7 +16,7 @@ from foveal.cli.progress import progress
 from foveal.cli.reading import STDIN, Source, named, read_messages, read_text
 from foveal.cli.shell import Json, shell_of
 from foveal.errors import InputError
-from foveal.model import Conversation, Kind, Level, Role
+from foveal.model import Conversation, Entry, Format, Kind, Level, Role
 from foveal.session import Hit, Session
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="A message's id, such as m12, or its handle, fv-….")]
@@ -30,12 +30,14 @@ def add(  # noqa: PLR0913 — what may be said of a message, by name
     ] = None,
     *,
     pin: Annotated[bool, typer.Option("--pin", help="Keep it in every window.")] = False,
-    important: Annotated[bool, typer.Option("--important", help="Mark it important.")] = False,
+    important: Annotated[
+        bool, typer.Option("--important", help="For presets that score; `recent` ignores it.")
+    ] = False,
     kind: Annotated[
         Kind | None,
-        typer.Option(metavar="KIND", help="What it is, such as tool_output or rag_document_chunk."),
+        typer.Option(metavar="KIND", help="What it is, such as tool_output; for presets that score."),
     ] = None,
-    level: Annotated[Level | None, typer.Option(help="How long it matters.")] = None,
+    level: Annotated[Level | None, typer.Option(help="How long it matters; for presets that score.")] = None,
     name: Annotated[str, typer.Option(metavar="NAME", help="The speaker's name.")] = "",
     json: Json = False,
 ) -> None:
@@ -74,19 +76,21 @@ def import_(
         try:
             with shell_of(context).session(new=True) as session:
                 for name, messages in chain([first], given):
-                    ids = session.sync(messages) if sync else session.extend(messages)
-                    stored.append(_stored(name, messages, len(ids), json=json))
+                    store = session.sync if sync else session.extend
+                    ids = store(messages, format=format)
+                    form = session.format if messages.guessed else messages.format
+                    stored.append(_stored(name, messages, form, len(ids), json=json))
         finally:
             if json:
                 output.tell_list(stored)
 
 
-def _stored(file: str, given: Conversation, stored: int, *, json: bool) -> dict[str, object]:
+def _stored(file: str, given: Conversation, form: Format, stored: int, *, json: bool) -> dict[str, object]:
     """Say what became of a file, now or in the end."""
     messages = len(given.messages)
     if not json:
-        output.say(f"{file}: {messages:,} messages ({given.format}), {stored:,} stored")
-    return {"file": file, "format": given.format, "messages": messages, "stored": stored}
+        output.say(f"{file}: {output.counted(messages, 'message')} ({form}), {stored:,} stored")
+    return {"file": file, "format": form, "messages": messages, "stored": stored}
 
 
 def search(
@@ -184,13 +188,22 @@ def forget(
         if not (keep or yes or _sure(id)):
             output.note("nothing was erased")
             raise typer.Exit(1)
-        session.forget(id, erase=not keep)
-    _marked(id, "left out" if keep else "erased", json=json)
+        gone = session.forget(id, erase=not keep)
+    mark = "left out" if keep else "erased"
+    if json:
+        output.tell({"id": id, "mark": mark, "ids": gone})
+    else:
+        output.say("\n".join(f"{each} {mark}" for each in gone))
 
 
 def _sure(id: str) -> bool:
     """Ask, where somebody can answer."""
-    return not sys.stdin.isatty() or typer.confirm(f"Erase {id} for good?", err=True)
+    if not sys.stdin.isatty():
+        raise InputError(
+            f"{id} was not erased: erasing is for good, and without a terminal nobody can be asked",
+            remedy="`--yes` erases it unasked, `--keep` only leaves it out of windows",
+        )
+    return typer.confirm(f"Erase {id} for good?", err=True)
 
 
 def restore(context: typer.Context, id: Id, *, json: Json = False) -> None:
@@ -211,7 +224,10 @@ def export(
     context: typer.Context,
     *,
     jsonl: Annotated[bool, typer.Option("--jsonl", help="One message a line.")] = False,
-    json: Json = False,  # noqa: ARG001 — it is JSON already
+    ids: Annotated[
+        bool, typer.Option("--ids", help="List the messages instead: id, handle, role, tokens, first words.")
+    ] = False,
+    json: Json = False,
 ) -> None:
     """Print the whole history as JSON.
 
@@ -219,7 +235,34 @@ def export(
     """
     with shell_of(context).session() as session:
         messages = session.export()
-    if jsonl:
-        output.tell_lines(messages)
+        rows = list(_listed(session.entries(), messages)) if ids else messages
+    if ids and not json and not jsonl:
+        _show_ids(rows)
+    elif jsonl:
+        output.tell_lines(rows)
     else:
-        output.tell_list(messages)
+        output.tell_list(rows)
+
+
+def _listed(entries: Sequence[Entry], messages: Sequence[object]) -> Iterator[dict[str, Any]]:
+    """Every entry with the first words of its message; of an erased one only its place is left."""
+    texts = map(_text, messages)
+    for entry in entries:
+        yield {
+            "id": entry.id,
+            "handle": entry.handle,
+            "role": entry.role,
+            "tokens": entry.tokens,
+            "mark": entry.absence or ("pinned" if entry.pinned else ""),
+            "text": "" if entry.absence == "erased" else output.snippet(next(texts)),
+        }
+
+
+def _show_ids(rows: Sequence[Mapping[str, Any]]) -> None:
+    heads = output.columns(
+        [(row["id"], row["handle"], row["role"], f"{row['tokens']:,}") for row in rows], right=(3,)
+    )
+    for head, row in zip(heads, rows, strict=True):
+        mark = f"({row['mark']}) " if row["mark"] else ""
+        words = output.snippet(mark + row["text"], width=max(20, output.WIDTH - len(head) - 2))
+        output.say(f"{head}  {words}".rstrip())

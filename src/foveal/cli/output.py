@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, is_dataclass
+from textwrap import wrap
 from typing import IO
 
 import typer
@@ -31,13 +33,35 @@ def say(text: str = "") -> None:
 
 def note(text: str) -> None:
     """A line for the person who watches."""
-    sys.stderr.write(f"foveal: {text}\n")
+    _aside("foveal: ", text)
 
 
 def fail(what: str, remedy: str) -> None:
     """What went wrong and what to do: one line each."""
-    note(" ".join(what.split()))
-    sys.stderr.write(f"  try: {' '.join(remedy.split())}\n")
+    note(what)
+    _aside("  try: ", remedy)
+
+
+def _aside(head: str, text: str) -> None:
+    """One line on stderr; on a terminal, as many as its width needs."""
+    line = head + " ".join(text.split())
+    if sys.stderr.isatty():
+        width = max(40, shutil.get_terminal_size().columns - 1)
+        line = "\n".join(
+            wrap(
+                line, width, subsequent_indent=" " * len(head), break_long_words=False, break_on_hyphens=False
+            )
+        )
+    sys.stderr.write(f"{line}\n")
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things, as one says it.
+
+    >>> counted(1, "message"), counted(1_200, "message")
+    ('1 message', '1,200 messages')
+    """
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def tell(value: object) -> None:
@@ -82,10 +106,9 @@ def snippet(text: str, words: Sequence[str] = (), *, width: int = WIDTH - 4) -> 
 
 
 def bar(share: float, *, width: int = 40) -> str:
-    """How full something is."""
+    """How full something is; full is as good as empty."""
     full = min(width, max(0, round(share * width)))
-    colour = "red" if share > 0.95 else "yellow" if share > 0.8 else "green"
-    return styled("█" * full, colour) + styled("░" * (width - full), dim=True)
+    return styled("█" * full, "green") + styled("░" * (width - full), dim=True)
 
 
 def columns(rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> Iterable[str]:

@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
+from foveal import wire
 from foveal.errors import InputError
-from foveal.model import Conversation, Format
+from foveal.model import MESSAGES_KEY, SYSTEM_KEY, Conversation, Format
 
 STDIN = "-"
 Source = Annotated[
@@ -52,11 +53,47 @@ def read_json(file: str | None) -> object:
         raise InputError(f"{name} is nested too deeply", remedy="flatten it") from fault
 
 
+def read_tools(file: str) -> list[dict[str, object]]:
+    """The tool definitions in a file."""
+    found = read_json(file)
+    if not isinstance(found, list):
+        raise InputError(f"{named(file)} holds {_kind(found)}, not an array of tools", remedy=_TOOLS)
+    for at, tool in enumerate(found):
+        if not isinstance(tool, dict):
+            raise InputError(f"{named(file)}, tool {at}: {_kind(tool)}, not an object", remedy=_TOOLS)
+    return found
+
+
+_TOOLS = 'give the definitions as the provider takes them, as in `[{"name": "ls", …}]`'
+
+
+def _kind(value: object) -> str:
+    """What a JSON value is."""
+    kinds = {dict: "an object", list: "an array", str: "a text", bool: "a boolean", type(None): "null"}
+    return kinds.get(type(value), "a number")
+
+
 def read_messages(file: str | None, format: Format | None = None) -> Conversation:
     """The messages of a file, whatever wrote it."""
     from foveal.wire import transcripts
 
     return transcripts.read_text(read_text(file), name=named(file), format=format)
+
+
+def read_data(file: str | None, format: Format | None) -> object:
+    """The JSON of a file as it is; of anything else that holds messages, the messages."""
+    text = read_text(file)
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        from foveal.wire import transcripts
+
+        given = transcripts.read_text(text, name=named(file), format=format)
+    dumped = wire.dump(given.messages, given.format)
+    messages = [json.loads(piece) for piece in dumped.pieces]
+    if not dumped.system:
+        return messages
+    return {MESSAGES_KEY[given.format]: messages, SYSTEM_KEY[given.format]: json.loads(dumped.system)}
 
 
 def named(file: str | None) -> str:

@@ -12,9 +12,10 @@ from typing import Any
 
 from foveal import catalog, wire
 from foveal.cli import demo_session
-from foveal.model import Message, Window
+from foveal.model import Message
 from foveal.session import Foveal, Hit, Session
 from foveal.session.target import Target, target
+from foveal.window import Window
 
 BUDGET = 16_000
 QUERY = "grace period rotated refresh tokens"

@@ -13,6 +13,7 @@ import typer
 from foveal import config
 from foveal.config import Loaded, Settings
 from foveal.errors import NotFoundError
+from foveal.presets.numbers import settled
 from foveal.session import Foveal, Session
 
 
@@ -24,22 +25,28 @@ class Shell:
     json: bool = False
 
     def load(self) -> Loaded:
-        return config.load(self.options)
+        """The settings, and numbers that the presets accept."""
+        loaded = config.load(self.options)
+        settled(loaded.layers)
+        return loaded
 
     @property
     def settings(self) -> Settings:
         return self.load().settings
 
     @contextmanager
-    def store(self) -> Iterator[Foveal]:
-        """The store of the settings, open."""
-        settings = self.settings
+    def store(self, *, new: bool = False) -> Iterator[Foveal]:
+        """The store of the settings, open; only with `new` is it made when it is not there."""
+        loaded = self.load()
+        settings = loaded.settings
         with Foveal(
             settings.store,
             tenant=settings.tenant,
             catalogue=catalogue(settings),
             counter=settings.counter or None,
             durability=settings.durability,
+            numbers=loaded.numbers,
+            create=new,
         ) as fov:
             yield fov
 
@@ -47,7 +54,7 @@ class Shell:
     def session(self, *, new: bool = False) -> Iterator[Session]:
         """The session of the settings, open; only with `new` is it made when it is not there."""
         settings = self.settings
-        with self.store() as fov:
+        with self.store(new=new) as fov:
             record = next((r for r in fov.sessions() if r.name == settings.session), None)
             if record is None and not new:
                 raise NotFoundError(
@@ -60,6 +67,13 @@ class Shell:
                 model="" if record and record.model else settings.model,
                 preset="" if record and record.preset else settings.preset,
             )
+
+
+def absent(store: str) -> Path | None:
+    """The file of a store that is not there."""
+    path = store.removeprefix("sqlite:///")
+    file = Path(path).expanduser()
+    return None if path == ":memory:" or "://" in path or file.exists() else file
 
 
 def catalogue(settings: Settings) -> Path | None:

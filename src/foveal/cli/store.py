@@ -10,6 +10,7 @@ import typer
 
 from foveal.cli import output
 from foveal.cli.shell import Json, shell_of
+from foveal.errors import StoreError
 
 
 def sessions(context: typer.Context, *, json: Json = False) -> None:
@@ -48,9 +49,15 @@ def backup(
     *,
     json: Json = False,
 ) -> None:
-    """Write a consistent copy of the store while it is in use."""
+    """Write a consistent copy of the whole store, all tenants in it, while it is in use."""
     with shell_of(context).store() as fov:
-        fov.backup(file)
+        try:
+            fov.backup(file)
+        except StoreError as error:
+            if type(error) is not StoreError:  # busy or damaged is the store itself, not the copy
+                raise
+            remedy = "name a FILE that does not exist yet, in a folder that can be written and has room"
+            raise StoreError(error.what, remedy) from error
     if json:
         output.tell({"file": file})
     else:
@@ -70,10 +77,11 @@ def verify(context: typer.Context, *, json: Json = False) -> None:
         for fault in found.faults:
             output.say(fault)
         what = "clean" if found.clean else "damaged"
-        output.say(f"{what}: messages {found.messages:,}, sessions {found.sessions:,}")
+        held = f"{output.counted(found.messages, 'message')}, {output.counted(found.sessions, 'session')}"
+        output.say(f"{what}: {held}")
     if not found.clean:
         output.fail(
-            f"faults in the store: {len(found.faults):,}",
+            f"{output.counted(len(found.faults), 'fault')} in the store",
             remedy="go back to a copy made with `foveal backup`",
         )
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""The windows: build one from a session, fit one from a file, explain it; sizes in tokens."""
+"""The windows: build one from a session, fit one from a file; sizes in tokens."""
 
 from __future__ import annotations
 
@@ -6,27 +6,21 @@ import json as json_text
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
-from textwrap import wrap
 from typing import Annotated, Literal
 
 import typer
 
 import foveal
-from foveal import wire
+from foveal import catalog, wire
 from foveal.cli import output
-from foveal.cli.reading import Source, named, read_json, read_text
+from foveal.cli.reading import Source, named, read_data, read_text, read_tools
 from foveal.cli.shell import Json, catalogue, shell_of
-from foveal.model import MESSAGES_KEY, Conversation, Decision, Format, Manifest, Message, Window
-from foveal.pipeline.explain import merged
+from foveal.config import Settings
+from foveal.model import Conversation, Message
 from foveal.session.target import target, warn
+from foveal.window import Window
 
 Written = Literal["text", "openai", "responses", "anthropic", "gemini", "json"]
-SYSTEM_KEY: dict[Format, str] = {
-    "anthropic": "system",
-    "responses": "instructions",
-    "gemini": "systemInstruction",
-}
-
 File = Annotated[str | None, typer.Argument(metavar="FILE", help="`-` or nothing reads stdin.")]
 Budget = Annotated[int | None, typer.Option(metavar="N", help="Tokens; by default what the model takes.")]
 Model = Annotated[str, typer.Option(metavar="NAME", help="The model that will read it.")]
@@ -63,7 +57,7 @@ def build(  # noqa: PLR0913 — every option a build has, by name
             preset=preset,
             task=task,
             system=system,
-            tools=read_json(tools) if tools else None,
+            tools=read_tools(tools) if tools else None,
             format=None if format == "text" or format == "json" else format,  # noqa: PLR1714 — mypy narrows
         )
     _show(window, "json" if json and format == "text" else format)
@@ -74,31 +68,17 @@ def _show(window: Window, format: Written) -> None:
         case "text":
             output.say("\n\n".join(_transcript(window)))
         case "json":
-            output.tell(
-                {
-                    "messages": window.messages,
-                    "system": window.system,
-                    "tokens": window.tokens,
-                    "budget": window.budget,
-                    "manifest": asdict(window.manifest),
-                }
-            )
+            output.tell({"messages": window.messages, "system": window.system} | _numbers(window))
         case _:
-            output.tell(_request(window))
+            output.tell(window.request)
 
 
-def _request(window: Window) -> dict[str, object]:
-    """The window as the body of a request; the model's name and limits are the caller's to add."""
-    body: dict[str, object] = {MESSAGES_KEY[window.format]: window.messages}
-    if window.system is not None:
-        body[SYSTEM_KEY[window.format]] = window.system
-    if window.tools_json:
-        body["tools"] = json_text.loads(window.tools_json)
-    return body
+def _numbers(window: Window) -> dict[str, object]:
+    return {"tokens": window.tokens, "budget": window.budget, "manifest": asdict(window.manifest)}
 
 
 def _transcript(window: Window) -> Iterator[str]:
-    for message in wire.load(_request(window), format=window.format).messages:
+    for message in wire.load(window.request, format=window.format).messages:
         text = output.harmless(message.text) or "(no text)"
         yield f"{output.styled(_headline(message), 'cyan', bold=True)}\n{text}"
 
@@ -119,109 +99,61 @@ def fit(  # noqa: PLR0913 — every option a fit has, by name
     tools: Tools = None,
     format: Source = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say on stderr what was kept and why.")] = False,
-    json: Json = False,  # noqa: ARG001 — it is JSON already
+    json: Json = False,
 ) -> None:
     """Fit messages into a budget, storing nothing.
 
     They come out in the format they came in: an array as an array, a whole request body as a body.
+    With --json, in an object under `messages` or `body`, beside the tokens and the manifest.
     """
-    settings = shell_of(context).settings
-    data = _data(read_text(file), named(file), format)
+    loaded = shell_of(context).load()
+    settings = loaded.settings
+    data = read_data(file, format)
     window = foveal.fit(
         data,
         budget=settings.budget if budget is None else budget,
         model=model or settings.model,
         preset=preset or settings.preset,
+        numbers=loaded.numbers,
         task=task,
         system=system,
-        tools=read_json(tools) if tools else None,
+        tools=read_tools(tools) if tools else None,
         format=format,
         counter=settings.counter or None,
         catalogue=catalogue(settings),
     )
     if explain:
-        sys.stderr.write("\n".join(manifest_lines(window.manifest)) + "\n")
-    if isinstance(data, list) and window.system is None and not tools:
+        sys.stderr.write(f"{window.explain()}\n")
+    bare = isinstance(data, list) and window.system is None and not tools
+    if json:
+        fitted = {"messages": window.messages} if bare else {"body": window.request}
+        output.tell(fitted | _numbers(window))
+    elif bare:
         output.tell_list(window.messages)
     else:
-        output.tell(window.request | _request(window))
-
-
-def _data(text: str, name: str, format: Format | None) -> object:
-    """JSON as it is; of anything else that holds messages, the messages."""
-    try:
-        return json_text.loads(text)
-    except (ValueError, RecursionError):
-        from foveal.wire import transcripts
-
-        given = transcripts.read_text(text, name=name, format=format)
-    dumped = wire.dump(given.messages, given.format)
-    messages = [json_text.loads(piece) for piece in dumped.pieces]
-    if not dumped.system:
-        return messages
-    return {MESSAGES_KEY[given.format]: messages, SYSTEM_KEY[given.format]: json_text.loads(dumped.system)}
-
-
-def explain(
-    context: typer.Context,
-    build: Annotated[
-        int | None, typer.Argument(metavar="BUILD", help="Its number; the newest by default.")
-    ] = None,
-    *,
-    json: Json = False,
-) -> None:
-    """Say what was in a build's window and what was not, and why."""
-    with shell_of(context).session() as session:
-        manifest = session.manifest(build)
-    if json:
-        output.tell(manifest)
-        return
-    for line in manifest_lines(manifest):
-        output.say(line)
-
-
-def manifest_lines(manifest: Manifest, *, width: int = output.WIDTH) -> Iterator[str]:
-    """A manifest as a table that fits the width."""
-    share = 100 * manifest.tokens / manifest.budget
-    yield f"{manifest.tokens:,} of {manifest.budget:,} tokens ({share:.0f}%)"
-    yield f"preset {manifest.preset}, counted with {manifest.counter}"
-    parts = ", ".join(f"{part} {tokens:,}" for part, tokens in manifest.parts.items())
-    yield from wrap(parts, width, initial_indent="  ", subsequent_indent="  ")
-    yield ""
-    yield f"{'messages':>11}  {'verdict':<8}  {'tokens':>9}  because"
-    for decision in merged(manifest.decisions):
-        yield from _row(decision, width)
-    for repair in manifest.repairs:
-        yield from wrap(f"repaired at {repair.seq + 1}: {repair.what}", width, subsequent_indent="  ")
-    for warning in manifest.warnings:
-        yield from wrap(f"warning: {warning}", width, subsequent_indent="  ")
-
-
-def _row(decision: Decision, width: int) -> Iterator[str]:
-    first, last = decision.first + 1, decision.last + 1
-    place = "prompt" if last < 1 else f"{first}" if first == last else f"{first}–{last}"
-    kept = decision.verdict == "kept"
-    detail = f"{decision.detail}: " if kept and decision.detail != "full" else ""
-    head = f"{place:>11}  {decision.verdict:<8}  {decision.tokens:>9,}  "
-    reasons = wrap(detail + decision.because, max(20, width - len(head)))
-    for at, reason in enumerate(reasons):
-        line = (head if at == 0 else " " * len(head)) + reason
-        yield output.styled(line, "green") if kept else output.styled(line, dim=True)
+        output.tell(window.request)
 
 
 def stats(context: typer.Context, *, json: Json = False) -> None:
     """Show the session in numbers."""
-    with shell_of(context).session() as session:
+    shell = shell_of(context)
+    with shell.session() as session:
         found = session.stats()
     if json:
         output.tell(asdict(found) | {"percent": round(found.percent, 1), "ratio": round(found.ratio, 2)})
         return
-    count = "exact" if found.exact else "estimated, on the safe side"
+    count = _assumed(found.model, shell.settings) or (
+        "exact" if found.exact else "estimated, on the safe side"
+    )
+    stored = (
+        f"{output.counted(found.messages, 'message')} in {output.counted(found.turns, 'turn')}, "
+        f"{output.counted(found.tokens, 'token')}"
+    )
     roles = ", ".join(f"{role} {tokens:,}" for role, tokens in found.tokens_by_role.items())
     rows = [
         ("session", found.session),
         ("model", f"{found.model or 'none set'}, window {found.limit:,}"),
-        ("stored", f"{found.messages:,} messages in {found.turns:,} turns, {found.tokens:,} tokens"),
+        ("stored", stored),
         ("by role", roles or "nothing"),
         ("pinned", f"{found.pinned:,}, left out or erased {found.absent:,}"),
         ("counted", f"with {found.counter} as {found.format}, {count}"),
@@ -230,11 +162,24 @@ def stats(context: typer.Context, *, json: Json = False) -> None:
     for line in output.columns(rows):
         output.say(line)
     if found.builds:
+        output.say(f"\n{output.bar(found.percent / 100)} {found.percent:.0f}%")
         output.say(
-            f"\n{output.bar(found.percent / 100)} {found.percent:.0f}%\n"
-            f"newest window {found.window_tokens:,} of {found.window_budget:,} tokens; "
-            f"{found.ratio:.1f} stored for each sent"
+            f"newest window: {found.window_tokens:,} of {output.counted(found.window_budget, 'token')}"
         )
+        held = output.counted(found.tokens, "token")
+        output.say(f"{held} stored, {found.window_tokens:,} sent{_times(found.ratio)}")
+
+
+def _times(ratio: float) -> str:
+    """How much more is stored than sent, where it is more."""
+    return f": {ratio:,.0f}×" if ratio >= 10 else f": {ratio:.1f}×" if ratio >= 1.1 else ""
+
+
+def _assumed(model: str, settings: Settings) -> str:
+    """Why the way of counting is a guess; empty when it was chosen, or is the model's."""
+    if settings.counter or catalog.find(model, extra=catalogue(settings)).known:
+        return ""
+    return f"assumed: `{model}` is not in the catalogue" if model else "assumed: no model is named"
 
 
 def count(
@@ -261,12 +206,13 @@ def count(
     )
     warn(aim.warnings)
     tokens = aim.price(given.messages, given.tools) if given else aim.tokenizer.count(content)
-    by = aim.tokenizer
+    by, assumed = aim.tokenizer, _assumed(wanted, settings)
     if json:
-        output.tell({"tokens": tokens, "exact": by.exact, "error_bound": by.error, "tokenizer": by.name})
+        exact, bound = by.exact and not assumed, None if assumed else by.error
+        output.tell({"tokens": tokens, "exact": exact, "error_bound": bound, "tokenizer": by.name})
         return
-    how = "exact" if by.exact else f"estimate, at most {by.error:.0%} too high"
-    output.say(f"{tokens:,} tokens ({by.name}, {how})")
+    how = assumed or ("exact" if by.exact else f"estimate, at most {by.error:.0%} too high")
+    output.say(f"{output.counted(tokens, 'token')} ({by.name}, {how})")
 
 
 def _messages(content: str, name: str, model: str) -> Conversation | None:
