@@ -19,10 +19,11 @@ from typing import Any, get_args
 import foveal
 from foveal import events, model
 from foveal.errors import FovealError
-from foveal.model import Entry
+from foveal.model import Entry, Repair
 from foveal.session import Compared, Hit, Stats
+from foveal.session.views import Removal
 from foveal.store import Checked, Durability, SessionRecord
-from foveal.window import Decision, Verdict
+from foveal.window import Conflict, Decision, Score, Slot, Verdict
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "python.md"
 INTRODUCTION = """\
@@ -31,7 +32,20 @@ INTRODUCTION = """\
 Made from the docstrings by `make docs`; do not edit it here. What stands under the first three headings comes
 with `import foveal`. Arguments after `*` are given by name. An async form takes what its plain form takes.
 """
-VALUES = (Decision, Compared, Hit, Stats, Entry, SessionRecord, Checked)
+VALUES = (
+    Decision,
+    Score,
+    Slot,
+    Conflict,
+    Repair,
+    Compared,
+    Hit,
+    Stats,
+    Removal,
+    Entry,
+    SessionRecord,
+    Checked,
+)
 WORDS = {
     "Role": model.Role,
     "Format": model.Format,
@@ -132,7 +146,8 @@ def _told(value: type) -> dict[str, str]:
 def _event(event: type) -> str:
     payload = ", ".join(f"`{field.name}: {field.type}`" for field in fields(event))  # type: ignore[arg-type]
     words = _first(event)
-    return f"- `{event.name}` (`{event.__name__}`): {payload}" + (f". {words}" if words else "")  # type: ignore[attr-defined]
+    name = event.name if isinstance(event.name, str) else "…"  # type: ignore[attr-defined]
+    return f"- `{name}` (`{event.__name__}`): {payload}" + (f". {words}" if words else "")  # type: ignore[attr-defined]
 
 
 def _call(name: str, found: Callable[..., Any], width: int = 0) -> list[str]:

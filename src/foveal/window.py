@@ -78,6 +78,8 @@ class Manifest:
     conflicts: tuple[Conflict, ...] = ()
     metrics: Mapping[str, float] = field(default_factory=dict)
     """What the preset measures of its own choice."""
+    record: Mapping[str, str] = field(default_factory=dict)
+    """Ids under which the preset's design files the build."""
 
     @property
     def kept(self) -> tuple[Decision, ...]:

@@ -14,7 +14,7 @@ from foveal.window import Window
 from strategies import FORMATS, histories
 
 pytestmark = pytest.mark.soak
-EVERY = settings(max_examples=settings.default.max_examples // 10)
+EVERY = settings(max_examples=settings.default.max_examples * 2 // 5)  # 1 000 for each preset
 SCORED = sorted(name for name, preset in presets.PRESETS.items() if preset.looks_at_all)
 
 
@@ -59,3 +59,10 @@ def test_the_same_question_gets_the_same_window(preset: str) -> None:
     history = [{"role": "user", "content": f"look at module_{n}.py " * 5} for n in range(40)]
     asked = {"budget": 500, "preset": preset, "task": "module_7.py", "now": 9.0}
     assert foveal.fit(history, **asked) == foveal.fit(history, **asked)  # type: ignore[arg-type]
+
+
+def test_a_task_that_nobody_named_is_what_the_user_said_last() -> None:
+    history = [{"role": "user", "content": f"module_{n}.py is slow, look into it"} for n in range(40)]
+    history.append({"role": "user", "content": "what was it with module_7.py again?"})
+    window = foveal.fit(history, budget=150, preset="fifth", now=0.0)
+    assert "module_7.py is slow, look into it" in [message["content"] for message in window.messages]

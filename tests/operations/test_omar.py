@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from foveal.errors import InputError
 from foveal.model import Kind
 from foveal.operations.omar import OPERATIONS
-from foveal.operations.optimizing import Optimize, events_of
 from foveal.operations.registry import Registry
 from foveal.pipeline.kinds import KINDS
 
-run = Registry(OPERATIONS).run
+REGISTRY = Registry(OPERATIONS)
+run = REGISTRY.run
 NOW = 1_750_000_000
 DAY = 86_400
 CODES = {
@@ -80,8 +80,7 @@ def test_an_operation_answers_to_its_code_as_to_its_name() -> None:
 
 
 def test_every_operation_has_a_schema_of_both_ends() -> None:
-    registry = Registry(OPERATIONS)
-    assert all(json.dumps(registry.schema(name)) for name in CODES)
+    assert all(json.dumps(REGISTRY.schema(name)) for name in CODES)
 
 
 # optimize
@@ -211,7 +210,7 @@ def test_without_now_nothing_has_an_age() -> None:
 
 # building
 
-MIXED = {
+MIXED: dict[str, Any] = {
     "chunks": [
         chunk("s", 5, "system_prompt"),
         chunk("h", 5),
@@ -236,6 +235,14 @@ def test_a_context_is_built_as_messages(name: str, texts: list[str]) -> None:
     result = run(name, MIXED)
     assert [message["content"][-1] for message in result["messages"]] == texts
     assert set(result) - {"messages"} == set(run("context_optimize", MIXED))
+
+
+def test_what_is_built_for_business_keeps_its_place_in_the_request_and_the_requests_id() -> None:
+    built = run("context_build_business", MIXED)
+    places = {each["chunk_id"]: each["original_index"] for each in built["allocations"]}
+    assert places == {"s": 0, "r": 3, "q": 4}
+    assert built["optimization_id"] == run("context_optimize", MIXED)["optimization_id"]
+    assert built["optimized_chunks"] == [MIXED["chunks"][place] for place in (0, 3, 4)]
 
 
 def test_what_was_retrieved_never_speaks_with_the_systems_voice() -> None:
@@ -280,7 +287,7 @@ def test_an_optimization_tells_what_happened_in_order() -> None:
         {"id": "c", "content": "", "type": "tool_output"},
     ]
     request = {"chunks": chunks, "available_tokens": 10, "user_id": "u", "now": NOW}
-    told = events_of(Optimize.model_validate({**request, "constraints": {"reserve_tokens": 0}}))
+    told = REGISTRY.events("context_optimize", {**request, "constraints": {"reserve_tokens": 0}})
     assert [name for name, _ in told] == [
         "context.optimization.started",
         "context.tokens_estimated",
@@ -292,7 +299,7 @@ def test_an_optimization_tells_what_happened_in_order() -> None:
         "context.conflict_detected",
         "context.optimization.success",
     ]
-    payloads = dict(told)
+    payloads: dict[str, Any] = dict(told)
     assert payloads["context.business_boost_applied"]["chunks"] == [
         {
             "chunk_id": "a",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from foveal.errors import NotFoundError
 from foveal.model import Kind
@@ -142,6 +144,8 @@ def test_an_allocation_without_its_chunk_is_not_found() -> None:
             "same priority and time, original index 4 against 3",
         ),
         ({"original_index": 3}, {"original_index": 3}, 0, "same priority, same time, same original index"),
+        ({}, {"original_index": 0}, 1, "same priority and time, only one has an original index"),
+        ({}, {}, 0, "same priority, same time, no original index"),
     ],
 )
 def test_two_allocations_compare_as_the_selection_orders_them(
@@ -149,6 +153,21 @@ def test_two_allocations_compare_as_the_selection_orders_them(
 ) -> None:
     request = {"a": allocation("a", 1, 1) | a, "b": allocation("b", 1, 1) | b}
     assert run("context_compare_allocations", request) == {"order": order, "because": because}
+
+
+sides = st.fixed_dictionaries(
+    {"priority": st.integers(1, 2)},
+    optional={"timestamp": st.integers(0, 1), "original_index": st.integers(-1, 2)},
+)
+
+
+@given(sides, sides)
+def test_the_other_way_round_two_allocations_compare_the_other_way_round(
+    a: dict[str, Any], b: dict[str, Any]
+) -> None:
+    one, two = allocation("a", 1, 1) | a, allocation("b", 1, 1) | b
+    there = run("context_compare_allocations", {"a": one, "b": two})["order"]
+    assert run("context_compare_allocations", {"a": two, "b": one})["order"] == -there
 
 
 def test_metrics_of_prioritized_allocations_are_those_of_their_boosts() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -40,6 +41,45 @@ def test_every_operation_refuses_a_field_it_does_not_know_by_its_name(name: str)
 def test_a_code_finds_what_the_name_finds_in_either_case(operation: operations.Operation) -> None:
     assert operations.find(operation.code) is operations.find(operation.name)
     assert operations.find(operation.code.upper()) is operation
+
+
+def test_a_code_is_a_number_too() -> None:
+    assert operations.find(0x3211).name == operations.schema(0x3211)["name"] == "context_estimate_business"
+    assert operations.run(0x3211, {"text": "x" * 42}) == {"tokens": 10, "density": 4.2}
+    with pytest.raises(NotFoundError, match="there is no operation '0x0321'"):
+        operations.find(0x321)
+
+
+OPTIMIZING = [name for name in NAMES if name == "context_optimize" or name.startswith("context_build_")]
+
+
+def test_optimizing_and_building_have_something_to_tell() -> None:
+    assert [each.name for each in REGISTRY.operations if each.events] == OPTIMIZING
+
+
+@pytest.mark.parametrize("name", OPTIMIZING)
+def test_what_is_told_agrees_with_what_is_done(name: str) -> None:
+    chunks = [
+        {"id": "talk", "content": "hello", "type": "chat_history_user"},
+        {"id": "deal", "content": "a deal", "type": "rag_generic_chunk", "metadata": {"urgency": "high"}},
+        {"id": "ask", "content": "and?", "type": "current_user_prompt", "tokens": 3},
+    ]
+    request = {"chunks": chunks, "available_tokens": 2_004, "user_id": "u"}
+    done = operations.run(name, request)
+    told: dict[str, Any] = dict(operations.events(name, request))
+    assert told["context.optimization.success"] == {
+        "optimization_id": done["optimization_id"],
+        "tokens_used": done["total_tokens_used"],
+        "chunks_optimized": len(done["optimized_chunks"]),
+    }
+    assert sorted(told["context.chunks_dropped"]["chunk_ids"]) == sorted(done["dropped"])
+    json.dumps(told)
+
+
+def test_other_operations_have_nothing_to_tell_and_check_what_they_are_asked() -> None:
+    assert operations.events("tokens_count", {"text": "hello"}) == []
+    with pytest.raises(InputError, match="`nobody_knows`"):
+        operations.events("tokens_count", {"text": "hello", "nobody_knows": 1})
 
 
 def test_an_unknown_name_is_told_where_the_names_are() -> None:

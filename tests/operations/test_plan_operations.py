@@ -66,7 +66,9 @@ def test_layers_are_negotiated_and_summed_up() -> None:
 def test_available_bundles_cap_their_layers_and_the_rest_stays_short() -> None:
     known = dict.fromkeys(["topic", "entity", "conversation", "jit", "history"], 100)
     found = run("layers_negotiate", TALK | {"available_bundles": known})
-    assert (found["allocation_summary"]["topics"], found["short_by"]) == (100, 12_000 - 720 - 500)
+    most_of_identity_and_preferences = 500 + 800
+    assert found["allocation_summary"]["topics"] == 100
+    assert found["short_by"] == 12_000 - 120 - 500 - most_of_identity_and_preferences
 
 
 def test_a_user_message_that_cannot_fit_is_an_error_with_both_numbers() -> None:
@@ -129,6 +131,14 @@ def test_system_the_newest_user_message_and_the_open_turn_are_never_trimmed() ->
     assert (found["messages"], found["report"]["over"]) == (session, True)
 
 
+def test_what_was_retrieved_is_not_the_newest_user_message() -> None:
+    document = said("user", 100, type="rag_document_chunk")
+    session = [said("user", 50), said("assistant", 50), said("user", 600), document]
+    found = run("session_trim", {"messages": session, "max_tokens": 1_000})
+    assert session[2] in found["messages"]
+    assert [each["index"] for each in found["trimmed"]] == [0, 1]
+
+
 def test_shares_can_be_given_and_must_make_sense() -> None:
     shares = {"DIALOG": 0.4, "SYSTEM_OUTPUT": 0.15}
     found = run("session_analyze", {"messages": [], "max_tokens": 1_000, "shares": shares})
@@ -176,6 +186,21 @@ def test_levels_have_budget_use_and_what_to_compress() -> None:
     assert [(each["index"], each["because"]) for each in found["compress"]] == [
         (1, "30 minutes old, its level allows 5")
     ]
+
+
+@pytest.mark.parametrize("kind", [{}, {"type": "chat_history_user"}, {"type": "current_user_prompt"}])
+def test_the_users_question_is_the_task_and_is_not_compressed_for_what_was_retrieved(kind: JSON) -> None:
+    question = {"role": "user", "content": "why does auth.js fail", "tokens": 900, **kind}
+    document = {
+        "role": "user",
+        "content": "why auth.js does fail",
+        "tokens": 100,
+        "type": "rag_document_chunk",
+    }
+    request = {"entries": [question, document, document], "total": 1_250}
+    assert [each["index"] for each in run("levels_plan", request)["compress"]] == [1]
+    off_task = run("levels_plan", request | {"task": "bake bread"})
+    assert [each["index"] for each in off_task["compress"]] == [1, 2]
 
 
 def test_entries_are_scored_by_part() -> None:

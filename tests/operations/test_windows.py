@@ -25,6 +25,18 @@ def test_a_whole_request_body_is_taken() -> None:
     assert operations.run("window_fit", body | {"budget": 2_000})["budget"] == 2_000
 
 
+def test_now_is_a_number_or_a_text() -> None:
+    dated = [{**message, "created_at": 1_738_310_400 + n} for n, message in enumerate(HISTORY)]
+    request = {"messages": dated, "model": "gpt-5", "budget": 60, "preset": "fifth"}
+    as_text, as_number = (
+        operations.run("window_fit", request | {"now": now})
+        for now in ("2025-01-31T09:30:00Z", 1_738_315_800)
+    )
+    assert as_text == as_number
+    with pytest.raises(InputError, match="`now`"):
+        operations.run("window_fit", request | {"now": "soon"})
+
+
 def test_what_is_wrong_with_the_request_is_named() -> None:
     with pytest.raises(InputError, match="budget"):
         operations.run("window_fit", {"messages": HISTORY, "budget": "lots"})

@@ -51,17 +51,17 @@ def keeps(found: Manifest, at: int) -> str:
 
 def test_a_left_out_turn_needs_more_tokens_or_a_score_over_the_worst_that_makes_room() -> None:
     found = manifest(decision(0, IN, 60, 80), decision(1, IN, 30, 50), decision(2, OUT, 35, 40))
-    assert keeps(found, 2) == "needs 25 more tokens or a score over 50.0"
+    assert keeps(found, 2) == "needs at least 25 more tokens or a score over 50.0"
 
 
 def test_one_that_is_larger_than_the_worst_must_beat_more_of_them() -> None:
     found = manifest(decision(0, IN, 60, 80), decision(1, IN, 30, 50), decision(2, OUT, 45, 40))
-    assert keeps(found, 2) == "needs 35 more tokens or a score over 80.0"
+    assert keeps(found, 2) == "needs at least 35 more tokens or a score over 80.0"
 
 
 def test_no_score_helps_against_what_must_be_in() -> None:
     pinned = decision(0, IN, 90, 80, because="pinned")
-    assert keeps(manifest(pinned, decision(1, OUT, 35, 40)), 1) == "needs 25 more tokens"
+    assert keeps(manifest(pinned, decision(1, OUT, 35, 40)), 1) == "needs at least 25 more tokens"
 
 
 def test_where_the_newest_stay_everything_newer_must_fit_too() -> None:
@@ -97,7 +97,7 @@ def test_with_that_score_or_that_room_it_is_really_in(units: list[Unit], room: i
             others = [replace(each, score=better) if each is unit else each for each in units]
             assert unit.turn in importance(others, room).kept
         if told:
-            more = int(told.split()[1].replace(",", ""))
+            more = int(told.replace("at least ", "").split()[1].replace(",", ""))
             assert chosen_tokens(units, pick.kept) + unit.tokens == max(1, room) + more
 
 
@@ -136,7 +136,7 @@ def test_one_message_is_explained_with_its_score_by_part() -> None:
         "message 2, preset reploid",
         "verdict  left out",
         "because  importance 40.0, 35 tokens",
-        "else     needs 25 more tokens or a score over 80.0",
+        "else     needs at least 25 more tokens or a score over 80.0",
         "tokens   35",
         "score    40.0",
         "         recency  39.0",

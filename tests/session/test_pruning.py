@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from foveal import Foveal, Session
-from foveal.errors import InputError
+from foveal.errors import BudgetError, InputError
 from foveal.events import Event, Reported
 
 
@@ -92,6 +92,18 @@ def test_a_client_that_sends_its_whole_history_again_is_recognised(fov: Foveal) 
 def test_a_negative_number_to_keep_is_refused(session: Session) -> None:
     with pytest.raises(InputError, match="`keep` is -1"):
         session.summarize(keep=-1)
+    with pytest.raises(InputError, match="`max_tokens` is 0"):
+        session.prune(0)
+
+
+def test_the_newest_message_is_never_summarized(session: Session) -> None:
+    session.summarize(keep=0)
+    assert contents(session)[-1] == "message 29 about parsers"
+
+
+def test_a_summary_counts_its_own_note(session: Session) -> None:
+    removal = session.summarize(keep=5)
+    assert session.build(budget=10_000).tokens == removal.final + 3  # and what frames a request
 
 
 def test_builds_of_omar_tell_what_its_design_documents(fov: Foveal, session: Session) -> None:
@@ -104,3 +116,26 @@ def test_builds_of_omar_tell_what_its_design_documents(fov: Foveal, session: Ses
     assert {"context.budget.resolved", "context.chunks_dropped", "context.conflict_detected"} <= set(names)
     assert session.manifest().metrics == window.manifest.metrics
     assert window.manifest.metrics["chunks_dropped"] > 0
+
+
+def test_a_build_of_omar_that_fails_is_told_too(fov: Foveal, session: Session) -> None:
+    events: list[Event] = []
+    fov.subscribe(events.append)
+    with pytest.raises(BudgetError):
+        session.build(budget=5, preset="omar")
+    assert [event.name for event in events] == ["context.optimization.failed"]
+
+
+def test_an_optimization_is_filed_with_its_ids_and_its_duration(session: Session) -> None:
+    session.build(budget=100, preset="omar", now=1_800_000_000.0)
+    stored = session.manifest()
+    assert {"optimization_id", "session", "trace_id"} == set(stored.record)
+    assert stored.metrics["duration_ms"] > 0
+
+
+def test_a_cap_of_omar_holds_even_where_everything_fits(fov: Foveal) -> None:
+    with Foveal(":memory:", numbers={"omar": {"group_caps": {"history": 60}}}) as capped:
+        session = capped.session("work", model="gpt-5")
+        session.extend([{"role": "user", "content": f"message {n} about parsers"} for n in range(30)])
+        (_, history) = session.build(budget=10_000, preset="omar").manifest.slots
+    assert history.used <= history.allotted == 60

@@ -6,19 +6,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from foveal.operations import history, omar, plans, windows
-from foveal.operations.registry import Operation, Registry
+from foveal.operations.registry import Events, Operation, Registry
 
-__all__ = ["REGISTRY", "Operation", "find", "run", "schema"]
+__all__ = ["REGISTRY", "Events", "Operation", "events", "find", "run", "schema"]
 
 REGISTRY = Registry((*history.OPERATIONS, *omar.OPERATIONS, *plans.OPERATIONS, *windows.OPERATIONS))
 
 
-def find(name: str) -> Operation:
-    """The operation of that name or code."""
+def find(name: str | int) -> Operation:
+    """The operation of that name or code.
+
+    >>> find(0x3211).name
+    'context_estimate_business'
+    """
     return REGISTRY.find(name)
 
 
-def run(name: str, request: Mapping[str, Any]) -> dict[str, Any]:
+def run(name: str | int, request: Mapping[str, Any]) -> dict[str, Any]:
     """Run an operation on plain data and give plain data back.
 
     >>> run("tokens_count", {"text": "Fix the bug in auth.js", "model": "gpt-5"})
@@ -27,6 +31,15 @@ def run(name: str, request: Mapping[str, Any]) -> dict[str, Any]:
     return REGISTRY.run(name, request)
 
 
-def schema(name: str) -> dict[str, Any]:
+def events(name: str | int, request: Mapping[str, Any]) -> Events:
+    """What a run of an operation has to tell: names and payloads, in order. Who runs it emits them.
+
+    >>> events("tokens_count", {"text": "hello"})
+    []
+    """
+    return REGISTRY.events(name, request)
+
+
+def schema(name: str | int) -> dict[str, Any]:
     """JSON Schema of an operation's request and result."""
     return REGISTRY.schema(name)

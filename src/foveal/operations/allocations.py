@@ -128,21 +128,31 @@ def compare_allocations(request: Compare) -> Compared:
     """The order of selection between two."""
     pair = reweighed([request.a, request.b])
     reason = _difference(*pair)
-    if not reason:
-        return Compared(order=0, because="same priority, same time, same original index")
-    return Compared(order=-1 if ranked(pair, Terms())[0].turn == 0 else 1, because=reason)
+    if reason:
+        return Compared(order=-1 if ranked(pair, Terms())[0].turn == 0 else 1, because=reason)
+    return _by_place(request.a.original_index, request.b.original_index)
+
+
+def _by_place(a: int | None, b: int | None) -> Compared:
+    """The earlier goes first; where they stand in the request says nothing of it."""
+    if a == b:
+        same = "no original index" if a is None else "same original index"
+        return Compared(order=0, because=f"same priority, same time, {same}")
+    if a is None or b is None:
+        because = "same priority and time, only one has an original index"
+        return Compared(order=1 if a is None else -1, because=because)
+    because = f"same priority and time, original index {a} against {b}"
+    return Compared(order=-1 if a < b else 1, because=because)
 
 
 def _difference(a: Unit, b: Unit) -> str:
-    """The first part of the order in which they differ."""
+    """The priority or the time in which they differ."""
     if a.score.total != b.score.total:
         return f"priority {a.score.total:.1f} against {b.score.total:.1f}"
     first, second = a.items[0], b.items[0]
     if first.timestamp != second.timestamp:
         both = first.timestamp is not None and second.timestamp is not None
         return "same priority, the newer goes first" if both else "same priority, only one has a time"
-    if first.index != second.index:
-        return f"same priority and time, original index {first.index} against {second.index}"
     return ""
 
 

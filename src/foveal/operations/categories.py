@@ -12,7 +12,7 @@ from typing import Any
 
 from foveal.errors import InputError
 from foveal.model import Kind
-from foveal.operations.counted import counted
+from foveal.operations.counted import counted, newest_user
 from foveal.pipeline.kinds import KINDS
 from foveal.pipeline.plan.categories import CATEGORIES, SYSTEM, PenguinNumbers, shared, slot_of
 from foveal.pipeline.plan.slots import charge, fill
@@ -112,7 +112,7 @@ def _units(messages: Sequence[Any]) -> list[Unit]:
     open_turn = max(
         (at for at, turn in enumerate(found.turns) if items[turn[0]].role != "system"), default=-1
     )
-    asked = max((item.index for item in items if item.role == "user"), default=-1)
+    asked = newest_user((item.role, item.kind) for item in items)
     return [
         Unit(
             turn=at,

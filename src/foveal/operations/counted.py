@@ -5,7 +5,7 @@ Any provider's format, dicts or SDK objects. Every content is counted once in a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from operator import attrgetter
@@ -13,7 +13,7 @@ from typing import Any
 
 from foveal import catalog, wire
 from foveal.errors import InputError
-from foveal.model import Format, Message
+from foveal.model import Format, Kind, Message, Role
 from foveal.pipeline.count import Meter, tokenizer
 from foveal.pipeline.kinds import kind_of
 from foveal.pipeline.turns import Links, Tail, joined, joins, links
@@ -21,6 +21,8 @@ from foveal.pipeline.values import Item, Score, Unit
 
 SLOT = "window"
 NEWEST = "newest turn"
+ASKED: frozenset[Kind | None] = frozenset({None, "current_user_prompt", "chat_history_user"})
+"""What the user's own messages say of their kind; what was retrieved for them says another."""
 _total = attrgetter("total")
 
 
@@ -70,8 +72,17 @@ def meter(counter: str, format: Format, images: str) -> Meter:
     return Meter(tokenizer(counter), wire.framing(format), images=images)
 
 
+def newest_user(said: Iterable[tuple[Role, Kind | None]]) -> int:
+    """The place of the user's newest message among roles and given kinds; -1 when there is none.
+
+    >>> newest_user([("user", None), ("user", "rag_document_chunk")])
+    0
+    """
+    return max((at for at, (role, kind) in enumerate(said) if role == "user" and kind in ASKED), default=-1)
+
+
 def _items(messages: Sequence[Message], ties: Sequence[Links], prices: Meter) -> Iterator[Item]:
-    asked = max((at for at, message in enumerate(messages) if message.role == "user"), default=-1)
+    asked = newest_user((message.role, message.kind) for message in messages)
     for at, (message, link) in enumerate(zip(messages, ties, strict=True)):
         yield Item(
             index=at,

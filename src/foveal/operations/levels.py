@@ -4,31 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import AliasChoices, BeforeValidator, Field
+from pydantic import AliasChoices, Field
 
 from foveal.model import Kind, Level, Role
+from foveal.operations.counted import newest_user
 from foveal.operations.registry import Operation, Shape
+from foveal.operations.times import Time
 from foveal.pipeline.count import tokenizer
 from foveal.pipeline.kinds import kind_of
 from foveal.pipeline.plan.levels import FifthNumbers, due, levels, slot_of
 from foveal.pipeline.plan.slots import charge
 from foveal.pipeline.score.fifth import fifth
 from foveal.pipeline.values import Item, Scene
-from foveal.wire.times import seconds
 
 COUNTER = "o200k_base"
-
-
-def _time(value: object) -> float:
-    found = seconds(value)
-    if found is None:
-        raise ValueError("give seconds since 1970 or an ISO 8601 text such as 2025-01-31T09:30:00Z")
-    return found
-
-
-Time = Annotated[float, BeforeValidator(_time)]
 
 
 class Entry(Shape):
@@ -91,14 +82,16 @@ class ScoreResult(Shape):
 
 
 def _items(entries: Sequence[Entry]) -> list[Item]:
-    newest = max((at for at, entry in enumerate(entries) if entry.role == "user"), default=-1)
+    newest = newest_user((entry.role, entry.type) for entry in entries)
     count = tokenizer(COUNTER).count
     return [
         Item(
             index=at,
             id=entry.id or f"m{at + 1}",
             role=entry.role,
-            kind=entry.type or kind_of(entry.role, tool_call=False, newest_user=at == newest),
+            kind="current_user_prompt"
+            if at == newest
+            else entry.type or kind_of(entry.role, tool_call=False, newest_user=False),
             text=entry.content,
             tokens=count(entry.content) if entry.tokens is None else entry.tokens,
             timestamp=entry.timestamp,

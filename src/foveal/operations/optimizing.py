@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from foveal.operations.allocating import (
     ROLES,
@@ -27,12 +27,13 @@ from foveal.operations.chunks import (
     Tokens,
     Weighing,
 )
-from foveal.operations.registry import Operation, Shape
+from foveal.operations.registry import Events, Operation, Shape
 from foveal.pipeline.kinds import PROMPTS, RAG
-from foveal.pipeline.optimization import Optimization, Payload, optimization_events
+from foveal.pipeline.optimization import Optimization, optimization_events
 from foveal.pipeline.score.business import business_fields
 from foveal.pipeline.select.omar import terms_of
 from foveal.pipeline.select.terms import ranked
+from foveal.pipeline.values import Unit
 
 
 class Optimize(Weighing):
@@ -56,7 +57,11 @@ class Optimized(Shape):
 
 def optimize(request: Optimize) -> Optimized:
     """Keep the chunks of the highest priority that fit, in their original order."""
-    units = weighed(request.chunks, request)
+    return _optimized(request, weighed(request.chunks, request))
+
+
+def _optimized(request: Optimize, units: Sequence[Unit]) -> Optimized:
+    """Choose among these units of the request."""
     spent = spend(units, request.available_tokens, request.constraints)
     in_order = sorted(spent.placed, key=lambda unit: (unit.items[0].index, unit.turn))
     return Optimized(
@@ -78,9 +83,12 @@ def _hash(request: Optimize) -> str:
     return hashlib.sha256(plain.encode()).hexdigest()[:32]
 
 
-def events_of(request: Optimize) -> list[tuple[str, Payload]]:
-    """What a shell that runs `context_optimize` tells its subscribers."""
-    units = weighed(request.chunks, request)
+def events_of(request: Optimize) -> Events:
+    """What a shell that optimizes all chunks of the request tells its subscribers."""
+    return _events(request, weighed(request.chunks, request))
+
+
+def _events(request: Optimize, units: Sequence[Unit]) -> Events:
     spent = spend(units, request.available_tokens, request.constraints)
     done = Optimization(
         id=_hash(request),
@@ -91,7 +99,7 @@ def events_of(request: Optimize) -> list[tuple[str, Payload]]:
         used=spent.used,
         remaining=spent.remaining,
         estimated={
-            chunk.id: units[i].tokens for i, chunk in enumerate(request.chunks) if chunk.tokens is None
+            unit.items[0].id: unit.tokens for unit in units if request.chunks[unit.turn].tokens is None
         },
     )
     return optimization_events(done, numbers_of(request.constraints))
@@ -136,8 +144,21 @@ def build_llm(request: Optimize) -> Built:
 
 def build_business(request: Optimize) -> Built:
     """Of the prompts and the chunks that carry a business field themselves."""
-    chunks = [c for c in request.chunks if c.type in PROMPTS or business_fields(c.metadata or {})]
-    return _built(optimize(request.model_copy(update={"chunks": chunks})))
+    return _built(_optimized(request, _business(request)))
+
+
+def business_events(request: Optimize) -> Events:
+    """What a shell that runs `context_build_business` tells its subscribers."""
+    return _events(request, _business(request))
+
+
+def _business(request: Optimize) -> list[Unit]:
+    """Weighed among all chunks, so that each keeps its place in the request."""
+    return [unit for unit in weighed(request.chunks, request) if _is_business(request.chunks[unit.turn])]
+
+
+def _is_business(chunk: Chunk) -> bool:
+    return chunk.type in PROMPTS or bool(business_fields(chunk.metadata or {}))
 
 
 def build_rag(request: Optimize) -> Built:
@@ -167,6 +188,7 @@ OPERATIONS: tuple[Operation, ...] = (
         request=Optimize,
         result=Optimized,
         run=optimize,
+        events=events_of,
     ),
     Operation(
         name="context_prioritize",
@@ -191,6 +213,7 @@ OPERATIONS: tuple[Operation, ...] = (
         request=Optimize,
         result=Built,
         run=build_business,
+        events=business_events,
     ),
     Operation(
         name="context_build_llm",
@@ -199,6 +222,7 @@ OPERATIONS: tuple[Operation, ...] = (
         request=Optimize,
         result=Built,
         run=build_llm,
+        events=events_of,
     ),
     Operation(
         name="context_build_rag",
@@ -207,5 +231,6 @@ OPERATIONS: tuple[Operation, ...] = (
         request=Optimize,
         result=Built,
         run=build_rag,
+        events=events_of,
     ),
 )

@@ -13,6 +13,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from foveal.errors import InputError, NotFoundError
 
+Events = list[tuple[str, Mapping[str, object]]]
+"""Names and payloads, in the order in which things happened."""
+
 
 class Shape(BaseModel):
     """The base of every request and result: unknown fields are refused, values are frozen."""
@@ -32,6 +35,8 @@ class Operation:
     """Takes a value of `request`, returns one of `result`."""
     code: str = ""
     """Its number in the source design, such as `0x3200`; empty for those without one."""
+    events: Callable[[Any], Events] | None = None
+    """Takes a value of `request`, returns what a run of it has to tell; None where nothing is told."""
 
 
 class Registry:
@@ -44,25 +49,28 @@ class Registry:
             **{operation.name: operation for operation in operations},
         }
 
-    def find(self, name: str) -> Operation:
-        """The operation of that name or code."""
+    def find(self, name: str | int) -> Operation:
+        """The operation of that name or code; a code is a number too."""
+        wanted = f"{name:#06x}" if isinstance(name, int) else name
         try:
-            return self._known[name if name in self._known else name.lower()]
+            return self._known[wanted if wanted in self._known else wanted.lower()]
         except KeyError:
             raise NotFoundError(
-                f"there is no operation {name!r}", remedy="`foveal op --list` names them all"
+                f"there is no operation {wanted!r}", remedy="`foveal op --list` names them all"
             ) from None
 
-    def run(self, name: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    def run(self, name: str | int, request: Mapping[str, Any]) -> dict[str, Any]:
         """Run an operation on plain data and give plain data back."""
         operation = self.find(name)
-        try:
-            typed = operation.request.model_validate(request)
-        except ValidationError as error:
-            raise _refused(operation.name, error) from None
-        return operation.run(typed).model_dump(mode="json")
+        return operation.run(_typed(operation, request)).model_dump(mode="json")
 
-    def schema(self, name: str) -> dict[str, Any]:
+    def events(self, name: str | int, request: Mapping[str, Any]) -> Events:
+        """What a run of the operation on this request has to tell; nothing for most of them."""
+        operation = self.find(name)
+        typed = _typed(operation, request)
+        return operation.events(typed) if operation.events else []
+
+    def schema(self, name: str | int) -> dict[str, Any]:
         """JSON Schema of an operation's request and result."""
         operation = self.find(name)
         return {
@@ -72,6 +80,13 @@ class Registry:
             "request": operation.request.model_json_schema(),
             "result": operation.result.model_json_schema(mode="serialization"),
         }
+
+
+def _typed(operation: Operation, request: Mapping[str, Any]) -> BaseModel:
+    try:
+        return operation.request.model_validate(request)
+    except ValidationError as error:
+        raise _refused(operation.name, error) from None
 
 
 def _refused(name: str, error: ValidationError) -> InputError:

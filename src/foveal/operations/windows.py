@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import ConfigDict, Field
 
 from foveal.operations.registry import Operation, Shape
+from foveal.operations.times import Time
 from foveal.session import fit
 
 OURS = frozenset({"budget", "preset", "task", "now"})
@@ -25,7 +26,9 @@ class FitRequest(Shape):
     )
     task: str = Field(default="", description="What the window is for.")
     preset: str = Field(default="", description="How to choose; `recent` unless given.")
-    now: float | None = Field(default=None, description="Seconds since 1970, for presets that look at ages.")
+    now: Time | None = Field(
+        default=None, description="Seconds since 1970 or ISO 8601, for presets that look at ages."
+    )
 
 
 class FitResult(Shape):

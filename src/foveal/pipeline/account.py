@@ -35,6 +35,7 @@ class Account(TypedDict):
     slots: tuple[Slot, ...]
     conflicts: tuple[Conflict, ...]
     metrics: Mapping[str, float]
+    record: Mapping[str, str]
 
 
 def account(history: History, choice: Choice, costs: Mapping[str, int]) -> Account:
@@ -51,6 +52,7 @@ def account(history: History, choice: Choice, costs: Mapping[str, int]) -> Accou
         slots=choice.selection.slots,
         conflicts=choice.selection.conflicts,
         metrics=choice.selection.metrics,
+        record=choice.selection.record,
     )
 
 

@@ -77,7 +77,11 @@ class Cut:
             # A turn's tokens by slot are not in the manifest: in its tightest it has all of them or fewer.
             most = "up to " if ", " in decision.slot else ""
             return f"{most}{need - self._slots[tightest]:,} more tokens for {tightest}"
-        return f"{need - self.free:,} more tokens" if need > self.free else ""
+        if need <= self.free:
+            return ""
+        # Of a preset that scores, others may take room that is added: this much is the least.
+        least = "at least " if self._scored else ""
+        return f"{least}{need - self.free:,} more tokens"
 
     def _newer(self, decision: Decision) -> list[Decision]:
         """The decision and those that stay before it does, where the newest of a slot stay."""
@@ -92,7 +96,8 @@ class Cut:
             if rival.slot == decision.slot:
                 room += rival.tokens
                 if room >= decision.tokens:
-                    return f"a score over {self.score(_total(rival))}"
+                    above = self.score(_total(rival))
+                    return f"a score over {above}" if _total(decision) < _total(rival) else ""
         return ""
 
 

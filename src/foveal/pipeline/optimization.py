@@ -33,19 +33,20 @@ class Optimization:
 
 def optimization_events(done: Optimization, numbers: OmarNumbers) -> list[tuple[str, Payload]]:
     """Names and payloads, in the order in which things happened; what did not happen is not told."""
-    kept = [unit for unit in done.units if unit.turn in done.pick.kept]
-    dropped = [unit for unit in done.units if unit.turn not in done.pick.kept]
+    kept = [item for unit in done.units if unit.turn in done.pick.kept for item in unit.items]
+    dropped = [item for unit in done.units if unit.turn not in done.pick.kept for item in unit.items]
+    chunks = len(kept) + len(dropped)
     told: list[tuple[str, Payload]] = [
         (
             "context.optimization.started",
             {
                 "optimization_id": done.id,
-                "chunks_count": len(done.units),
+                "chunks_count": chunks,
                 "tokens_available": done.available,
             },
         ),
         *_estimated(done.estimated),
-        ("context.allocations_created", {"count": len(done.units)}),
+        ("context.allocations_created", {"count": chunks}),
         *_boosts(done, numbers),
         (
             "context.budget.resolved",
@@ -98,11 +99,11 @@ def _business(item: Item, numbers: OmarNumbers) -> Payload:
     }
 
 
-def _losses(done: Optimization, dropped: Sequence[Unit]) -> list[tuple[str, Payload]]:
+def _losses(done: Optimization, dropped: Sequence[Item]) -> list[tuple[str, Payload]]:
     ids = {unit.turn: unit.items[0].id for unit in done.units}
     found: list[tuple[str, Payload]] = []
     if dropped:
-        entries = [ids[unit.turn] for unit in dropped]
+        entries = [item.id for item in dropped]
         found.append(("context.chunks_dropped", {"count": len(entries), "chunk_ids": entries}))
     if done.pick.conflicts:
         conflicts = [

@@ -6,17 +6,27 @@ When everything fits, everything is in, whatever its score.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from foveal.model import Chunk
 from foveal.pipeline.history import History
 from foveal.pipeline.items import Scorer, items, units
+from foveal.pipeline.plan.slots import fill
 from foveal.pipeline.select.selection import Selection
 from foveal.pipeline.values import Item, Pick, Scene, Unit
-from foveal.window import Slot
+from foveal.window import Score, Slot
 
 Plan = Callable[[Sequence[Item], Scene], Sequence[Slot]]
 Picker = Callable[[Sequence[Unit], int, Sequence[Slot]], Pick]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """All units, the score of every message by its place, and what was picked."""
+
+    units: Sequence[Unit]
+    scores: Mapping[int, Score]
+    pick: Pick
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +35,13 @@ class Report:
 
     metrics: Mapping[str, float]
     events: tuple[tuple[str, Mapping[str, object]], ...] = ()
+    record: Mapping[str, str] = field(default_factory=dict)
+    """Ids under which the preset's design files an optimization."""
 
 
 SILENT = Report(metrics={})
+TASK_MOST = 4_000
+"""Characters of each message that make up a task nobody named: what comes first says what it is about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,23 +52,29 @@ class Recipe:
     slot_of: Callable[[Item], str]
     plan: Plan
     pick: Picker
-    report: Callable[[Sequence[Unit], Pick, Scene], Report] | None = None
+    report: Callable[[Choice, Scene], Report] | None = None
     """What the preset measures of its choice and tells about it."""
+    capped: bool = False
+    """Some limit holds even where everything would fit."""
 
     def __call__(self, history: History, fixed: Mapping[int, Chunk], room: int, scene: Scene) -> Selection:
         """Choose among all turns; the fixed ones are paid for already."""
         turns = items(history)
+        scene = scene if scene.task else replace(scene, task=_asked(turns, max(fixed)))
         flat = [item for found in turns.values() for item in found]
         scored = self.score(flat, scene)
         scores = {item.index: score for item, score in zip(flat, scored, strict=True)}
         forced = {turn: history.pinned.get(turn, "open turn") for turn in fixed}
         found = units(history, forced, scores, turns=turns, slot_of=self.slot_of)
-        if self._all_fit(history, found, room):
-            pick = Pick(kept=frozenset(turns), because=dict.fromkeys(turns, "everything fits"))
+        slots = tuple(self.plan(flat, scene))
+        if not self.capped and self._all_fit(history, found, room):
+            reasons = dict.fromkeys(turns, "everything fits")
+            pick = Pick(kept=frozenset(turns), because=reasons, slots=fill(slots, found))
         else:
             # Wherever the window opens, a note may have to stand before it.
-            pick = self.pick(found, max(0, room - history.note_tokens), self.plan(flat, scene))
-        report = self.report(found, pick, scene) if self.report else SILENT
+            pick = self.pick(found, max(0, room - history.note_tokens), slots)
+        choice = Choice(units=found, scores=scores, pick=pick)
+        report = self.report(choice, scene) if self.report else SILENT
         return Selection(
             turns=tuple(sorted(pick.kept - fixed.keys())),
             because_in="",
@@ -66,6 +86,7 @@ class Recipe:
             conflicts=pick.conflicts,
             metrics=report.metrics,
             reports=report.events,
+            record=report.record,
         )
 
     @staticmethod
@@ -73,3 +94,11 @@ class Recipe:
         chunks = [history.chunk(unit.turn) for unit in found]
         tokens = sum(history.chunk(unit.turn).tokens for unit in found if not unit.forced)
         return tokens <= room and tokens + history.note_tokens * sum(history.joints(chunks)) <= room
+
+
+def _asked(turns: Mapping[int, Sequence[Item]], opened: int) -> str:
+    """The task nobody named: what the user said last, and the open turn."""
+    flat = [item for found in turns.values() for item in found]
+    newest = [item for item in flat if item.kind == "current_user_prompt"][-1:]
+    texts = [item.text for item in (*newest, *turns.get(opened, ())) if item.text]
+    return "\n".join(dict.fromkeys(text[:TASK_MOST] for text in texts))

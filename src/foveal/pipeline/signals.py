@@ -6,9 +6,13 @@ One walk over maximal runs of characters, each looked at once: linear time on an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 
+REMEMBERED = 1 << 13
+"""Texts whose words and identifiers are kept at hand."""
 LONGEST = 200
 """Characters; a longer run is data, not a name."""
 _RUN = re.compile(r"[\w@/\\.:#?&=%+~$-]+(?:(?<=\d),(?=\d)[\w.]+)*")
@@ -48,6 +52,18 @@ def identifiers(text: str) -> list[str]:
     known = set(found)
     quoted = (match[1] for match in _QUOTED.finditer(text))
     return found + [name for name in quoted if name not in known and _coined(name)]
+
+
+@lru_cache(maxsize=REMEMBERED)
+def word_counts(text: str) -> Mapping[str, int]:
+    """How often each word occurs. A text is looked at once: every build asks again for all of them."""
+    return MappingProxyType(Counter(words(text)))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def identifier_counts(text: str) -> Mapping[str, int]:
+    """How often each identifier occurs, remembered likewise."""
+    return MappingProxyType(Counter(identifiers(text)))
 
 
 @lru_cache(maxsize=1 << 14)

@@ -14,3 +14,5 @@ class Preset:
     select: Selector
     looks_at_all: bool = False
     """It weighs every turn at every build, so their texts are kept at hand."""
+    on_failure: str = ""
+    """The event its design documents for a build that could not be made."""

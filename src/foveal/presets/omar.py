@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from foveal.pipeline.optimization import Optimization, optimization_events
 from foveal.pipeline.plan.flat import slot_of
 from foveal.pipeline.score.omar import OmarNumbers
 from foveal.pipeline.score.priority import priorities
-from foveal.pipeline.scored import Recipe, Report
+from foveal.pipeline.scored import Choice, Recipe, Report
 from foveal.pipeline.select.bound import fractional_bound, optimality_gap
 from foveal.pipeline.select.omar import omar as pick
 from foveal.pipeline.select.omar import terms_of
-from foveal.pipeline.values import Pick, Scene, Unit
+from foveal.pipeline.values import Scene, Score, Unit
 from foveal.presets.base import Preset
 
 
@@ -29,47 +29,54 @@ def omar(numbers: OmarNumbers) -> Preset:
             plan=lambda _items, _scene: (),
             pick=lambda units, room, _slots: pick(units, room, numbers),
             report=partial(_report, numbers),
+            capped=bool(numbers.group_caps),
         ),
         looks_at_all=True,
+        on_failure="context.optimization.failed",
     )
 
 
-def _report(numbers: OmarNumbers, units: Sequence[Unit], pick: Pick, scene: Scene) -> Report:
-    """The metrics and the events of an optimization."""
-    kept = [unit for unit in units if unit.turn in pick.kept]
-    chosen = [unit for unit in kept if not unit.forced]
+def _report(numbers: OmarNumbers, choice: Choice, scene: Scene) -> Report:
+    """The metrics, the events and the record of an optimization."""
+    kept = [unit for unit in choice.units if unit.turn in choice.pick.kept]
     used = sum(unit.tokens for unit in kept)
-    room = scene.budget - sum(unit.tokens for unit in kept if unit.forced)
-    gap = optimality_gap(
-        math.fsum(unit.score.total for unit in chosen), fractional_bound(units, room, terms_of(numbers))
-    )
-    metrics = {
-        "prioritization_score": _mean(unit.score.total for unit in kept),
-        "business_relevance_boost": _mean(unit.score.parts.get("business", 0.0) for unit in kept),
-        "recency_boost": _mean(unit.score.parts.get("recency", 0.0) for unit in kept),
-        "optimality_gap": gap or 0.0,
-        "chunks_optimized": len(kept),
-        "chunks_dropped": len(units) - len(kept),
-        "conflicts": len(pick.conflicts),
-        "tokens_used": used,
-        "tokens_available": scene.budget,
-    }
     done = Optimization(
-        id=_id(units, scene),
-        units=units,
-        scores=[(unit.items[0], unit.score.parts) for unit in units],
-        pick=pick,
+        id=_id(choice.units, scene),
+        units=choice.units,
+        scores=[(item, choice.scores[item.index].parts) for unit in choice.units for item in unit.items],
+        pick=choice.pick,
         available=scene.budget,
         used=used,
         remaining=scene.budget - used,
         estimated={},
     )
-    return Report(metrics=metrics, events=tuple(optimization_events(done, numbers)))
+    metrics = {
+        **_means([choice.scores[item.index] for unit in kept for item in unit.items]),
+        "optimality_gap": _gap(numbers, choice, kept, scene),
+        "chunks_optimized": sum(len(unit.items) for unit in kept),
+        "chunks_dropped": sum(len(unit.items) for unit in choice.units) - sum(len(u.items) for u in kept),
+        "conflicts": len(choice.pick.conflicts),
+        "tokens_used": used,
+        "tokens_available": scene.budget,
+    }
+    events = tuple(optimization_events(done, numbers))
+    return Report(metrics=metrics, events=events, record={"optimization_id": done.id})
 
 
-def _mean(values: Iterable[float]) -> float:
-    found = list(values)
-    return math.fsum(found) / len(found) if found else 0.0
+def _means(scores: Sequence[Score]) -> dict[str, float]:
+    """Over what is kept; 0 when nothing is."""
+    count = len(scores) or 1
+    return {
+        "prioritization_score": math.fsum(score.total for score in scores) / count,
+        "business_relevance_boost": math.fsum(score.parts["business"] for score in scores) / count,
+        "recency_boost": math.fsum(score.parts["recency"] for score in scores) / count,
+    }
+
+
+def _gap(numbers: OmarNumbers, choice: Choice, kept: Sequence[Unit], scene: Scene) -> float:
+    room = scene.budget - sum(unit.tokens for unit in kept if unit.forced)
+    worth = math.fsum(unit.score.total for unit in kept if not unit.forced)
+    return optimality_gap(worth, fractional_bound(choice.units, room, terms_of(numbers))) or 0.0
 
 
 def _id(units: Sequence[Unit], scene: Scene) -> str:

@@ -43,10 +43,11 @@ def for_a_summary(history: History, keep: int) -> Leaving:
     spans = [history.span(turn) for turn in turns]
     gone = tuple(entry for first, last in spans for entry in history.entries[first : last + 1])
     text = _summary(history, turns) if turns else ""
+    note = history.frame.price(history.frame.scribe.note(text)) if text else 0
     removal = Removal(
         ids=tuple(entry.id for entry in gone),
         original=history.tokens,
-        final=history.tokens - sum(entry.tokens for entry in gone),
+        final=history.tokens - sum(entry.tokens for entry in gone) + note,
         summary=text,
     )
     told = {"summarized": len(gone), "kept": len(history.entries) - len(gone), "summary": text}
@@ -54,10 +55,11 @@ def for_a_summary(history: History, keep: int) -> Leaving:
 
 
 def _old_turns(history: History, keep: int) -> list[int]:
-    if keep < 0:
-        raise InputError(f"`keep` is {keep}", remedy="give 0 or more messages to keep")
+    if isinstance(keep, bool) or not isinstance(keep, int) or keep < 0:
+        raise InputError(f"`keep` is {keep!r}", remedy="give 0 or more messages to keep")
     fixed = history.pinned
     talk = [turn for turn in range(len(history)) if turn not in fixed and not history.absence(turn)]
+    keep = max(keep, 1)  # the open turn is what the model is to answer
     while talk and keep > 0:
         first, last = history.span(talk.pop())
         keep -= last - first + 1

@@ -32,6 +32,7 @@ def write_manifest(manifest: Manifest) -> str:
             "slots": [asdict(slot) for slot in manifest.slots],
             "conflicts": [asdict(conflict) for conflict in manifest.conflicts[:NEAR_MOST]],
             "metrics": dict(manifest.metrics),
+            "record": dict(manifest.record),
         },
         ensure_ascii=False,
         separators=(",", ":"),
@@ -68,6 +69,7 @@ def read_manifest(record: BuildRecord) -> Manifest:
         slots=tuple(Slot(**slot) for slot in data["slots"]),
         conflicts=tuple(Conflict(**conflict) for conflict in data["conflicts"]),
         metrics=data["metrics"],
+        record=data.get("record", {}),
     )
 
 

@@ -8,6 +8,7 @@ several processes may share a session; what belongs together happens in one tran
 from __future__ import annotations
 
 import json
+import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from typing import Any
 
 from foveal import catalog, presets, wire
 from foveal.config import Tables
-from foveal.errors import NotFoundError
+from foveal.errors import FovealError, NotFoundError
 from foveal.events import (
     Bus,
     Event,
@@ -36,6 +37,7 @@ from foveal.pipeline.count import SCALED
 from foveal.pipeline.estimate import RECENT, calibration
 from foveal.pipeline.history import History
 from foveal.pipeline.score.importance import ReploidNumbers
+from foveal.presets import Preset
 from foveal.presets.numbers import overridden
 from foveal.session.checks import a_choice, a_count, a_text
 from foveal.session.compare import Case, Comparison, compared, named
@@ -256,7 +258,7 @@ class Session:
                     system=system_messages(system),
                 )
                 history = self._ledger.history(aim)
-                fitted = pipeline.fit(history, order)
+                fitted = self._fitted(history, order, chosen)
                 if not chosen.looks_at_all:
                     history.release(history.turn_of(_earliest(fitted)) - 1)
                 entries = history.entries
@@ -268,6 +270,23 @@ class Session:
             )
             self._save(window.manifest, aim, moment, fitted.reports)
         return window
+
+    def _fitted(self, history: History, order: pipeline.Order, preset: Preset) -> pipeline.Fitted:
+        """Fit, with the time it took; a failure is told where the preset's design says so."""
+        start = time.perf_counter()
+        try:
+            fitted = pipeline.fit(history, order)
+        except FovealError as error:
+            if preset.on_failure:
+                told = {"error": type(error).__name__, "what": error.what}
+                self._desk.bus.emit([Reported(name=preset.on_failure, session=self.name, payload=told)])
+            raise
+        if not fitted.manifest.metrics:
+            return fitted
+        spent = 1000 * (time.perf_counter() - start)
+        metrics = {**fitted.manifest.metrics, "duration_ms": round(spent, 3)}
+        record = {**fitted.manifest.record, "session": self.name, "trace_id": secrets.token_hex(16)}
+        return replace(fitted, manifest=replace(fitted.manifest, metrics=metrics, record=record))
 
     def _aim(
         self, model: str = "", format: Format | None = None, counter: str | Count | None = None
@@ -462,11 +481,12 @@ class Session:
 
     def prune(self, max_tokens: int | None = None) -> Removal:
         """Leave out the least important turns until the rest fits, by default 80% of the model's window."""
+        asked = None if max_tokens is None else a_count(max_tokens, "max_tokens")
         with self._writing() as events:
             self._ledger.catch_up()
             aim = self._aim()
             history = self._ledger.history(aim)
-            budget = max_tokens or int(aim.card.context * self._desk.reploid.target)
+            budget = asked or int(aim.card.context * self._desk.reploid.target)
             chosen = presets.find("reploid", self._desk.numbers)
             order = aim.order(chosen, budget=budget, tools="", task="", now=time.time())
             leaving = by_importance(pipeline.fit(history, order).manifest, history.entries)

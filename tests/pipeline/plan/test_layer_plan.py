@@ -12,7 +12,6 @@ from choosing import item
 from foveal.errors import BudgetError, InputError
 from foveal.pipeline.plan.layers import (
     BUNDLES,
-    ELASTIC,
     LAYERS,
     Layer,
     OpenscrollNumbers,
@@ -40,7 +39,13 @@ def test_a_talk_about_two_topics_and_three_entities() -> None:
 
 def test_layers_with_nothing_to_show_get_nothing() -> None:
     quiet = replace(TALK, topics=0, entities=0, active=False, history_tokens=0, available={"jit": 0})
-    assert got(quiet) == {"L0": 240, "L1": 360, "L2": 0, "L3": 0, "L4": 0, "L5": 0, "L6": 0, "L7": 120}
+    assert got(quiet) == {"L0": 500, "L1": 800, "L2": 0, "L3": 0, "L4": 0, "L5": 0, "L6": 0, "L7": 120}
+
+
+def test_identity_then_preferences_have_what_no_other_layer_can_use() -> None:
+    known = {"topic": 0, "entity": 0, "conversation": 0, "jit": 0}
+    quiet = got(replace(TALK, total=5_000, history_tokens=3_000, user_tokens=1_600, available=known))
+    assert (quiet["L6"], quiet["L0"], quiet["L1"]) == (3_000, 250, 150)
 
 
 def test_what_is_known_to_be_there_caps_a_layer() -> None:
@@ -77,7 +82,7 @@ def test_topics_already_covered_leave_less_for_retrieval() -> None:
 
 @pytest.mark.parametrize(
     ("user", "identity", "prefs"),
-    [(19_000, 400, 600), (19_300, 400, 100), (19_700, 150, 100), (19_800, 150, 0)],
+    [(19_000, 400, 600), (19_300, 400, 100), (19_700, 200, 100), (19_800, 200, 0), (19_850, 150, 0)],
 )
 def test_preferences_then_identity_give_way_to_the_user_message(user: int, identity: int, prefs: int) -> None:
     tight = got(replace(TALK, total=20_000, user_tokens=user))
@@ -154,7 +159,8 @@ def test_no_negotiation_exceeds_its_budget_its_floors_or_its_ceilings(situation:
     assert spent <= situation.total
     for each in plan:
         assert each.allocated == 0 or each.minimum <= each.allocated <= each.maximum
-    # A layer that is out has nothing while its minimum is more than that.
-    still_in = [each for each in plan if each.name in ELASTIC and (each.allocated or not each.minimum)]
-    if spent < situation.total and not any(each.minimum and not each.allocated for each in plan):
+    # Where minimums did not fit, a layer with nothing is out, even one that asked for no minimum.
+    some_are_out = any(each.minimum and not each.allocated for each in plan)
+    still_in = [each for each in plan if each.allocated or not some_are_out]
+    if spent < situation.total:
         assert all(each.allocated == each.maximum for each in still_in)

@@ -70,6 +70,12 @@ def test_a_window_more_than_80_percent_full_compresses_the_oldest_working_memory
     assert found[0].because == "900 of 1,000 tokens are used, more than 80%"
 
 
+def test_the_oldest_is_the_oldest_by_time_and_by_place_among_equals() -> None:
+    times = [NOW - 10, NOW - 20, NOW - 20, None]
+    found = what_is_due([item(n, 300, timestamp=time) for n, time in enumerate(times)], 300)
+    assert [each.index for each in found] == [3, 1, 2, 0]
+
+
 def test_volatile_memory_is_dropped_before_any_is_compressed() -> None:
     found = what_is_due([item(0, 300), item(1, 50, "rag_generic_chunk"), item(2, 600)], 1_000)
     assert [(each.index, each.action) for each in found] == [(1, "drop"), (0, "compress")]

@@ -3,10 +3,10 @@
     ask      what each layer needs, wants and can use at most
     fix      the user's message, the identity and the preferences
     share    minimums by priority, then what is left by the size of each gap
-    hand out leftovers, the highest priority first
+    hand out leftovers, the highest priority first; identity and preferences after all others
 
 The promise: the allocations never exceed the budget, every layer gets 0 or something within its minimum and
-maximum, and tokens stay unallocated only when every negotiable layer still in is at its maximum.
+maximum, and tokens stay unallocated only when every layer still in is at its maximum.
 """
 
 from __future__ import annotations
@@ -225,6 +225,8 @@ def negotiate(situation: Situation, numbers: OpenscrollNumbers | None = None) ->
     got = _fixed(asked, situation.total)
     pool = situation.total - sum(got.values())
     got |= _shared([asked[name] for name in ELASTIC], pool)
+    steady = [asked[name] for name in (IDENTITY, PREFERENCES) if got[name] or not asked[name].minimum]
+    got |= _topped(steady, got, situation.total - sum(got.values()))
     return tuple(replace(asked[name], allocated=got[name]) for name in LAYERS)
 
 
@@ -367,9 +369,15 @@ def _shared(layers: Sequence[Layer], pool: int) -> dict[str, int]:
     for layer in ranked:
         share = whole(start * layer.gap * min(layer.priority, 100) / (gaps * 100)) if gaps else 0
         got[layer.name] += min(share, layer.gap, layer.maximum - layer.minimum)
-    left = pool - sum(got.values())
-    for layer in ranked:
-        more = min(left, layer.maximum - got[layer.name])
-        got[layer.name] += more
-        left -= more
+    got |= _topped(ranked, got, pool - sum(got.values()))
     return dict.fromkeys((layer.name for layer in layers), 0) | got
+
+
+def _topped(layers: Sequence[Layer], got: Mapping[str, int], left: int) -> dict[str, int]:
+    """What these layers have with the leftovers, the highest priority first, up to each maximum."""
+    topped: dict[str, int] = {}
+    for layer in sorted(layers, key=lambda layer: -layer.priority):
+        more = min(left, layer.maximum - got[layer.name])
+        topped[layer.name] = got[layer.name] + more
+        left -= more
+    return topped

@@ -5,6 +5,7 @@ Permanent entries take what they need first; the other levels share what is left
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -141,8 +142,10 @@ def _lasting(item: Item, by: FifthNumbers) -> bool:
     return current or item.pinned or slot_of(item, numbers=by) == "permanent"
 
 
-def _turn_to_go(item: Item, by: FifthNumbers) -> tuple[int, int]:
-    return ("volatile", "working", "session", "permanent").index(slot_of(item, numbers=by)), item.index
+def _turn_to_go(item: Item, by: FifthNumbers) -> tuple[int, float, int]:
+    """By level, the oldest first; what has no time is not recent and goes before what has one."""
+    level = ("volatile", "working", "session", "permanent").index(slot_of(item, numbers=by))
+    return level, -math.inf if item.timestamp is None else item.timestamp, item.index
 
 
 def _first_to_go(free: Sequence[Item], to_free: int, by: FifthNumbers) -> Iterator[Item]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from foveal.pipeline.signals import identifiers
+from foveal.pipeline.signals import identifier_counts
 from foveal.pipeline.values import Item, Scene, Score
 
 
 def references(items: Sequence[Item], _scene: Scene) -> Sequence[Score]:
     """Later mentions of the identifiers an item was the first to name ÷ all mentions; none → 0."""
-    mentions = [Counter(identifiers(item.text)) for item in items]
+    mentions = [identifier_counts(item.text) for item in items]
     total: Counter[str] = Counter()
     introduced: defaultdict[int, list[str]] = defaultdict(list)
     for at, found in enumerate(mentions):

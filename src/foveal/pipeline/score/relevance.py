@@ -9,7 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from foveal.pipeline.signals import words
+from foveal.pipeline.signals import word_counts
 from foveal.pipeline.values import Item, Scene, Score
 
 Weights = Mapping[str, float]
@@ -17,10 +17,10 @@ Weights = Mapping[str, float]
 
 def relevance(items: Sequence[Item], scene: Scene) -> Sequence[Score]:
     """The similarity of each item to the task; without a task nothing is relevant."""
-    task = Counter(words(scene.task))
+    task = word_counts(scene.task)
     if not task:
         return [_score(0.0)] * len(items)
-    texts = [Counter(words(item.text)) for item in items]
+    texts = [word_counts(item.text) for item in items]
     rarity = _rarity(texts)
     unseen = math.log(1 + len(texts)) + 1
     aim = _weights(task, rarity, unseen)
@@ -31,14 +31,14 @@ def _score(likeness: float) -> Score:
     return Score(total=likeness, parts={"relevance": likeness})
 
 
-def _rarity(texts: Sequence[Counter[str]]) -> Weights:
+def _rarity(texts: Sequence[Mapping[str, int]]) -> Weights:
     found: Counter[str] = Counter()
     for text in texts:
         found.update(text.keys())
     return {word: math.log((1 + len(texts)) / (1 + count)) + 1 for word, count in found.items()}
 
 
-def _weights(text: Counter[str], rarity: Weights, unseen: float) -> Weights:
+def _weights(text: Mapping[str, int], rarity: Weights, unseen: float) -> Weights:
     return {word: (1 + math.log(count)) * rarity.get(word, unseen) for word, count in text.items()}
 
 

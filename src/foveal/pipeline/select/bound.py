@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from foveal.pipeline.select.terms import Terms, charges
+from foveal.pipeline.select.terms import Terms, beside_forced, charges
 from foveal.pipeline.values import Unit
 
 
 def fractional_bound(units: Sequence[Unit], room: int, terms: Terms | None = None) -> float:
     """The most that the units which fit alone can be worth together; what is forced is not counted."""
-    terms = terms or Terms()
+    terms = beside_forced(units, terms or Terms())
     limits = {"": room, **terms.caps}
     needs = {unit.turn: {"": unit.tokens, **charges(unit, terms)} for unit in units if not unit.forced}
     free = [

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from foveal.pipeline.select.greedy import conflict, greedy
 from foveal.pipeline.select.knapsack import Knapsack, solve
-from foveal.pipeline.select.terms import Terms, charges, ranked, spent
+from foveal.pipeline.select.terms import Terms, beside_forced, charges, ranked, spent
 from foveal.pipeline.values import Conflict, Pick, Unit
 
 
@@ -20,7 +20,7 @@ def exact(units: Sequence[Unit], room: int, terms: Terms | None = None) -> Pick:
     terms = terms or Terms()
     order = ranked(units, terms)
     start = greedy(units, room, terms)
-    kept = _optimum(order, room, terms, start)
+    kept = _optimum(order, room, beside_forced(units, terms), start)
     forced = {unit.turn: unit.forced for unit in units if unit.forced}
     placed = [unit for unit in order if unit.turn in kept]
     left = room - sum(unit.tokens for unit in placed)
@@ -28,7 +28,7 @@ def exact(units: Sequence[Unit], room: int, terms: Terms | None = None) -> Pick:
         kept=kept | forced.keys(),
         because=forced | {unit.turn: _reason(unit, left, kept=unit.turn in kept) for unit in order},
         conflicts=tuple(_conflicts(order, kept)),
-        slots=spent(placed, room, terms),
+        slots=spent(placed, room, terms, forced=[unit for unit in units if unit.forced]),
     )
 
 

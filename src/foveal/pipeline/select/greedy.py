@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from foveal.pipeline.select.terms import Terms, charges, ranked, spent
+from foveal.pipeline.select.terms import Terms, beside_forced, charges, ranked, spent
 from foveal.pipeline.values import Conflict, Pick, Unit
 
 
@@ -46,7 +46,7 @@ def greedy(units: Sequence[Unit], room: int, terms: Terms | None = None) -> Pick
     """Take units in order while `room` and the caps last; what is forced is paid for already."""
     terms = terms or Terms()
     order = ranked(units, terms)
-    placed, conflicts, shorts = _place(order, room, terms)
+    placed, conflicts, shorts = _place(order, room, beside_forced(units, terms))
     if not terms.allow_partial_fill and shorts:
         (stop,) = shorts
         reason = f"and turn {stop} did not fit before it: `allow_partial_fill` is off"
@@ -55,7 +55,7 @@ def greedy(units: Sequence[Unit], room: int, terms: Terms | None = None) -> Pick
         kept=frozenset([unit.turn for unit in units if unit.forced]).union([unit.turn for unit in placed]),
         because=_Reasons(units, shorts),
         conflicts=tuple(conflicts),
-        slots=spent(placed, room, terms),
+        slots=spent(placed, room, terms, forced=[unit for unit in units if unit.forced]),
     )
 
 

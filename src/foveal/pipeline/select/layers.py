@@ -1,13 +1,9 @@
-"""Units and room in → each layer's newest within its allotment, then the newest history without a gap.
-
-What the layers leave unused goes to the history.
-"""
+"""Units and room in → each layer's newest within its allotment, history without a gap."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 from foveal.pipeline.plan.layers import HISTORY, LAYERS, USER
 from foveal.pipeline.plan.slots import even_out, fill
@@ -37,11 +33,11 @@ def by_layer(units: Sequence[Unit], room: int, *, slots: Sequence[Slot]) -> Pick
         room -= unit.tokens
         left.subtract(unit.by_slot)
     history = [unit for unit in newest_first if _home(unit) == HISTORY]
-    _recent(history, room, kept, because)
+    _recent(history, min(room, left[HISTORY]), kept, because)
     return Pick(
         kept=frozenset(kept),
         because=because,
-        slots=_settled(fill(slots, [unit for unit in units if unit.turn in kept])),
+        slots=even_out(fill(slots, [unit for unit in units if unit.turn in kept]))[0],
     )
 
 
@@ -57,15 +53,6 @@ def _recent(history: Sequence[Unit], room: int, kept: set[int], because: dict[in
         because[unit.turn] = f"{HISTORY}, among the newest turns that fit, {unit.tokens:,} tokens"
         kept.add(unit.turn)
         room -= unit.tokens
-
-
-def _settled(slots: Sequence[Slot]) -> tuple[Slot, ...]:
-    """Over-full slots borrow, past their ceilings; what history has beyond that was allotted to nobody."""
-    grown = [
-        replace(slot, allotted=max(slot.allotted, slot.used)) if slot.name == HISTORY else slot
-        for slot in even_out(slots)[0]
-    ]
-    return tuple(replace(slot, ceiling=max(slot.ceiling, slot.allotted)) for slot in grown)
 
 
 def _home(unit: Unit) -> str:

@@ -26,6 +26,7 @@ class Selection:
     slots: tuple[Slot, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     metrics: Mapping[str, float] = field(default_factory=dict)
+    record: Mapping[str, str] = field(default_factory=dict)
     reports: tuple[tuple[str, Mapping[str, object]], ...] = ()
     """Events of the preset's own design: name and payload."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
 from foveal.pipeline.values import Item, Slot, Unit
@@ -69,10 +69,20 @@ def charges(unit: Unit, terms: Terms) -> dict[str, int]:
     return found
 
 
-def spent(units: Sequence[Unit], room: int, terms: Terms) -> tuple[Slot, ...]:
-    """The room and each cap, and what these units use of them."""
+def beside_forced(units: Sequence[Unit], terms: Terms) -> Terms:
+    """The terms for what may be chosen: what is forced has used its part of the caps already."""
+    forced = [unit for unit in units if unit.forced] if terms.caps else []
+    left = dict(terms.caps)
+    for unit in forced:
+        for group, tokens in charges(unit, terms).items():
+            left[group] = max(0, left[group] - tokens)
+    return replace(terms, caps=left) if forced else terms
+
+
+def spent(units: Sequence[Unit], room: int, terms: Terms, *, forced: Sequence[Unit] = ()) -> tuple[Slot, ...]:
+    """The room and each cap, and what these units use of them; what is forced draws on the caps alone."""
     used = dict.fromkeys(terms.caps, 0)
-    for unit in units if terms.caps else ():
+    for unit in (*units, *forced) if terms.caps else ():
         for group, tokens in charges(unit, terms).items():
             used[group] += tokens
     limits = {"room": (room, sum(unit.tokens for unit in units))}
