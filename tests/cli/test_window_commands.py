@@ -229,6 +229,13 @@ def test_explain_says_when_a_message_came_later(filled: Desk) -> None:
     assert "came after that build" in filled.foveal("explain", "--message", "m43").err
 
 
+def test_explain_says_when_the_history_was_edited_after_a_build(filled: Desk) -> None:
+    build(filled, 90)
+    with foveal.Foveal(filled.store) as fov:
+        fov.session().sync([{"role": "user", "content": "something else"}])
+    assert "edited after that build" in filled.foveal("explain", "--message", "m43").err
+
+
 def test_compare_is_a_table_of_at_most_80_columns(desk: Desk) -> None:
     options = ("--budget", "120", "--model", "gpt-5", "--task", "bugs")
     out = desk.foveal("compare", "-", *options, stdin=json.dumps(HISTORY)).out

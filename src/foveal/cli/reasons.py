@@ -49,7 +49,12 @@ def _position(session: Session, id: str, manifest: Manifest) -> int:
     found = next((entry for entry in session.entries() if id in (entry.id, entry.handle)), None)
     if found is None:
         raise NotFoundError(
-            f"session `{session.name}` has no message {id!r}", remedy="`foveal search` gives ids and handles"
+            f"session `{session.name}` has no message {id!r}", remedy="`foveal export --ids` lists them"
+        )
+    if manifest.record.get("branch", str(session.branch)) != str(session.branch):
+        raise NotFoundError(
+            "the history was edited after that build: its positions are those of the branch that was left",
+            remedy="see the whole of it without `--message`, or name a later build",
         )
     if decision_about(manifest, found.seq) is None:
         raise NotFoundError(

@@ -280,7 +280,10 @@ def _count(request: CountRequest) -> CountResult:
     else:
         tokens = by.request + sum(map(by.message, given.messages))
     name = by.tokenizer
-    return CountResult(tokens=tokens, exact=name.exact, error_bound=name.error, tokenizer=name.name)
+    assumed = bool(request.model) and not card.known and not request.counter
+    return CountResult(
+        tokens=tokens, exact=name.exact and not assumed, error_bound=name.error, tokenizer=name.name
+    )
 
 
 OPERATIONS: tuple[Operation, ...] = (

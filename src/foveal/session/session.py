@@ -97,6 +97,11 @@ class Session:
         return self._ledger.head.model
 
     @property
+    def branch(self) -> int:
+        """Changes when an edited history became a fork: positions in manifests are those of their branch."""
+        return self._ledger.head.branch
+
+    @property
     def format(self) -> Format:
         """The provider format its windows come in: that of the first messages that had one."""
         return self._ledger.head.format or "plain"
@@ -272,7 +277,7 @@ class Session:
         return window
 
     def _fitted(self, history: History, order: pipeline.Order, preset: Preset) -> pipeline.Fitted:
-        """Fit, with the time it took; a failure is told where the preset's design says so."""
+        """Fit, and file the branch and the time it took; tell a failure where the preset's design does."""
         start = time.perf_counter()
         try:
             fitted = pipeline.fit(history, order)
@@ -281,12 +286,12 @@ class Session:
                 told = {"error": type(error).__name__, "what": error.what}
                 self._desk.bus.emit([Reported(name=preset.on_failure, session=self.name, payload=told)])
             raise
-        if not fitted.manifest.metrics:
-            return fitted
-        spent = 1000 * (time.perf_counter() - start)
-        metrics = {**fitted.manifest.metrics, "duration_ms": round(spent, 3)}
-        record = {**fitted.manifest.record, "session": self.name, "trace_id": secrets.token_hex(16)}
-        return replace(fitted, manifest=replace(fitted.manifest, metrics=metrics, record=record))
+        manifest = fitted.manifest
+        record, metrics = {"branch": str(self.branch)}, dict(manifest.metrics)
+        if metrics:
+            metrics["duration_ms"] = round(1000 * (time.perf_counter() - start), 3)
+            record |= {**manifest.record, "session": self.name, "trace_id": secrets.token_hex(16)}
+        return replace(fitted, manifest=replace(manifest, metrics=metrics, record=record))
 
     def _aim(
         self, model: str = "", format: Format | None = None, counter: str | Count | None = None
