@@ -215,7 +215,7 @@ def test_entries_are_scored_by_part() -> None:
     [
         ("layers_negotiate", TALK | {"knowledge_depth": "abyssal"}, "`knowledge_depth`"),
         ("layers_negotiate", TALK | {"available_bundles": {"attic": 1}}, "`available_bundles.attic`"),
-        ("session_trim", {"messages": [said("user", -1)]}, "message 0: `tokens`"),
+        ("session_trim", {"messages": [said("user", -1)]}, r"messages\[0\]: `tokens`"),
         ("session_trim", {"messages": [], "budget": 1}, "`budget`"),
         ("budget_borrow", {"budgets": BUDGETS, "from": "DIALOG", "to": "ATTIC", "amount": 1}, "`to`"),
         ("budget_borrow", {"budgets": {}, "from": "DIALOG", "to": "CONTEXT", "amount": 1}, "`from`"),

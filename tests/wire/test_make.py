@@ -151,6 +151,13 @@ def test_the_latest_markers_stay(most: int) -> None:
     assert (system, tools) == ("", "")
 
 
+def test_the_last_marker_on_the_system_prompt_outlives_those_on_messages() -> None:
+    block = {"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}
+    pieces, system, _ = wire.cap_markers([json.dumps(block)] * 4, json.dumps([block, block]), "", 3)
+    assert ["cache_control" in each for each in json.loads(system)] == [False, True]
+    assert ["cache_control" in piece for piece in pieces] == [False, False, True, True]
+
+
 def test_a_call_that_talks_of_markers_keeps_its_words() -> None:
     call = '{"type":"tool_use","id":"c","name":"f","input":{"cache_control":1}}'
     assert wire.cap_markers([call], "", "", 0)[0] == (call,)

@@ -150,7 +150,7 @@ def _told(item: Item, message: Any) -> Item:
     kind: Kind | None = next((kind for kind in KINDS if kind == message.get("type")), None)
     if tokens is not None and (isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0):
         raise InputError(
-            f"message {item.index}: `tokens` is {tokens!r}",
+            f"messages[{item.index}]: `tokens` is {tokens!r}",
             remedy="give a whole number of 0 or more, or leave it out to have it counted",
         )
     return replace(

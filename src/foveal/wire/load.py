@@ -41,7 +41,7 @@ def message_of(item: Any, format: Format, *, where: str = "message 0") -> Messag
 def _opened(data: Any) -> tuple[list[Any], JSON | None]:
     """The items, and the request body around them if there was one; both plain JSON values."""
     if isinstance(data, list | tuple):
-        return [plain(item, f"message {index}") for index, item in enumerate(data)], None
+        return [plain(item, f"messages[{index}]") for index, item in enumerate(data)], None
     body = _body(data)
     if key := _key(body):
         return _items(body[key], key), body
@@ -63,7 +63,7 @@ def _body(data: Any) -> JSON:
     key = _key(data) if isinstance(data, dict) else ""
     if key and isinstance(data[key], list | tuple):
         # Item by item, so that a fault is reported with its index.
-        items = [plain(item, f"message {index}") for index, item in enumerate(data[key])]
+        items = [plain(item, f"{key}[{index}]") for index, item in enumerate(data[key])]
         return {k: items if k == key else plain(v, f"request: `{k}`") for k, v in data.items()}
     body = plain(data, "request")
     if not isinstance(body, dict):
@@ -114,7 +114,7 @@ def _system(value: Any, key: str, codec: Codec) -> Message:
 
 
 def _messages(items: list[Any], codec: Codec) -> tuple[Message, ...]:
-    return tuple(_message(item, codec, f"message {index}") for index, item in enumerate(items))
+    return tuple(_message(item, codec, f"messages[{index}]") for index, item in enumerate(items))
 
 
 def _message(item: Any, codec: Codec, where: str) -> Message:

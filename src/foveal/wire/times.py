@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 
 _MILLISECONDS = 1e11
 """A number above this (the year 5138 in seconds) can only be milliseconds."""
+_END = 1e15
+"""No clock shows this in either; not-a-number is not below it."""
 
 
 def seconds(value: object) -> float | None:
@@ -13,6 +15,8 @@ def seconds(value: object) -> float | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
+        if not abs(value) < _END:
+            return None
         return value / 1000 if value > _MILLISECONDS else float(value)
     if not isinstance(value, str):
         return None
