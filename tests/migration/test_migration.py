@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 
-from foveal.store import open_store
+from foveal.store import SummaryRecord, open_store
 from foveal.store.schema import APPLICATION_ID, VERSION, migrate, tenant_number
 from foveal.testing import draft
 
@@ -62,3 +62,15 @@ def test_a_file_of_version_1_opens_with_everything_in_it(tmp_path: Path) -> None
         ]
         assert (session.head.length, store.search("hello")[0].id) == (3, "m1")
         assert store.verify().faults == ()
+
+
+def test_what_version_1_stored_waits_to_be_embedded_mined_and_summarized(tmp_path: Path) -> None:
+    with closing(apsw.Connection(str(tmp_path / "old.db"))) as old:
+        old.execute(V1.read_text(encoding="utf-8"))
+    with closing(open_store(tmp_path / "old.db")) as store:
+        waiting = {content.digest for content in store.unembedded("static", limit=9)}
+        assert waiting == {content.digest for content in store.unmined(limit=9)}
+        assert {content.digest for content in store.messages(1) if content} < waiting
+        assert (list(store.tasks(1)), list(store.compressions(1)), len(waiting)) == ([], [], 4)
+        made = SummaryRecord(key="k", text="t", tokens=1, by="llm", level=1, created_at=0.0)
+        assert (store.save_summary(made, sorted(waiting)), store.verify().faults) == (True, ())

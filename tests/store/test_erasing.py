@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from foveal.store import Store, open_store
+from foveal.store import Store, SummaryRecord, open_store
 from foveal.testing import draft
+from foveal.testing.making import digest
 
 SECRET = "xyzzyplugh"
 
@@ -50,3 +51,28 @@ def test_another_process_that_only_looked_does_not_keep_it(tmp_path: Path) -> No
         assert len(other.search(SECRET)) == 1
         store.erase(session, "m51")
         assert (len(other.search(SECRET)), holds_secret(tmp_path / "a.db")) == (0, False)
+
+
+def test_no_byte_of_what_was_made_of_it_is_left(tmp_path: Path) -> None:
+    store, session = filled(tmp_path / "a.db", "harmless")
+    said = digest("harmless")
+    record = SummaryRecord(key="k", text=f"made of {SECRET}", tokens=3, by="llm", level=1, created_at=0.0)
+    with closing(store):
+        store.save_summary(record, [digest("more 1"), said])
+        store.save_records({said: [("decision", SECRET)]})
+        store.save_vectors({said: SECRET.ljust(16).encode()}, "static")
+        assert holds_secret(tmp_path / "a.db")
+        store.erase(session, "m51")
+        assert (holds_secret(tmp_path / "a.db"), store.verify().faults) == (False, ())
+
+
+def test_no_byte_of_a_tasks_summary_is_left(tmp_path: Path) -> None:
+    store, session = filled(tmp_path / "a.db", "harmless")
+    with closing(store):
+        task = store.start_task(session, "work", now=0.0)
+        store.append(session, [draft("the last")], counter="words")
+        store.end_task(session, now=0.0)
+        version = store.head(session).version
+        assert store.save_task_summary(session, task.number, SECRET, version=version)
+        store.erase(session, "m102")
+        assert not holds_secret(tmp_path / "a.db")

@@ -9,8 +9,11 @@ import apsw
 import pytest
 
 from foveal.errors import StoreError
-from foveal.store import Store, open_store
+from foveal.store import Store, SummaryRecord, open_store
 from foveal.testing import draft
+from foveal.testing.making import digest, vector
+
+SAID = SummaryRecord(key="key", text="the whole of it", tokens=4, by="llm", level=1, created_at=0.0)
 
 
 @pytest.fixture
@@ -19,6 +22,10 @@ def store(tmp_path: Path) -> Iterator[Store]:
     session = store.session("work", now=0.0).id
     store.append(session, [draft(f"message {n}") for n in range(10)], counter="words")
     store.append(session, [draft("other"), draft("end")], counter="words", at=5)
+    store.save_summary(SAID, [digest("other"), digest("end")])
+    store.save_vectors({digest("end"): vector(1, 0), digest("other"): vector(0, 1)}, "static")
+    store.save_records({digest("end"): [("decision", "end it")]})
+    store.start_task(session, "work", now=0.0)
     yield store
     store.close()
 
@@ -42,6 +49,16 @@ def faults_after(store: Store, path: Path, sql: str) -> str:
         ("DELETE FROM entries WHERE seq = 3", "branch 1 of session 'work' has 9 messages from 0 to 10"),
         ("DELETE FROM entries WHERE seq = 6", "branch 2 of session 'work' has 1 messages from 5 to 6"),
         ("DELETE FROM words_1 WHERE rowid = 3", "cannot be found by search"),
+        ("UPDATE summaries SET text = 'half of'", "summary key is not what was stored: its hash differs"),
+        ("DELETE FROM summary_sources WHERE number = 0", "summary key has lost what it covers"),
+        ("DELETE FROM summary_sources", "summary key has lost what it covers"),
+        ("UPDATE contents SET body = NULL WHERE id = 12", "a summary of content"),
+        ("UPDATE contents SET body = NULL WHERE id = 12", "a vector of content"),
+        ("UPDATE contents SET body = NULL WHERE id = 12", "a record of content"),
+        ("UPDATE vectors SET vector = x'00' WHERE id = 1", "the 2 vectors of embedder 'static' are not all"),
+        ("UPDATE vectors SET content = 99 WHERE id = 1", "points to nothing in contents"),
+        ("UPDATE tasks SET ended_at = 1.0", "task 1 of session 'work' does not say where it begins and ends"),
+        ("UPDATE tasks SET ended_at = 1.0, last = 99", "task 1 of session 'work' does not say"),
     ],
 )
 def test_verify_names_the_fault(sql: str, fault: str, store: Store, tmp_path: Path) -> None:
@@ -54,6 +71,7 @@ def test_a_backup_holds_everything_and_is_one_file(store: Store, tmp_path: Path)
     copy = open_store(tmp_path / "b.db")
     assert copy.sessions() == store.sessions()
     assert copy.messages(1) == store.messages(1)
+    assert (copy.summary("key"), copy.tasks(1)) == (SAID, store.tasks(1))
     assert copy.verify().clean
     copy.close()
     assert sorted(file.name for file in tmp_path.glob("b.db*")) == ["b.db"]

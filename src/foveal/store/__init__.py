@@ -3,6 +3,7 @@
 from foveal.store.base import (
     BuildRecord,
     Checked,
+    CompressionRecord,
     Content,
     Draft,
     Found,
@@ -11,12 +12,16 @@ from foveal.store.base import (
     LoggedEvent,
     SessionRecord,
     Store,
+    SummaryRecord,
+    TaskRecord,
+    TypedRecord,
 )
 from foveal.store.opening import Durability, open_store
 
 __all__ = [
     "BuildRecord",
     "Checked",
+    "CompressionRecord",
     "Content",
     "Draft",
     "Durability",
@@ -26,5 +31,8 @@ __all__ = [
     "LoggedEvent",
     "SessionRecord",
     "Store",
+    "SummaryRecord",
+    "TaskRecord",
+    "TypedRecord",
     "open_store",
 ]

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from foveal.events import Event
 from foveal.model import Absence, Entry, Format, Message, Role
+from foveal.pipeline.compact.values import Writer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +92,11 @@ class Found:
     digest: str
     role: Role
     score: float
-    """Higher is better."""
+    """Higher is better, 1 the best there can be: for words, the share of the most that the query could reach;
+    for vectors, the cosine."""
     body: str
     format: Format
+    created_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +109,57 @@ class BuildRecord:
     tokens: int
     manifest: str
     """JSON: decisions as runs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryRecord:
+    """A summary, once made, under the key of the question it answers."""
+
+    key: str
+    text: str
+    tokens: int
+    by: Writer
+    level: int
+    created_at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskRecord:
+    """A stretch of a session that belongs together."""
+
+    number: int
+    name: str
+    started_at: float
+    ended_at: float | None
+    """None: it is the open one."""
+    first: int
+    last: int | None
+    """Positions of its messages, both included; `last` is before `first` where it has none."""
+    summary: str | None
+    """None: it is still to be made, or to be made again because something it covered was erased or edited."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypedRecord:
+    """A decision, a constraint or a correction, word for word as a message had it."""
+
+    seq: int
+    digest: str
+    role: Role
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressionRecord:
+    """What one compression did, for the statistics."""
+
+    created_at: float
+    original: int
+    compressed: int
+    """Tokens before and after."""
+    seconds: float
+    what: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,11 +243,78 @@ class Store(Protocol):
     def erase(self, session: int, id: str) -> Sequence[str]:
         """Erase a message for good, with its copies on branches the session left; returns the ids erased.
 
-        Body and index rows go too, unless another message shares the content.
+        Body, index rows, vectors, records and every summary that covers it go too, unless another message
+        shares the content. The summaries of the session's tasks that cover it go in any case.
         """
 
     def search(self, query: str, *, session: int | None = None, limit: int = 10) -> Sequence[Found]:
         """Messages that hold the words, best first, of a session or of all, branches they left included."""
+
+    def nearest(
+        self,
+        vector: bytes,
+        embedder: str,
+        *,
+        session: int | None = None,
+        limit: int = 20,
+        floor: float = 0.45,
+    ) -> Sequence[Found]:
+        """Messages whose vectors point the same way, best first, all above the floor; else as `search`."""
+
+    def summary(self, key: str) -> SummaryRecord | None: ...
+
+    def summaries(self, keys: Sequence[str]) -> Mapping[str, SummaryRecord]:
+        """Those of the keys that have a summary."""
+
+    def save_summary(self, record: SummaryRecord, sources: Sequence[str]) -> bool:
+        """Keep a summary of contents (their digests) or of summaries (their keys).
+
+        One by a model replaces an extractive one, never the reverse. False: a source is not in the store, or
+        no longer, so nothing was kept.
+        """
+
+    def vectors(
+        self, session: int, embedder: str, *, start: int = 0, stop: int | None = None
+    ) -> Sequence[bytes | None]:
+        """The vectors of the session's current branch, in order; None where there is none yet."""
+
+    def save_vectors(self, by_digest: Mapping[str, bytes], embedder: str) -> None:
+        """Keep float32 vectors of length 1 of contents; those of contents that are gone are not kept."""
+
+    def unembedded(self, embedder: str, *, limit: int) -> Sequence[Content]:
+        """Contents of the tenant that have no vector of that embedder yet, newest first.
+
+        Fewer than the limit may be told while there are more; none only when there are none.
+        """
+
+    def records(self, session: int, *, start: int = 0, stop: int | None = None) -> Sequence[TypedRecord]:
+        """The typed records of the session's current branch, in order."""
+
+    def save_records(self, by_digest: Mapping[str, Sequence[tuple[str, str]]]) -> None:
+        """Keep the (kind, text) pairs of contents, in place of earlier ones; no pairs is an answer too."""
+
+    def unmined(self, *, session: int | None = None, limit: int) -> Sequence[Content]:
+        """Contents of the tenant, or of a session, whose records nobody saved yet, newest first."""
+
+    def start_task(self, session: int, name: str, *, now: float) -> TaskRecord:
+        """A task begins with the next message; the one that was open ends before it."""
+
+    def end_task(self, session: int, *, now: float) -> TaskRecord | None:
+        """End the open task with the newest message. None: no task is open."""
+
+    def save_task_summary(self, session: int, number: int, text: str, *, version: int) -> bool:
+        """Keep the summary of an ended task, made when the session's head had that version.
+
+        False: something was erased, edited or marked since, so nothing was kept.
+        """
+
+    def tasks(self, session: int) -> Sequence[TaskRecord]:
+        """The tasks of the session's current branch, in order."""
+
+    def save_compression(self, session: int, record: CompressionRecord) -> None: ...
+
+    def compressions(self, session: int, *, limit: int = 1000) -> Sequence[CompressionRecord]:
+        """The newest first."""
 
     def save_build(self, session: int, build: BuildRecord) -> int:
         """Store a build (its `number` is ignored) and return the number it got in its session."""

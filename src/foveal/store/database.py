@@ -53,3 +53,8 @@ def transaction(db: apsw.Connection, begin: str) -> Iterator[None]:
         if db.in_transaction:  # a full disk makes SQLite roll back by itself
             db.execute("ROLLBACK")
         raise
+
+
+def undecided(db: apsw.Connection) -> bool:
+    """Is a change under way that may still be undone? Nothing read now may be remembered."""
+    return db.txn_state("main") == apsw.SQLITE_TXN_WRITE

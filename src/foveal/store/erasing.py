@@ -1,4 +1,4 @@
-"""What must be forgotten in, nothing of it out: no body, no index row, no count.
+"""What must be forgotten in, nothing of it out: no body, no index row, no count, nothing made of it.
 
 A content that another session still holds stays; where it was erased, a tombstone keeps its place and its
 digest, so that a client's own history is still recognised.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import apsw
 
+from foveal.store import summaries, tasks
 from foveal.store.base import Head, Located
 from foveal.store.history import on_branch
 from foveal.store.search import unindex
@@ -24,7 +25,11 @@ _COPIES = """
 """
 _CONTENT = """
     SELECT entries.content FROM entries JOIN branches ON branches.id = entries.branch
-    WHERE branches.session = ? AND entries.id = ? AND entries.digest = ?
+    WHERE branches.session = ? AND entries.id = ? AND entries.digest = ? LIMIT 1
+"""
+_NOTES = """
+    SELECT entries.branch, entries.seq FROM entries JOIN branches ON branches.id = entries.branch
+    WHERE branches.session = ? AND entries.stand_in <> ''
 """
 _HELD = "SELECT EXISTS (SELECT 1 FROM entries WHERE content = ? AND absence <> 'erased')"
 _OF_SESSION = """
@@ -46,8 +51,16 @@ def erase(db: apsw.Connection, tenant: int, session: int, *, head: Head, place: 
         if id == entry.id or not on_branch(db, head, branch, seq)
     ]
     db.executemany(_TOMBSTONE, [(branch, seq) for branch, seq, _ in copies])
+    tasks.forget(db, session, [seq for _, seq, _ in copies])
+    _drop_left_notes(db, session, head)
     _wipe_unheld(db, tenant, [content])
     return list(dict.fromkeys(id for _, _, id in copies))
+
+
+def _drop_left_notes(db: apsw.Connection, session: int, head: Head) -> None:
+    """Notes on branches that were left may tell of what was erased, and nobody makes them again."""
+    rows = [row for row in db.execute(_NOTES, (session,)) if not on_branch(db, head, *row)]
+    db.executemany("UPDATE entries SET stand_in = '' WHERE branch = ? AND seq = ?", rows)
 
 
 def delete_session(db: apsw.Connection, tenant: int, session: int) -> None:
@@ -64,5 +77,8 @@ def _wipe_unheld(db: apsw.Connection, tenant: int, contents: list[int]) -> None:
     if not keys:
         return
     db.executemany(_COUNTS, keys)
-    db.executemany("UPDATE contents SET body = NULL WHERE id = ?", keys)
+    summaries.forget(db, keys)
+    db.executemany("DELETE FROM vectors WHERE content = ?", keys)
+    db.executemany("DELETE FROM records WHERE content = ?", keys)
+    db.executemany("UPDATE contents SET body = NULL, mined = 0 WHERE id = ?", keys)
     unindex(db, tenant, keys)

@@ -64,7 +64,7 @@ def head_of(db: apsw.Connection, tenant: int, session: int) -> Head:
 
 
 def read_entries(db: apsw.Connection, head: Head, start: int, stop: int | None) -> list[Entry]:
-    return [entry_of(*row) for piece in _pieces(db, head, start, stop) for row in db.execute(_ENTRIES, piece)]
+    return [entry_of(*row) for piece in pieces(db, head, start, stop) for row in db.execute(_ENTRIES, piece)]
 
 
 def entry_of(  # noqa: PLR0913, PLR0917 — one for each column, in their order
@@ -112,7 +112,7 @@ def entry_of(  # noqa: PLR0913, PLR0917 — one for each column, in their order
 def read_messages(db: apsw.Connection, head: Head, start: int, stop: int | None) -> list[Content | None]:
     return [
         None if body is None else Content(digest=digest, format=wire, body=body)
-        for piece in _pieces(db, head, start, stop)
+        for piece in pieces(db, head, start, stop)
         for digest, wire, body in db.execute(_MESSAGES, piece)
     ]
 
@@ -125,7 +125,7 @@ def locate(db: apsw.Connection, tenant: int, session: int, name: str) -> Located
         rows = db.execute(_LOCATE + _OF_HANDLE, (session, tenant, prefix, prefix + "g"))
     else:
         rows = db.execute(_LOCATE + "entries.id = ?2", (session, name))
-    current = {branch: (start, stop) for branch, start, stop in _pieces(db, head, 0, None)}
+    current = {branch: (start, stop) for branch, start, stop in pieces(db, head, 0, None)}
     found: list[tuple[bool, int, int, Located]] = []
     for branch, wire, body, *columns in rows:
         entry = entry_of(*columns)
@@ -138,7 +138,7 @@ def locate(db: apsw.Connection, tenant: int, session: int, name: str) -> Located
 
 def on_branch(db: apsw.Connection, head: Head, branch: int, seq: int) -> bool:
     """Is this row part of the history the session goes on with?"""
-    return any(b == branch and start <= seq < stop for b, start, stop in _pieces(db, head, 0, None))
+    return any(b == branch and start <= seq < stop for b, start, stop in pieces(db, head, 0, None))
 
 
 def branch_of(db: apsw.Connection, head: Head, seq: int) -> int:
@@ -147,11 +147,11 @@ def branch_of(db: apsw.Connection, head: Head, seq: int) -> int:
         raise NotFoundError(
             f"no message {seq}: the session has {head.length}", remedy="count from 0, or see `foveal stats`"
         )
-    ((branch, _, _),) = _pieces(db, head, seq, seq + 1)
+    ((branch, _, _),) = pieces(db, head, seq, seq + 1)
     return branch
 
 
-def _pieces(db: apsw.Connection, head: Head, start: int, stop: int | None) -> list[tuple[int, int, int]]:
+def pieces(db: apsw.Connection, head: Head, start: int, stop: int | None) -> list[tuple[int, int, int]]:
     """Which rows of which branches make up the slice: `(branch, start, stop)`, oldest first."""
     found: list[tuple[int, int, int]] = []
     branch, start = head.branch, max(start, 0)

@@ -6,50 +6,24 @@ The query is text, never search syntax: no input can fail or reach another tenan
 # ruff: noqa: S608 — the only text put into SQL is the name of a tenant's table, which ends in a number
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 
 import apsw
 
+from foveal.pipeline.signals import STOP_WORDS
 from foveal.store.base import Found
+from foveal.store.hits import OF_SESSION, hits
 from foveal.store.schema import words_of
 
-# Of the messages that hold a content, the newest of its session stands for it, whichever branch it is on.
-_SEARCH = """
-    WITH ranked (content, score) AS MATERIALIZED (
-        SELECT rowid, -bm25(WORDS) FROM WORDS WHERE WORDS MATCH :query
-    ),
-    hits (session, branch, seq, newest, score) AS (
-        SELECT branches.session, entries.branch, entries.seq,
-               max(entries.branch * 4294967296 + entries.seq), ranked.score
-        FROM ranked
-        JOIN entries ON entries.content = ranked.content
-        JOIN branches ON branches.id = entries.branch
-        JOIN sessions ON sessions.id = branches.session
-        WHERE entries.absence <> 'erased' AND sessions.SCOPE
-        GROUP BY branches.session, ranked.content
-        ORDER BY ranked.score DESC, entries.created_at DESC LIMIT :limit
-    )
-    SELECT sessions.name, hits.seq, entries.id, entries.digest, entries.role, hits.score,
-           coalesce(entries.body, contents.body), entries.format
-    FROM hits
-    JOIN sessions ON sessions.id = hits.session
-    JOIN entries ON entries.branch = hits.branch AND entries.seq = hits.seq
-    JOIN contents ON contents.id = entries.content
-    ORDER BY hits.score DESC, entries.created_at DESC, hits.seq DESC
+_RANKED = """
+    SELECT rowid, -bm25(WORDS) AS score FROM WORDS
+    WHERE WORDS MATCH ?1 SCOPE ORDER BY score DESC, rowid DESC LIMIT ?2
 """
-
-_STOP_WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        a about after all also an and any are as at be been before but by can could did do does for
-        from had has have he her him his how i if in into is it its just me more my no not of on one
-        or our out she should so some than that the their them then there these they this to up us
-        was we were what when where which who why will with would you your
-        """,
-    )
-)
+_SCOPE = f"AND +rowid IN ({OF_SESSION.replace('?', '?3')})"
+_COUNT = "SELECT count(*) FROM WORDS WHERE WORDS MATCH ?"
+_SATURATED = 2.2  # what the weight of a word is multiplied with at most in FTS5's bm25: k1 + 1
 _WORD = re.compile(r"\w+")
 _MOST_WORDS = 64  # each one is looked up and ranked; a pasted page asks no better than its first lines
 # Scripts written without spaces: each character becomes a word, and a query for several a phrase.
@@ -76,31 +50,38 @@ def search(
 ) -> Sequence[Found]:
     """The newest message of each matching content, best first."""
     words = _words(query)
-    where = "tenant = :scope" if session is None else "id = :scope"
-    sql = _SEARCH.replace("WORDS", words_of(tenant)).replace("SCOPE", where)
-    for pattern in (_any(words), _any(_pieces(words), ending="*")):
-        place = {"scope": tenant if session is None else session, "query": pattern, "limit": limit}
-        found = [
-            Found(
-                session=name,
-                seq=seq,
-                id=id,
-                digest=digest,
-                role=role,
-                score=score,
-                body=body,
-                format=wire,
-            )
-            for name, seq, id, digest, role, score, body, wire in db.execute(sql, place)
-        ]
-        if found:
-            return found
+    for phrases in (_quoted(words), _quoted(_pieces(words), ending="*")):
+        ranked = _ranked(db, words_of(tenant), phrases, session=session, limit=limit)
+        if ranked:
+            return hits(db, ranked, session=session, limit=limit)
     return ()
+
+
+def _ranked(
+    db: apsw.Connection, words: str, phrases: Sequence[str], *, session: int | None, limit: int
+) -> list[tuple[int, float]]:
+    """Contents that hold one of the phrases, with the share they reach of the best score there can be."""
+    sql = _RANKED.replace("WORDS", words).replace("SCOPE", "" if session is None else _SCOPE)
+    scope = () if session is None else (session,)
+    rows = list(db.execute(sql, (" OR ".join(phrases) or '""', limit, *scope)))
+    best = _best(db, words, phrases) if rows else 1.0
+    return [(content, min(1.0, score / best)) for content, score in rows]
+
+
+def _best(db: apsw.Connection, words: str, phrases: Sequence[str]) -> float:
+    """What a text would score that says all of it, over and over: the sum of the words' weights in FTS5.
+
+    A word that nobody said counts too: who says the rest has not said it all.
+    """
+    rows = db.execute(f"SELECT count(*) FROM {words}_docsize").get
+    counts = (db.execute(_COUNT.replace("WORDS", words), (phrase,)).get for phrase in phrases)
+    weights = (math.log((rows - count + 0.5) / (count + 0.5)) for count in counts)
+    return _SATURATED * sum(max(weight, 1e-6) for weight in weights)
 
 
 def _words(query: str) -> list[str]:
     words = [word for word in query.lower().split() if _WORD.search(word)]
-    telling = [word for word in words if word.strip("?!.,;:'\"()") not in _STOP_WORDS]
+    telling = [word for word in words if word.strip("?!.,;:'\"()") not in STOP_WORDS]
     return list(dict.fromkeys(telling or words))[:_MOST_WORDS]
 
 
@@ -110,6 +91,5 @@ def _pieces(words: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))[:_MOST_WORDS]
 
 
-def _any(words: Sequence[str], *, ending: str = "") -> str:
-    quoted = (_spaced(word).replace('"', " ") for word in words)
-    return " OR ".join(f'"{word}"{ending}' for word in quoted) or '""'
+def _quoted(words: Sequence[str], *, ending: str = "") -> list[str]:
+    return [f'"{_spaced(word).replace(chr(34), " ")}"{ending}' for word in words]

@@ -12,10 +12,11 @@ import apsw
 from foveal.errors import InputError, NotFoundError
 from foveal.events import Event, payload
 from foveal.model import Absence, Entry
-from foveal.store import erasing, history, storing
+from foveal.store import builds, erasing, history, records, sessions, storing, summaries, tasks, vectors
 from foveal.store.base import (
     BuildRecord,
     Checked,
+    CompressionRecord,
     Content,
     Draft,
     Found,
@@ -23,13 +24,17 @@ from foveal.store.base import (
     Located,
     LoggedEvent,
     SessionRecord,
+    SummaryRecord,
+    TaskRecord,
+    TypedRecord,
 )
-from foveal.store.database import Database
+from foveal.store.database import Database, undecided
+from foveal.store.hits import hits
+from foveal.store.nearest import Scan
 from foveal.store.schema import tenant_number
 from foveal.store.search import search
 from foveal.store.upkeep import backup, verify
-
-_SESSION = "SELECT id, name, format, model, preset, created_at, branch, length, version FROM sessions"
+from foveal.store.vectors import Progress
 
 _GROW = """
     UPDATE sessions
@@ -55,18 +60,12 @@ _MARK = """
     WHERE branch = ?4 AND seq = ?5 AND absence <> 'erased' RETURNING seq
 """
 _CHANGED = "UPDATE sessions SET version = version + 1 WHERE id = ?"
-_SAVE_BUILD = """
-    INSERT INTO builds (session, number, created_at, preset, model, budget, tokens, manifest)
-    SELECT ?1, coalesce(max(number), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7 FROM builds WHERE session = ?1
-    RETURNING number
-"""
 _LOG = "INSERT INTO events (tenant, session, created_at, name, payload) VALUES (?, ?, ?, ?, ?)"
 _EVENTS = """
     SELECT number, created_at, name, session, payload FROM events
     WHERE tenant = ? AND number > ? ORDER BY number LIMIT ?
 """
 _PREFIX = re.compile("[0-9a-f]{8,64}")
-_BUILD = "SELECT number, created_at, preset, model, budget, tokens, manifest FROM builds WHERE session = ?"
 
 
 class SqliteStore:
@@ -75,6 +74,8 @@ class SqliteStore:
     def __init__(self, database: Database, tenant: str) -> None:
         self._database = database
         self._log_holds_erased = False
+        self._scans: dict[str, Scan] = {}
+        self._embedded: dict[str, Progress] = {}
         with database.using() as db:
             self._tenant = tenant_number(db, storing.storable(tenant))
 
@@ -86,23 +87,24 @@ class SqliteStore:
             self._forget_log()
 
     def session(self, name: str, *, now: float, model: str = "", preset: str = "") -> SessionRecord:
-        key = (self._tenant, storing.storable(name))
+        name = storing.storable(name)
         with self._database.reading() as db:
-            known = _sessions(db, "WHERE tenant = ? AND name = ?", key)
-        if known and model in ("", known[0].model) and preset in ("", known[0].preset):
-            return known[0]
+            known = sessions.known(db, self._tenant, name)
+        if known and model in ("", known.model) and preset in ("", known.preset):
+            return known
         with self._database.writing() as db:
-            _ensure(db, key, now)
-            db.execute(
-                "UPDATE sessions SET model = iif(?1 = '', model, ?1), preset = iif(?2 = '', preset, ?2)"
-                " WHERE tenant = ?3 AND name = ?4",
-                (storing.storable(model), storing.storable(preset), *key),
+            return sessions.ensure(
+                db,
+                self._tenant,
+                name,
+                now=now,
+                model=storing.storable(model),
+                preset=storing.storable(preset),
             )
-            return _sessions(db, "WHERE tenant = ? AND name = ?", key)[0]
 
     def sessions(self) -> Sequence[SessionRecord]:
         with self._database.reading() as db:
-            return _sessions(db, "WHERE tenant = ? ORDER BY id", (self._tenant,))
+            return sessions.all_of(db, self._tenant)
 
     def head(self, session: int) -> Head:
         with self._database.using() as db:
@@ -120,7 +122,10 @@ class SqliteStore:
                     f"cannot store at {start}: the session has {head.length} messages",
                     remedy="read `head` again and store at its `length` or before",
                 )
-            branch = head.branch if start == head.length else history.fork(db, session, head, start)
+            branch = head.branch
+            if start < head.length:
+                branch = history.fork(db, session, head, start)
+                tasks.fork(db, session, start)
             telling = next((d.message.format for d in drafts if d.message.format != "plain"), None)
             db.execute(_GROW, (branch, start + len(drafts), telling, session))
             target = storing.Target(tenant=self._tenant, session=session, branch=branch, counter=counter)
@@ -196,31 +201,115 @@ class SqliteStore:
 
     def delete_session(self, session: int) -> None:
         with self._database.writing() as db:
-            history.head_of(db, self._tenant, session)
+            self._known(db, session)
             erasing.delete_session(db, self._tenant, session)
         self._forget_log()
 
     def search(self, query: str, *, session: int | None = None, limit: int = 10) -> Sequence[Found]:
         with self._database.reading() as db:
-            if session is not None:
-                history.head_of(db, self._tenant, session)
+            self._known(db, session)
             return search(db, query, tenant=self._tenant, session=session, limit=limit)
+
+    def nearest(
+        self,
+        vector: bytes,
+        embedder: str,
+        *,
+        session: int | None = None,
+        limit: int = 20,
+        floor: float = 0.45,
+    ) -> Sequence[Found]:
+        with self._database.reading() as db:
+            self._known(db, session)
+            size = vectors.size_of(db, self._tenant, embedder)
+            if size is None:
+                return ()
+            vectors.check(vector, embedder, size)
+            near = self._scan(db, embedder).nearest(db, vector, session=session, limit=limit, floor=floor)
+            return hits(db, near, session=session, limit=limit)
+
+    def summary(self, key: str) -> SummaryRecord | None:
+        return self.summaries([key]).get(key)
+
+    def summaries(self, keys: Sequence[str]) -> Mapping[str, SummaryRecord]:
+        with self._database.using() as db:
+            return summaries.read(db, self._tenant, keys)
+
+    def save_summary(self, record: SummaryRecord, sources: Sequence[str]) -> bool:
+        with self._database.writing() as db:
+            return summaries.save(db, self._tenant, record, sources)
+
+    def vectors(
+        self, session: int, embedder: str, *, start: int = 0, stop: int | None = None
+    ) -> Sequence[bytes | None]:
+        with self._database.reading() as db:
+            head = history.head_of(db, self._tenant, session)
+            return vectors.read(db, head, embedder, start=start, stop=stop)
+
+    def save_vectors(self, by_digest: Mapping[str, bytes], embedder: str) -> None:
+        with self._database.writing() as db:
+            vectors.save(db, self._tenant, embedder, by_digest)
+
+    def unembedded(self, embedder: str, *, limit: int) -> Sequence[Content]:
+        with self._database.reading() as db:
+            return self._progress(db, embedder).missing(db, limit)
+
+    def records(self, session: int, *, start: int = 0, stop: int | None = None) -> Sequence[TypedRecord]:
+        with self._database.reading() as db:
+            return records.read(db, history.head_of(db, self._tenant, session), start, stop)
+
+    def save_records(self, by_digest: Mapping[str, Sequence[tuple[str, str]]]) -> None:
+        with self._database.writing() as db:
+            records.save(db, self._tenant, by_digest)
+
+    def unmined(self, *, session: int | None = None, limit: int) -> Sequence[Content]:
+        with self._database.reading() as db:
+            self._known(db, session)
+            return records.unmined(db, self._tenant, session=session, limit=limit)
+
+    def start_task(self, session: int, name: str, *, now: float) -> TaskRecord:
+        with self._database.writing() as db:
+            head = history.head_of(db, self._tenant, session)
+            return tasks.start(db, session, head, name=name, now=now)
+
+    def end_task(self, session: int, *, now: float) -> TaskRecord | None:
+        with self._database.writing() as db:
+            return tasks.end(db, session, history.head_of(db, self._tenant, session), now=now)
+
+    def save_task_summary(self, session: int, number: int, text: str, *, version: int) -> bool:
+        with self._database.writing() as db:
+            head = history.head_of(db, self._tenant, session)
+            return head.version == version and tasks.save_summary(db, session, number, text)
+
+    def tasks(self, session: int) -> Sequence[TaskRecord]:
+        with self._database.reading() as db:
+            self._known(db, session)
+            return tasks.read(db, session)
+
+    def save_compression(self, session: int, record: CompressionRecord) -> None:
+        with self._database.writing() as db:
+            self._known(db, session)
+            builds.save_compression(db, session, record)
+
+    def compressions(self, session: int, *, limit: int = 1000) -> Sequence[CompressionRecord]:
+        with self._database.reading() as db:
+            self._known(db, session)
+            return builds.compressions(db, session, limit)
 
     def save_build(self, session: int, build: BuildRecord) -> int:
         with self._database.writing() as db:
-            history.head_of(db, self._tenant, session)
-            row = (build.created_at, build.preset, build.model, build.budget, build.tokens, build.manifest)
-            number: int = db.execute(_SAVE_BUILD, (session, *row)).get
-            return number
+            self._known(db, session)
+            return builds.save(db, session, build)
 
     def build(self, session: int, number: int | None = None) -> BuildRecord | None:
-        wanted = "" if number is None else " AND number = ?"
-        key = (session,) if number is None else (session, number)
-        found = self._builds(session, f"{_BUILD}{wanted} ORDER BY number DESC LIMIT 1", key)
-        return found[0] if found else None
+        with self._database.reading() as db:
+            self._known(db, session)
+            return next(iter(builds.read(db, session, number, limit=1)), None)
 
     def builds(self, session: int, *, limit: int = 50) -> Sequence[BuildRecord]:
-        return self._builds(session, f"{_BUILD} ORDER BY number DESC LIMIT ?", (session, limit))
+        with self._database.reading() as db:
+            self._known(db, session)
+            return builds.read(db, session, None, limit)
 
     def log(self, session: str, events: Sequence[Event], *, now: float) -> None:
         rows = [
@@ -248,21 +337,18 @@ class SqliteStore:
         with self._database.using() as db:
             db.close()
 
-    def _builds(self, session: int, sql: str, key: tuple[int, ...]) -> list[BuildRecord]:
-        with self._database.reading() as db:
+    def _known(self, db: apsw.Connection, session: int | None) -> None:
+        """Refuse the number of a session that is not this tenant's."""
+        if session is not None:
             history.head_of(db, self._tenant, session)
-            return [
-                BuildRecord(
-                    number=number,
-                    created_at=created_at,
-                    preset=preset,
-                    model=model,
-                    budget=budget,
-                    tokens=tokens,
-                    manifest=manifest,
-                )
-                for number, created_at, preset, model, budget, tokens, manifest in db.execute(sql, key)
-            ]
+
+    def _scan(self, db: apsw.Connection, embedder: str) -> Scan:
+        fresh = Scan(tenant=self._tenant, embedder=embedder)
+        return fresh if undecided(db) else self._scans.setdefault(embedder, fresh)
+
+    def _progress(self, db: apsw.Connection, embedder: str) -> Progress:
+        fresh = Progress(tenant=self._tenant, embedder=embedder)
+        return fresh if undecided(db) else self._embedded.setdefault(embedder, fresh)
 
     def _forget_log(self) -> None:
         """The write-ahead log still holds the old pages; empty it as far as other readers allow."""
@@ -270,29 +356,3 @@ class SqliteStore:
             self._log_holds_erased = db.in_transaction  # then `together` does it when it ends
             if not self._log_holds_erased:
                 db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def _ensure(db: apsw.Connection, key: tuple[int, str], now: float) -> None:
-    if db.execute("SELECT 1 FROM sessions WHERE tenant = ? AND name = ?", key).get:
-        return
-    db.execute("INSERT INTO sessions (tenant, name, created_at, branch) VALUES (?, ?, ?, 0)", (*key, now))
-    session = db.last_insert_rowid()
-    db.execute("INSERT INTO branches (session) VALUES (?)", (session,))
-    db.execute("UPDATE sessions SET branch = ? WHERE id = ?", (db.last_insert_rowid(), session))
-
-
-def _sessions(db: apsw.Connection, where: str, key: tuple[int | str, ...]) -> list[SessionRecord]:
-    return [
-        SessionRecord(
-            id=number,
-            name=name,
-            format=wire,
-            model=model,
-            preset=preset,
-            created_at=created_at,
-            head=Head(branch=branch, length=length, version=version, format=wire, model=model, preset=preset),
-        )
-        for number, name, wire, model, preset, created_at, branch, length, version in (
-            db.execute(f"{_SESSION} {where}", key)
-        )
-    ]

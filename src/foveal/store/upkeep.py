@@ -14,6 +14,7 @@ from foveal.store.base import Checked
 from foveal.store.database import Database
 from foveal.store.faults import translated
 from foveal.store.schema import words_of
+from foveal.store.summaries import text_hash
 from foveal.wire import address
 
 _BODIES = """
@@ -38,6 +39,29 @@ _GAPS = """
 _UNINDEXED = """
     SELECT digest FROM contents
     WHERE tenant = ? AND body IS NOT NULL AND id NOT IN (SELECT rowid FROM WORDS)
+"""
+_SUMMARIES = "SELECT key, text, hash FROM summaries WHERE tenant = ?"
+_SOURCELESS = """
+    SELECT key FROM summaries WHERE tenant = ? AND id NOT IN (
+        SELECT sources.summary FROM summary_sources sources
+        GROUP BY sources.summary HAVING max(sources.number) = count(*) - 1
+    )
+"""
+_OF_ERASED = """
+    SELECT what, digest FROM contents JOIN (
+        SELECT 'a summary' AS what, content FROM summary_sources WHERE content IS NOT NULL
+        UNION ALL SELECT 'a vector', content FROM vectors
+        UNION ALL SELECT 'a record', content FROM records
+    ) AS made ON made.content = contents.id WHERE contents.tenant = ? AND contents.body IS NULL
+"""
+_ODD_VECTORS = """
+    SELECT embedder, count(*) FROM vectors WHERE tenant = ?
+    GROUP BY embedder HAVING min(length(vector)) <> max(length(vector)) OR max(length(vector)) % 4
+"""
+_ODD_TASKS = """
+    SELECT tasks.number, sessions.name FROM tasks JOIN sessions ON sessions.id = tasks.session
+    WHERE sessions.tenant = ? AND ((ended_at IS NULL) <> (last IS NULL) OR last < first - 1 OR first < 0
+        OR (left_behind = 0 AND coalesce(last, first - 1) >= length))
 """
 _MESSAGES = """
     SELECT count(*) FROM entries JOIN branches ON branches.id = entries.branch
@@ -74,6 +98,22 @@ def _faults(db: apsw.Connection, tenant: int) -> Iterator[str]:
         yield f"branch {branch} of session {name!r} has {count} messages from {fork_at} to {stop}"
     for (digest,) in db.execute(_UNINDEXED.replace("WORDS", words_of(tenant)), (tenant,)):
         yield f"content {digest[:20]} cannot be found by search: it is not in the index"
+    yield from _faults_of_made(db, tenant)
+
+
+def _faults_of_made(db: apsw.Connection, tenant: int) -> Iterator[str]:
+    """What is wrong with summaries, vectors, records and tasks."""
+    for key, text, hash in db.execute(_SUMMARIES, (tenant,)):
+        if text_hash(text) != hash:
+            yield f"summary {key[:20]} is not what was stored: its hash differs"
+    for (key,) in db.execute(_SOURCELESS, (tenant,)):
+        yield f"summary {key[:20]} has lost what it covers"
+    for what, digest in db.execute(_OF_ERASED, (tenant,)):
+        yield f"{what} of content {digest[:20]} was kept, though that was erased"
+    for embedder, count in db.execute(_ODD_VECTORS, (tenant,)):
+        yield f"the {count} vectors of embedder {embedder!r} are not all of one size"
+    for number, name in db.execute(_ODD_TASKS, (tenant,)):
+        yield f"task {number} of session {name!r} does not say where it begins and ends"
 
 
 def _address(body: str) -> str:

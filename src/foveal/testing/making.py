@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Callable
 
 from foveal.errors import FovealError
@@ -30,6 +31,14 @@ def draft(text: str, *, id: str = "", role: Role = "user", body: str = "", pinne
         pinned=pinned,
     )
     return Draft(message=message, tokens=len(text.split()), created_at=NOW)
+
+
+def digest(text: str) -> str:
+    return draft(text).message.digest
+
+
+def vector(*numbers: float) -> bytes:
+    return struct.pack(f"<{len(numbers)}f", *numbers)
 
 
 def opened(open_store: OpenStore, tenant: str, *texts: str) -> tuple[Store, int]:

@@ -1,0 +1,67 @@
+"""What was built and compressed in → the same out again, newest first: a session's own book-keeping."""
+
+from __future__ import annotations
+
+import apsw
+
+from foveal.store.base import BuildRecord, CompressionRecord
+
+_SAVE = """
+    INSERT INTO builds (session, number, created_at, preset, model, budget, tokens, manifest)
+    SELECT ?1, coalesce(max(number), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7 FROM builds WHERE session = ?1
+    RETURNING number
+"""
+_BUILDS = """
+    SELECT number, created_at, preset, model, budget, tokens, manifest FROM builds
+    WHERE session = ? AND number >= ? AND number <= ? ORDER BY number DESC LIMIT ?
+"""
+_LAST = 2**63 - 1
+_SAVE_COMPRESSION = """
+    INSERT INTO compressions (session, number, created_at, original, compressed, seconds, what)
+    SELECT ?1, coalesce(max(number), 0) + 1, ?2, ?3, ?4, ?5, ?6 FROM compressions WHERE session = ?1
+"""
+_COMPRESSIONS = """
+    SELECT created_at, original, compressed, seconds, what FROM compressions
+    WHERE session = ? ORDER BY number DESC LIMIT ?
+"""
+
+
+def save(db: apsw.Connection, session: int, build: BuildRecord) -> int:
+    row = (build.created_at, build.preset, build.model, build.budget, build.tokens, build.manifest)
+    number: int = db.execute(_SAVE, (session, *row)).get
+    return number
+
+
+def read(db: apsw.Connection, session: int, number: int | None, limit: int) -> list[BuildRecord]:
+    """The builds of a session, or the one of that number."""
+    return [
+        BuildRecord(
+            number=build,
+            created_at=created_at,
+            preset=preset,
+            model=model,
+            budget=budget,
+            tokens=tokens,
+            manifest=manifest,
+        )
+        for build, created_at, preset, model, budget, tokens, manifest in (
+            db.execute(
+                _BUILDS,
+                (session, 0 if number is None else number, _LAST if number is None else number, limit),
+            )
+        )
+    ]
+
+
+def save_compression(db: apsw.Connection, session: int, record: CompressionRecord) -> None:
+    row = (record.created_at, record.original, record.compressed, record.seconds, record.what)
+    db.execute(_SAVE_COMPRESSION, (session, *row))
+
+
+def compressions(db: apsw.Connection, session: int, limit: int) -> list[CompressionRecord]:
+    return [
+        CompressionRecord(
+            created_at=created_at, original=original, compressed=compressed, seconds=seconds, what=what
+        )
+        for created_at, original, compressed, seconds, what in db.execute(_COMPRESSIONS, (session, limit))
+    ]

@@ -1,0 +1,226 @@
+"""What the background promises: small units, others first, no failure spreads, nothing is lost."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from itertools import pairwise
+
+import pytest
+
+from foveal.jobs import Job, Memo, Pace, Worker
+
+SOON = 10.0
+EAGER = Pace(quiet=0.0, first_retry=0.01, last_retry=0.02)
+
+
+@contextmanager
+def worker(*jobs: Job, pace: Pace = EAGER, faults: list[str] | None = None) -> Iterator[Worker]:
+    told = [] if faults is None else faults
+    named = {f"job {number}": job for number, job in enumerate(jobs)}
+    with closing(
+        Worker(named, faults=lambda name, error: told.append(f"{name}: {error}"), pace=pace)
+    ) as made:
+        yield made
+
+
+def units(done: list[str], *names: str) -> Job:
+    """Does one of the names with each unit."""
+    left = list(names)
+
+    def job() -> bool:
+        if left:
+            done.append(left.pop(0))
+        return bool(left)
+
+    return job
+
+
+def failing(times: int) -> Job:
+    left = [ValueError(f"fault {number}") for number in range(times)]
+
+    def job() -> bool:
+        if left:
+            raise left.pop(0)
+        return False
+
+    return job
+
+
+def eventually(condition: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + SOON
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.002)
+    return condition()
+
+
+def threads() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name == "foveal-worker"]
+
+
+def test_every_unit_is_done_and_jobs_take_turns() -> None:
+    done: list[str] = []
+    with worker(units(done, "a1", "a2", "a3"), units(done, "b1", "b2")) as jobs:
+        assert jobs.drain(SOON)
+    assert done == ["a1", "b1", "a2", "b2", "a3"]
+
+
+def test_there_is_a_thread_only_while_there_is_work() -> None:
+    done: list[str] = []
+    with worker(units(done, "a")) as jobs:
+        assert threads() == []
+        jobs.wake()
+        assert eventually(lambda: done == ["a"] and not threads())
+        jobs.wake()
+        assert jobs.drain(SOON)
+
+
+def test_work_that_appears_while_a_unit_is_done_is_not_missed() -> None:
+    started, go, done = threading.Event(), threading.Event(), list[int]()
+
+    def job() -> bool:
+        started.set()
+        assert go.wait(SOON)
+        done.append(1)
+        return False
+
+    with worker(job) as jobs:
+        jobs.wake()
+        assert started.wait(SOON)
+        jobs.wake()
+        go.set()
+        assert eventually(lambda: len(done) == 2)
+
+
+def test_it_waits_until_the_store_is_quiet() -> None:
+    done: list[str] = []
+    with worker(units(done, "a"), pace=Pace(quiet=60.0, patience=120.0)) as jobs:
+        jobs.busy()
+        jobs.wake()
+        time.sleep(0.05)
+        assert done == []
+        assert jobs.drain(SOON)
+    assert done == ["a"]
+
+
+def test_under_steady_use_the_work_goes_on() -> None:
+    done: list[str] = []
+    with worker(units(done, "a", "b"), pace=Pace(quiet=60.0, patience=0.05)) as jobs:
+        jobs.busy()
+        jobs.wake()
+        assert eventually(lambda: done == ["a", "b"])
+
+
+def test_a_failure_is_told_and_tried_again_and_stops_no_other_job() -> None:
+    done, faults = list[str](), list[str]()
+    with worker(failing(2), units(done, "a", "b", "c"), faults=faults) as jobs:
+        jobs.wake()
+        assert eventually(lambda: len(faults) == 2 and len(done) == 3)
+        assert eventually(lambda: jobs.drain(SOON))
+    assert faults == ["job 0: fault 0", "job 0: fault 1"]
+
+
+def test_a_job_that_keeps_failing_is_tried_less_and_less() -> None:
+    tried: list[float] = []
+
+    def job() -> bool:
+        tried.append(time.monotonic())
+        raise ValueError
+
+    with worker(job, pace=Pace(quiet=0.0, first_retry=0.02, last_retry=60.0)) as jobs:
+        jobs.wake()
+        assert eventually(lambda: len(tried) == 4)
+    pauses = [after - before for before, after in pairwise(tried)]
+    assert [pause >= least for pause, least in zip(pauses, (0.02, 0.04, 0.08), strict=True)] == [True] * 3
+
+
+def test_draining_says_when_something_failed_and_does_the_rest() -> None:
+    done: list[str] = []
+    with worker(failing(9), units(done, "a", "b"), pace=Pace(quiet=0.0, first_retry=60.0)) as jobs:
+        assert not jobs.drain(SOON)
+    assert done == ["a", "b"]
+
+
+def test_draining_gives_up_when_its_time_is_over() -> None:
+    go = threading.Event()
+    with worker(lambda: not go.wait(SOON)) as jobs:
+        assert not jobs.drain(0.02)
+        go.set()
+        assert jobs.drain(SOON)
+
+
+def test_closing_waits_for_the_unit_in_hand_and_begins_no_other() -> None:
+    started, done = threading.Event(), list[str]()
+
+    def job() -> bool:
+        started.set()
+        time.sleep(0.05)
+        done.append("whole")
+        return True
+
+    with worker(job) as jobs:
+        jobs.wake()
+        assert started.wait(SOON)
+    assert (done, threads()) == (["whole"], [])
+
+
+def test_what_is_closed_stays_closed() -> None:
+    done: list[str] = []
+    with worker(units(done, "a")) as jobs:
+        jobs.close()
+        jobs.wake()
+        assert (jobs.drain(SOON), threads()) == (False, [])
+    assert done == []
+
+
+def test_a_job_may_close_its_own_worker() -> None:
+    with worker(lambda: jobs.close() or True) as jobs:
+        jobs.wake()
+        assert eventually(lambda: not threads())
+
+
+def test_no_jobs_are_done_at_once() -> None:
+    with worker() as jobs:
+        assert jobs.drain(0)
+
+
+def memo(*, most: int = 2) -> tuple[Memo[str], list[float]]:
+    now = [0.0]
+    return Memo(30.0, most, clock=lambda: now[0]), now
+
+
+def test_a_memo_remembers_for_its_time_and_no_longer() -> None:
+    kept, now = memo()
+    kept.put("a", "1")
+    now[0] = 29.9
+    assert kept.get("a") == "1"
+    now[0] = 30.0
+    assert kept.get("a") is None
+
+
+def test_a_memo_that_is_full_forgets_what_was_not_asked_for_longest() -> None:
+    kept, _ = memo()
+    for key in "ab":
+        kept.put(key, key)
+    kept.get("a")
+    kept.put("c", "c")
+    assert [kept.get(key) for key in "abc"] == ["a", None, "c"]
+
+
+def test_a_memo_takes_the_newest_value_and_can_forget_all() -> None:
+    kept, _ = memo()
+    kept.put("a", "1")
+    kept.put("a", "2")
+    assert kept.get("a") == "2"
+    kept.clear()
+    assert kept.get("a") is None
+
+
+@pytest.mark.parametrize("most", [0, 1, 5])
+def test_a_memo_never_holds_more_than_its_most(most: int) -> None:
+    kept, _ = memo(most=most)
+    for number in range(20):
+        kept.put(str(number), "x")
+    assert sum(kept.get(str(number)) is not None for number in range(20)) == most
