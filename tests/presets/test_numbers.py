@@ -109,6 +109,7 @@ def test_an_unknown_number_is_refused_with_the_nearest_known_one(
         ("reploid", {"error_words": 5}, "`error_words` is 5", "a text in quotes"),
         ("reploid", {"target": 1.5}, "`target` is 1.5", "a number above 0 to 1"),
         ("fifth", {"total": 0}, "`total` is 0", "a whole number above 0"),
+        ("omar", {"exact_steps": 0}, "`exact_steps` is 0", "a whole number above 0"),
         ("omar", {"prefer_recent": 1}, "`prefer_recent` is 1", "true or false"),
         ("omar", {"recency": "cubic"}, "`recency` is 'cubic'", '"linear" or "exponential"'),
         ("omar", {"urgency": {"veryHigh": 5}}, "`urgency.veryHigh` would never be found", "small letters"),
@@ -130,7 +131,7 @@ def test_the_words_of_a_trade_may_be_new() -> None:
     assert leaves(found)["urgency"] == {**leaves(DEFAULTS["omar"])["urgency"], "on_fire": 30}
 
 
-@pytest.mark.parametrize("name", ["omarr", "recent"])
+@pytest.mark.parametrize("name", ["omarr", "sliding"])
 def test_a_preset_without_numbers_is_refused(name: str) -> None:
     with pytest.raises(ConfigError, match=f"numbers: there are no numbers of a preset '{name}'"):
         presets.find("omar", {name: {}})

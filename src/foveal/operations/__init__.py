@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from foveal.operations import history, omar, plans, windows
+from foveal.operations import compaction, history, omar, plans, windows
 from foveal.operations.registry import Events, Operation, Registry
 
 __all__ = ["REGISTRY", "Events", "Operation", "events", "find", "run", "schema"]
 
-REGISTRY = Registry((*history.OPERATIONS, *omar.OPERATIONS, *plans.OPERATIONS, *windows.OPERATIONS))
+REGISTRY = Registry(
+    (
+        *compaction.OPERATIONS,
+        *history.OPERATIONS,
+        *omar.OPERATIONS,
+        *plans.OPERATIONS,
+        *windows.OPERATIONS,
+    )
+)
 
 
 def find(name: str | int) -> Operation:

@@ -40,7 +40,8 @@ class Account(TypedDict):
 
 def account(history: History, choice: Choice, costs: Mapping[str, int]) -> Account:
     """Tokens, decisions and repairs of a window; `costs` are those of the parts that are no turns."""
-    parts = {**costs, "notes": choice.notes * history.note_tokens}
+    marked = sum(chunk.tokens for chunk in choice.selection.markers.values())
+    parts = {**costs, "notes": choice.notes * history.note_tokens + marked}
     for turn, chunk in choice.window.items():
         part = _part(choice, turn)
         parts[part] = parts.get(part, 0) + chunk.tokens
@@ -86,6 +87,8 @@ def _decisions(history: History, choice: Choice) -> Iterator[Decision]:
 
 def _because_in(history: History, choice: Choice, turn: int) -> str:
     chunk, selection = choice.window[turn], choice.selection
+    if turn in selection.forms:
+        return selection.reasons.get(turn) or selection.because_in
     if chunk.detail == "trimmed":
         whole = history.chunk(turn).tokens
         return f"open turn; its longest results were cut from {whole:,} to {chunk.tokens:,} tokens"
@@ -108,10 +111,14 @@ def _out(history: History, choice: Choice, start: int, stop: int) -> Iterator[De
 
 def _chosen_out(history: History, selection: Selection, start: int, stop: int) -> Iterator[Decision]:
     """Turns with a reason of their own one by one, the others as one run."""
-    if not selection.reasons:
+    if not any(start <= turn < stop for turn in (*selection.reasons, *selection.folded)):
         yield from _run(history, start, stop, selection.because_out)
         return
     for turn in range(start, stop):
+        if why := selection.folded.get(turn):
+            first, last = history.span(turn)
+            yield Decision(first=first, last=last, verdict="kept", tokens=0, because=why, detail="folded")
+            continue
         (decision,) = _run(history, turn, turn + 1, selection.reasons.get(turn, selection.because_out))
         slot = selection.charged.get(turn, "")
         yield replace(decision, score=selection.scores.get(turn), slot=slot)

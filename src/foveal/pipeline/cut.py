@@ -1,14 +1,14 @@
 """Text and room in → its head and tail, with what was cut said in between; never over the room.
 
-Used where a whole piece is too large: the open turn's tool results.
+And where a whole piece is too large, the open turn's tool results in short form.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
-from foveal.model import Message, Part, Text, ToolResult
+from foveal.model import Message
+from foveal.pipeline.compact.shorten import Render, Scale, capped, leveled
 
 HEAD_SHARE = 0.6
 """Of the room, for the head: what a tool prints first names what follows; errors come last."""
@@ -41,10 +41,6 @@ def _cut_to(text: str, size: int) -> str:
     return f"{head.rstrip()}\n[… {len(text) - size:,} characters cut …]\n{tail.lstrip()}".strip()
 
 
-Render = Callable[[Sequence[Message]], Sequence[Message]]
-"""Messages as the provider will read them, where that is not as they are."""
-
-
 def cut_results(
     messages: Sequence[Message],
     room: int,
@@ -53,19 +49,8 @@ def cut_results(
     *,
     render: Render = tuple,
 ) -> tuple[Message, ...] | None:
-    """Cut the longest tool results until the messages fit; None if even that is not enough."""
-    sizes = [count(text) for text in _texts(messages)]
-    fixed = sum(map(price, render(messages))) - sum(sizes)
-    # What is written otherwise may shrink by more than the texts in it: the shortest is always tried.
-    cap = max(0, _level(sizes, room - fixed)) if sizes else -1
-    while cap >= 0:
-        shorter = tuple(_capped(message, cap, count) for message in messages)
-        over = sum(map(price, render(shorter))) - room
-        if over <= 0:
-            return shorter
-        # A cut text can cost a token or two more inside its message than on its own.
-        cap -= max(1, over // max(1, sum(size > cap for size in sizes)))
-    return None
+    """Shorten the longest tool results until the messages fit; None if even that is not enough."""
+    return leveled(messages, room, Scale(price=price, count=count, render=render))
 
 
 def least(
@@ -76,46 +61,5 @@ def least(
     render: Render = tuple,
 ) -> int:
     """What the messages cost at the very least."""
-    return sum(map(price, render([_capped(message, 0, count) for message in messages])))
-
-
-def _texts(messages: Sequence[Message]) -> list[str]:
-    return [
-        part.text
-        for message in messages
-        for result in message.results
-        for part in result.parts
-        if isinstance(part, Text)
-    ]
-
-
-def _level(sizes: Sequence[int], room: int) -> int:
-    """The height to which the longest may rise so that all together fit: water finds its level.
-
-    >>> _level([100, 10, 50], 100)
-    45
-    """
-    left = room
-    for place, size in enumerate(sorted(sizes)):
-        share = left // (len(sizes) - place)
-        if size > share:
-            return share
-        left -= size
-    return max(sizes, default=-1)
-
-
-def _capped(message: Message, cap: int, count: Callable[[str], int]) -> Message:
-    parts = tuple(_short(part, cap, count) for part in message.parts)
-    return message if parts == message.parts else replace(message, parts=parts, body="")
-
-
-def _short(part: Part, cap: int, count: Callable[[str], int]) -> Part:
-    if not isinstance(part, ToolResult):
-        return part
-    inner = tuple(_shorter(p, cap, count) if isinstance(p, Text) else p for p in part.parts)
-    return part if inner == part.parts else replace(part, parts=inner, edited=True)
-
-
-def _shorter(part: Text, cap: int, count: Callable[[str], int]) -> Text:
-    text = cut(part.text, cap, count)
-    return part if count(text) >= count(part.text) else replace(part, text=text, edited=True)
+    scale = Scale(price=price, count=count, render=render)
+    return scale.total(capped(messages, 0, scale))

@@ -61,7 +61,8 @@ class History:
         self._stand_ins: dict[int, str] = {}
         """Texts that windows show in place of a left-out turn and those before it."""
         self._chunks: dict[int, Chunk] = {}
-        self._made: dict[tuple[int, str], Any] = {}
+        self._made: dict[int, dict[str, Any]] = {}
+        """By turn, what was remembered of it."""
 
     def extend(self, entries: Sequence[Entry]) -> None:
         """Take newly arrived entries; only the turn they join is looked at again."""
@@ -75,6 +76,7 @@ class History:
         self._tail = joined(self._tail, link, runs=self.frame.chained)
         turn = len(self._starts) - 1
         self._chunks.pop(turn, None)
+        self._made.pop(turn, None)
         self._entries.append(entry)
         self._sums.append(self._sums[-1] + entry.tokens)
         if self._absent.get(turn) == EMPTY:
@@ -101,6 +103,16 @@ class History:
     @property
     def entries(self) -> Sequence[Entry]:
         return self._entries
+
+    @property
+    def starts(self) -> Sequence[int]:
+        """The position of each turn's first message."""
+        return self._starts
+
+    @property
+    def sums(self) -> Sequence[int]:
+        """Stored tokens before each position, and of everything at last."""
+        return self._sums
 
     @property
     def tokens(self) -> int:
@@ -155,11 +167,19 @@ class History:
     def _prepared(self, turn: int) -> Chunk:
         first, last = self.span(turn)
         if turn in self._stand_ins:
-            note = self.frame.scribe.note(self._stand_ins[turn])
-            return replace(self._written([note], first, last, ()), detail="folded")
+            return self.folded(turn, self._stand_ins[turn])
         read = self._read(first, last + 1)
         messages, repairs = mend(read, self.frame.rules, self.frame.scribe, seq=first)
         return self._written(messages, first, last, repairs)
+
+    def folded(self, turn: int, text: str) -> Chunk:
+        """A note in the place of a turn, for it and whatever else the text covers."""
+        first, last = self.span(turn)
+        return replace(self.note(text), first=first, last=last, detail="folded")
+
+    def note(self, text: str) -> Chunk:
+        """A note of ours that stands in no turn's place."""
+        return self._written([self.frame.scribe.note(text)], -1, -1, ())
 
     def stand_in(self, turn: int) -> str:
         """The text that windows show in place of this turn; empty for the others."""
@@ -171,10 +191,10 @@ class History:
 
     def remembered(self, turn: int, make: Callable[[History, int], T]) -> T:
         """What `make` says of a turn, asked once for as long as the turn does not change."""
-        key = (turn, make.__qualname__)
-        if key not in self._made or turn == len(self) - 1:
-            self._made[key] = make(self, turn)
-        found: T = self._made[key]
+        made, name = self._made.setdefault(turn, {}), make.__qualname__
+        if name not in made:
+            made[name] = make(self, turn)
+        found: T = made[name]
         return found
 
     def _written(
@@ -196,6 +216,7 @@ class History:
     def release(self, turn: int) -> None:
         """Let go of the prepared turns before this one: the window has moved past them."""
         self._chunks = {t: c for t, c in self._chunks.items() if t >= turn or t in self._forced}
+        self._made = {t: made for t, made in self._made.items() if t >= turn}
 
     def joint(self, before: Chunk | None, after: Chunk) -> bool:
         """Must a note of ours stand between the two for the provider to accept them as neighbours?"""
@@ -211,6 +232,12 @@ class History:
 
     def joints(self, chunks: Sequence[Chunk]) -> list[bool]:
         """For each chunk in order: does a note stand before it? System prompts are nobody's neighbours."""
+        if not self.frame.rules.calls_follow_input:  # then only the first can need one
+            found = [False] * len(chunks)
+            first = next((at for at, chunk in enumerate(chunks) if not is_system(chunk)), None)
+            if first is not None:
+                found[first] = self.joint(None, chunks[first])
+            return found
         found, before = [], None
         for chunk in chunks:
             if is_system(chunk):

@@ -18,6 +18,7 @@ from foveal.window import Score, Slot
 
 Plan = Callable[[Sequence[Item], Scene], Sequence[Slot]]
 Picker = Callable[[Sequence[Unit], int, Sequence[Slot]], Pick]
+Compactor = Callable[[History, Sequence[Unit], Pick, int, Scene], Pick]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +53,8 @@ class Recipe:
     slot_of: Callable[[Item], str]
     plan: Plan
     pick: Picker
+    compact: Compactor | None = None
+    """What becomes of the turns that `pick` leaves undecided."""
     report: Callable[[Choice, Scene], Report] | None = None
     """What the preset measures of its choice and tells about it."""
     capped: bool = False
@@ -60,7 +63,7 @@ class Recipe:
     def __call__(self, history: History, fixed: Mapping[int, Chunk], room: int, scene: Scene) -> Selection:
         """Choose among all turns; the fixed ones are paid for already."""
         turns = items(history)
-        scene = scene if scene.task else replace(scene, task=_asked(turns, max(fixed)))
+        scene = scene if scene.task else replace(scene, task=asked_of(turns, max(fixed)))
         flat = [item for found in turns.values() for item in found]
         scored = self.score(flat, scene)
         scores = {item.index: score for item, score in zip(flat, scored, strict=True)}
@@ -71,8 +74,11 @@ class Recipe:
             reasons = dict.fromkeys(turns, "everything fits")
             pick = Pick(kept=frozenset(turns), because=reasons, slots=fill(slots, found))
         else:
-            # Wherever the window opens, a note may have to stand before it.
-            pick = self.pick(found, max(0, room - history.note_tokens), slots)
+            # A note may have to stand where the window opens, and before fixed turns that call tools.
+            before = sum(unit.tokens - history.chunk(unit.turn).tokens for unit in found if unit.forced)
+            room = max(0, room - history.note_tokens - before)
+            pick = self.pick(found, room, slots)
+            pick = self.compact(history, found, pick, room, scene) if self.compact else pick
         choice = Choice(units=found, scores=scores, pick=pick)
         report = self.report(choice, scene) if self.report else SILENT
         return Selection(
@@ -83,6 +89,9 @@ class Recipe:
             scores={unit.turn: unit.score for unit in found},
             charged={unit.turn: ", ".join(unit.by_slot) for unit in found},
             slots=tuple(pick.slots),
+            forms=pick.forms,
+            folded=pick.folded,
+            markers=pick.markers,
             conflicts=pick.conflicts,
             metrics=report.metrics,
             reports=report.events,
@@ -96,7 +105,7 @@ class Recipe:
         return tokens <= room and tokens + history.note_tokens * sum(history.joints(chunks)) <= room
 
 
-def _asked(turns: Mapping[int, Sequence[Item]], opened: int) -> str:
+def asked_of(turns: Mapping[int, Sequence[Item]], opened: int) -> str:
     """The task nobody named: what the user said last, and the open turn."""
     flat = [item for found in turns.values() for item in found]
     newest = [item for item in flat if item.kind == "current_user_prompt"][-1:]

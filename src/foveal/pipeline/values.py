@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from foveal.model import Kind, Level, Role
+from foveal.model import Chunk, Kind, Level, Role
+from foveal.pipeline.compact.values import Answer
 from foveal.window import Conflict, Score, Slot
 
 __all__ = ["Conflict", "Item", "Pick", "Scene", "Score", "Slot", "Unit"]
@@ -40,6 +41,10 @@ class Scene:
     now: float
     task: str = ""
     budget: int = 0
+    count: Callable[[str], int] = len
+    """Tokens of a text."""
+    answer: Answer | None = None
+    """Who makes summaries; without one they are extracts, made anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,3 +71,7 @@ class Pick:
     conflicts: tuple[Conflict, ...] = ()
     slots: tuple[Slot, ...] = ()
     """The plan after use: what each slot was allotted, used and borrowed."""
+    forms: Mapping[int, Chunk] = field(default_factory=dict)
+    folded: Mapping[int, str] = field(default_factory=dict)
+    markers: Mapping[int, Chunk] = field(default_factory=dict)
+    """As a `Selection` has them."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
 from foveal.config import Tables
 from foveal.errors import ConfigError
 from foveal.pipeline.plan.categories import PenguinNumbers
@@ -9,6 +11,7 @@ from foveal.pipeline.plan.layers import OpenscrollNumbers
 from foveal.pipeline.plan.levels import FifthNumbers
 from foveal.pipeline.score.importance import ReploidNumbers
 from foveal.pipeline.score.omar import OmarNumbers
+from foveal.pipeline.select.recent import RecentNumbers
 from foveal.presets import plugins
 from foveal.presets.base import Preset
 from foveal.presets.fifth import fifth
@@ -16,7 +19,7 @@ from foveal.presets.numbers import DEFAULTS, Numbers, settled
 from foveal.presets.omar import omar
 from foveal.presets.openscroll import openscroll
 from foveal.presets.penguin import penguin
-from foveal.presets.recent import RECENT
+from foveal.presets.recent import recent
 from foveal.presets.reploid import reploid
 
 
@@ -33,10 +36,12 @@ def _made(numbers: Numbers) -> Preset:
             return fifth(numbers)
         case ReploidNumbers():
             return reploid(numbers)
+        case RecentNumbers():
+            return recent(numbers)
 
 
-PRESETS = {preset.name: preset for preset in (RECENT, *map(_made, DEFAULTS.values()))}
-DEFAULT = RECENT.name
+PRESETS = {preset.name: preset for preset in map(_made, DEFAULTS.values())}
+DEFAULT = "recent"
 
 __all__ = ["DEFAULT", "PRESETS", "Preset", "find"]
 
@@ -48,8 +53,10 @@ def find(name: str, numbers: Tables | None = None) -> Preset:
     """
     found = PRESETS.get(name or DEFAULT) or plugins.find(name)
     if found is None:
-        known = ", ".join(sorted({*PRESETS, *plugins.names()}))
-        raise ConfigError(f"there is no preset {name!r}", remedy=f"use one of: {known}")
+        known = sorted({*PRESETS, *plugins.names()})
+        near = get_close_matches(name, known, n=1)
+        hint = f"did you mean `{near[0]}`? " if near else ""
+        raise ConfigError(f"there is no preset {name!r}", remedy=f"{hint}use one of: {', '.join(known)}")
     if not numbers:
         return found
     own = settled([("numbers", numbers)])

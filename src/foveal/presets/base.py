@@ -14,5 +14,7 @@ class Preset:
     select: Selector
     looks_at_all: bool = False
     """It weighs every turn at every build, so their texts are kept at hand."""
+    retrieves: bool = False
+    """Old tasks, repeated errors and past topics that are mentioned come back into its windows."""
     on_failure: str = ""
     """The event its design documents for a build that could not be made."""

@@ -22,4 +22,5 @@ def fifth(numbers: FifthNumbers) -> Preset:
             pick=lambda units, room, slots: by_level(units, room, slots=slots, numbers=numbers),
         ),
         looks_at_all=True,
+        retrieves=True,
     )

@@ -20,12 +20,14 @@ from foveal.pipeline.plan.layers import OpenscrollNumbers
 from foveal.pipeline.plan.levels import FifthNumbers
 from foveal.pipeline.score.importance import ReploidNumbers
 from foveal.pipeline.score.omar import OmarNumbers
+from foveal.pipeline.select.recent import RecentNumbers
 
-Numbers = OmarNumbers | OpenscrollNumbers | PenguinNumbers | FifthNumbers | ReploidNumbers
+Numbers = OmarNumbers | OpenscrollNumbers | PenguinNumbers | FifthNumbers | ReploidNumbers | RecentNumbers
 T = TypeVar("T")
 
 DEFAULTS: Mapping[str, Numbers] = MappingProxyType(
     {
+        "recent": RecentNumbers(),
         "omar": OmarNumbers(),
         "openscroll": OpenscrollNumbers(),
         "penguin": PenguinNumbers(),
@@ -42,8 +44,12 @@ _WORDS = {
     "recency": ("linear", "exponential"),
     "solver": ("greedy", "exact"),
 }
-_SHARES = frozenset({"shares", "elasticity", "full_at", "jit_least", "target", "topic_pressure"})
-_DIVISORS = frozenset({"densities", "jit_topic_share", "pressure_share", "revenue_scale", "target", "total"})
+_SHARES = frozenset(
+    {"shares", "elasticity", "full_at", "full_share", "jit_least", "short_share", "target", "topic_pressure"}
+)
+_DIVISORS = frozenset(
+    {"densities", "exact_steps", "jit_topic_share", "pressure_share", "revenue_scale", "target", "total"}
+)
 _NAMED_IN = {"group_caps": "usual_caps", "minimums": "shares"}
 """Tables that are empty unless somebody asks: the names they may hold are those of another."""
 _OPEN = frozenset({"client_tier", "deal_status", "relationship_stage", "urgency"})

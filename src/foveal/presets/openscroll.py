@@ -1,4 +1,4 @@
-"""Eight negotiated layers; each shows its newest, history what is left."""
+"""Eight negotiated layers; each shows its newest, and history is compacted to what it got."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import partial
 from foveal.pipeline.plan.layers import OpenscrollNumbers, layers, slot_of
 from foveal.pipeline.score.recency import unscored
 from foveal.pipeline.scored import Recipe
+from foveal.pipeline.select.compaction import compacted
 from foveal.pipeline.select.layers import by_layer
 from foveal.presets.base import Preset
 
@@ -14,12 +15,13 @@ from foveal.presets.base import Preset
 def openscroll(numbers: OpenscrollNumbers) -> Preset:
     return Preset(
         name="openscroll",
-        about="eight negotiated layers, newest history in its own",
+        about="eight negotiated layers, history compacted in its own",
         select=Recipe(
             score=unscored,
             slot_of=slot_of,
             plan=partial(layers, numbers=numbers),
             pick=lambda units, room, slots: by_layer(units, room, slots=slots),
+            compact=compacted,
         ),
         looks_at_all=True,
     )

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from foveal.pipeline.select.recent import recent
+from functools import partial
+
+from foveal.pipeline.select.recent import RecentNumbers, newest
 from foveal.presets.base import Preset
 
-RECENT = Preset(name="recent", about="system prompt, pins and the newest turns that fit", select=recent)
+
+def recent(numbers: RecentNumbers) -> Preset:
+    return Preset(
+        name="recent",
+        about="system prompt, pins and the newest turns that fit",
+        select=partial(newest, numbers=numbers),
+    )

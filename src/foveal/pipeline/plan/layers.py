@@ -186,6 +186,8 @@ def layers(
     by = numbers or OpenscrollNumbers()
     tokens = charge(items, slot_of)
     known = {bundle: tokens.get(name, 0) for bundle, name in BUNDLES.items()}
+    if sum(tokens.values()) > scene.budget:
+        del known["conversation"]  # an arc will be made, as long as it may be
     asked = Situation(
         total=scene.budget,
         messages=sum(slot_of(item) in (HISTORY, USER) for item in items),

@@ -1,4 +1,4 @@
-"""Units and room in → each layer's newest within its allotment, history without a gap."""
+"""Units and room in → each layer's newest within its allotment; history is left for compaction to decide."""
 
 from __future__ import annotations
 
@@ -32,27 +32,11 @@ def by_layer(units: Sequence[Unit], room: int, *, slots: Sequence[Slot]) -> Pick
         kept.add(unit.turn)
         room -= unit.tokens
         left.subtract(unit.by_slot)
-    history = [unit for unit in newest_first if _home(unit) == HISTORY]
-    _recent(history, min(room, left[HISTORY]), kept, because)
     return Pick(
         kept=frozenset(kept),
         because=because,
         slots=even_out(fill(slots, [unit for unit in units if unit.turn in kept]))[0],
     )
-
-
-def _recent(history: Sequence[Unit], room: int, kept: set[int], because: dict[int, str]) -> None:
-    """The newest turns while they fit; the first that does not ends the walk."""
-    end = ""
-    for unit in history:
-        if not end and unit.tokens > room:
-            end = f"the next turn needed {unit.tokens:,} tokens, {room:,} were left"
-        if end:
-            because[unit.turn] = f"{HISTORY}, {end}"
-            continue
-        because[unit.turn] = f"{HISTORY}, among the newest turns that fit, {unit.tokens:,} tokens"
-        kept.add(unit.turn)
-        room -= unit.tokens
 
 
 def _home(unit: Unit) -> str:

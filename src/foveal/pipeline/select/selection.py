@@ -20,6 +20,12 @@ class Selection:
     because_out: str
     reasons: Mapping[int, str] = field(default_factory=dict)
     """By turn, where turns have reasons of their own; a turn without one has the common reason."""
+    forms: Mapping[int, Chunk] = field(default_factory=dict)
+    """By turn, the shorter form that stands for it; the turns themselves are among `turns`."""
+    folded: Mapping[int, str] = field(default_factory=dict)
+    """By turn, why it needs no place of its own: the form of another turn covers it."""
+    markers: Mapping[int, Chunk] = field(default_factory=dict)
+    """By turn, a note in its place that says only that it is left out."""
     scores: Mapping[int, Score] = field(default_factory=dict)
     charged: Mapping[int, str] = field(default_factory=dict)
     """By turn, the slots it was charged to."""

@@ -1,0 +1,116 @@
+"""A turn's messages and room in → the same with their tool results in short form; never over the room.
+
+Calls, thinking, pictures and unknown blocks stay as they are. What people and the model wrote is shortened
+only when the results alone are not enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from foveal.model import Message, Part, Text, ToolResult
+from foveal.pipeline.compact.short import short
+
+Render = Callable[[Sequence[Message]], Sequence[Message]]
+"""Messages as the provider will read them, where that is not as they are."""
+STEP = 12
+"""When a cap is still too high it falls by a twelfth or more, so few caps are tried."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """How messages and texts are weighed, and what their short forms keep first."""
+
+    price: Callable[[Message], int]
+    count: Callable[[str], int]
+    render: Render = tuple
+    mentioned: frozenset[str] = frozenset()
+
+    def total(self, messages: Sequence[Message]) -> int:
+        return sum(map(self.price, self.render(messages)))
+
+
+def shortened(
+    messages: Sequence[Message],
+    room: int,
+    *,
+    price: Callable[[Message], int],
+    render: Render,
+    count: Callable[[str], int],
+    mentioned: frozenset[str] = frozenset(),
+) -> tuple[Message, ...] | None:
+    """The messages within `room` tokens; None when no short form is short enough."""
+    scale = Scale(price=price, count=count, render=render, mentioned=mentioned)
+    return leveled(messages, room, scale) or leveled(messages, room, scale, words_too=True)
+
+
+def leveled(
+    messages: Sequence[Message], room: int, scale: Scale, *, words_too: bool = False
+) -> tuple[Message, ...] | None:
+    """Shorten the longest texts, down to one level, until the messages fit; None if that is not enough."""
+    sizes = [scale.count(text) for message in messages for text in _texts(message, words_too=words_too)]
+    fixed = scale.total(messages) - sum(sizes)
+    # What is written otherwise may shrink by more than the texts in it: the shortest is always tried.
+    cap = max(0, _level(sizes, room - fixed)) if sizes else -1
+    while cap >= 0:
+        shorter = capped(messages, cap, scale, words_too=words_too)
+        over = scale.total(shorter) - room
+        if over <= 0:
+            return shorter
+        # A short text can cost a token or two more inside its message than on its own.
+        step = max(1, over // max(1, sum(size > cap for size in sizes)), cap // STEP)
+        cap = max(0, cap - step) if cap else -1
+    return None
+
+
+def capped(
+    messages: Sequence[Message], cap: int, scale: Scale, *, words_too: bool = False
+) -> tuple[Message, ...]:
+    """The messages with no text above `cap` tokens, as far as a short form can be had."""
+    return tuple(_capped(message, cap, scale, words_too=words_too) for message in messages)
+
+
+def _texts(message: Message, *, words_too: bool) -> list[str]:
+    own = message.parts if words_too and message.role != "system" else ()
+    inner = (part for result in message.results for part in result.parts)
+    return [part.text for part in (*own, *inner) if isinstance(part, Text)]
+
+
+def _level(sizes: Sequence[int], room: int) -> int:
+    """The height to which the longest may rise so that all together fit: water finds its level.
+
+    >>> _level([100, 10, 50], 100)
+    45
+    """
+    left = room
+    for place, size in enumerate(sorted(sizes)):
+        share = left // (len(sizes) - place)
+        if size > share:
+            return share
+        left -= size
+    return max(sizes, default=-1)
+
+
+def _capped(message: Message, cap: int, scale: Scale, *, words_too: bool) -> Message:
+    words_too = words_too and message.role != "system"
+    parts = tuple(_part(part, cap, scale, words_too=words_too) for part in message.parts)
+    return message if parts == message.parts else replace(message, parts=parts, body="")
+
+
+def _part(part: Part, cap: int, scale: Scale, *, words_too: bool) -> Part:
+    if isinstance(part, Text) and words_too:
+        return _shorter(part, cap, scale)
+    if not isinstance(part, ToolResult):
+        return part
+    inner = tuple(_shorter(p, cap, scale) if isinstance(p, Text) else p for p in part.parts)
+    return part if inner == part.parts else replace(part, parts=inner, edited=True)
+
+
+def _shorter(part: Text, cap: int, scale: Scale) -> Text:
+    tokens = scale.count(part.text)
+    if tokens <= cap:
+        return part
+    made = short(part.text, cap, scale.count, mentioned=scale.mentioned)
+    text = made.text if made else f"[… {len(part.text):,} characters left out]"
+    return part if scale.count(text) >= tokens else replace(part, text=text, edited=True)

@@ -1,0 +1,185 @@
+"""A history and two budgets in → what of it is shown in full, trimmed, folded or left out, and its arc.
+
+    ratio ≤ 1     full         every message as it is
+    ratio ≤ 2.5   windowed     the newest verbatim, the older ones summarised
+    ratio ≤ 8     compacted    a summary, key exchanges, the newest verbatim
+    above         multi-level  summaries of summaries, the newest block verbatim
+
+The ratio is that of the history's tokens to the budget. The promise: never over the budgets, every message
+accounted for once, and every summary comes from `answer` under a key that depends on its content alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from types import MappingProxyType
+from typing import Literal
+
+from foveal.errors import BudgetError
+from foveal.pipeline.compact.arc import Arc, Style, arc
+from foveal.pipeline.compact.blocks import GROUP, Blocks, blocks, rung
+from foveal.pipeline.compact.envelope import covering
+from foveal.pipeline.compact.values import Answer
+from foveal.pipeline.compact.voices import Said, Turns
+from foveal.pipeline.compact.zones import (
+    Count,
+    Piece,
+    Treatment,
+    fitting,
+    folded,
+    key,
+    left_out,
+    newest,
+    run,
+    verbatim,
+)
+
+Strategy = Literal["full", "windowed", "compacted", "multi-level"]
+STYLES: Mapping[Strategy, Style] = MappingProxyType(
+    {"windowed": "light", "compacted": "rich", "multi-level": "dense"}
+)
+MANY_BLOCKS = 10
+"""Blocks from which on the oldest get a third level."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """What became of the messages: the total is the sum of the rest."""
+
+    total: int
+    full: int
+    trimmed: int
+    summarized: int
+    dropped: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compacted:
+    """A history made to fit."""
+
+    strategy: Strategy
+    pieces: tuple[Piece, ...]
+    """In order; together they hold every message once."""
+    arc: Arc
+    """Empty where every message is shown as it is."""
+
+    @property
+    def tokens(self) -> int:
+        return sum(piece.tokens for piece in self.pieces)
+
+    @property
+    def coverage(self) -> Coverage:
+        def messages(detail: Treatment) -> int:
+            return sum(piece.messages for piece in self.pieces if piece.detail == detail)
+
+        return Coverage(
+            total=sum(piece.messages for piece in self.pieces),
+            full=messages("full"),
+            trimmed=messages("trimmed"),
+            summarized=messages("folded"),
+            dropped=messages("omitted"),
+        )
+
+
+def strategy_for(tokens: int, budget: int) -> Strategy:
+    """Which strategy a history of so many tokens needs.
+
+    >>> [strategy_for(tokens, 1_000) for tokens in (1_000, 2_500, 8_000, 8_001)]
+    ['full', 'windowed', 'compacted', 'multi-level']
+    """
+    if tokens <= budget:
+        return "full"
+    if 2 * tokens <= 5 * budget:
+        return "windowed"
+    return "compacted" if tokens <= 8 * budget else "multi-level"
+
+
+def compact(
+    said: Sequence[Said],
+    *,
+    l4_budget: int,
+    l6_budget: int,
+    strategy: Strategy | None = None,
+    answer: Answer,
+    count: Count,
+) -> Compacted:
+    """Make a history fit `l6_budget`, and tell its thread in `l4_budget`.
+
+    `count` prices texts alone: who puts notes into messages of their own adds the framing.
+    """
+    chosen = strategy or strategy_for(sum(each.tokens for each in said), l6_budget)
+    tree = blocks(said, answer, tokens=rung(l6_budget // 10))
+    pieces = _STRATEGIES[chosen](tree, l6_budget, count) if said else []
+    thread = arc(said, l4_budget, STYLES[chosen], count) if said and chosen != "full" else Arc()
+    return Compacted(strategy=chosen, pieces=tuple(_joined(pieces, count)), arc=thread)
+
+
+def _joined(pieces: Sequence[Piece], count: Count) -> Iterator[Piece]:
+    """Neighbours that were left out for different reasons are left out together."""
+    for gone, group in groupby(pieces, key=lambda piece: piece.detail == "omitted" and not piece.label):
+        run = list(group)
+        yield from [left_out(run, count)] if gone and len(run) > 1 else run
+
+
+def _full(tree: Blocks, budget: int, _count: Count) -> list[Piece]:
+    tokens = sum(each.tokens for each in tree.said)
+    if tokens > budget:
+        raise BudgetError(
+            f"the history has {tokens:,} tokens, `l6_budget` is {budget:,}",
+            remedy="leave out `strategy`, or raise `l6_budget`",
+        )
+    return [run(tree.said, "full", tokens)]
+
+
+def _windowed(tree: Blocks, budget: int, count: Count) -> list[Piece]:
+    said, label = tree.said, count(verbatim(tree.said))
+    start = min(fitting(said, budget * 7 // 10 - label), _last_turn(said))
+    older = folded(said[:start], tree.summaries(0, start), budget * 3 // 10, count)
+    wider = fitting(said, budget - _tokens(older) - label)
+    if wider < start:
+        again = folded(said[:wider], tree.summaries(0, wider), _tokens(older), count)
+        if not again or again[0].detail == "folded":
+            older, start = again, wider
+    return [*older, *newest(said[start:], budget - _tokens(older), count)]
+
+
+def _compacted(tree: Blocks, budget: int, count: Count) -> list[Piece]:
+    said, turns = tree.said, Turns.of(tree.said)
+    early, late = turns.back(len(said) * 2 // 5), turns.back(len(said) * 3 // 4)
+    first = folded(said[:early], tree.summaries(0, early), budget // 10, count)
+    middle = said[early:late]
+    label = f"[Key exchanges of {covering(middle[0].seq, middle[-1].seq).lower()}]" if middle else ""
+    then = key(middle, budget // 4, count, label=label)
+    return [*first, *then, *newest(said[late:], budget - _tokens([*first, *then]), count)]
+
+
+def _multi_level(tree: Blocks, budget: int, count: Count) -> list[Piece]:
+    last = tree.number - 1
+    recent = max(0, last - 3)
+    ancient = tree.number * 3 // 10 // GROUP * GROUP if tree.number >= MANY_BLOCKS else 0
+    pieces: list[Piece] = []
+    for first, stop, level, percent in ((0, ancient, 3, 5), (ancient, recent, 2, 10), (recent, last, 1, 15)):
+        inside = tree.said[tree.bounds[first] : tree.bounds[stop]]
+        # One level-1 summary for each block; above that, groups of groups where they are whole.
+        found = (
+            tree.summaries(tree.bounds[first], tree.bounds[stop])
+            if level == 1
+            else tree.cover(first, stop, level=level)
+        )
+        pieces += folded(inside, found, budget * percent // 100, count)
+    return [*pieces, *newest(tree.said[tree.bounds[last] :], budget - _tokens(pieces), count)]
+
+
+def _last_turn(said: Sequence[Said]) -> int:
+    return Turns.of(said).back(len(said) - 1)
+
+
+def _tokens(pieces: Sequence[Piece]) -> int:
+    return sum(piece.tokens for piece in pieces)
+
+
+_STRATEGIES: Mapping[Strategy, Callable[[Blocks, int, Count], list[Piece]]] = MappingProxyType(
+    {"full": _full, "windowed": _windowed, "compacted": _compacted, "multi-level": _multi_level}
+)
