@@ -1,0 +1,1 @@
+"""Words in → the messages that answer them: keywords and vectors, fused; the best pieces for one question."""
