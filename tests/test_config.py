@@ -7,7 +7,17 @@ from pathlib import Path
 import pytest
 
 from foveal import ConfigError
-from foveal.config import KEYS, Loaded, Settings, default_store, load, strangers, user_file
+from foveal.config import (
+    KEYS,
+    Loaded,
+    Settings,
+    default_store,
+    embedder_key,
+    load,
+    secret,
+    strangers,
+    user_file,
+)
 from foveal.presets.numbers import listed
 
 
@@ -111,6 +121,8 @@ def test_an_unknown_key_like_no_other_is_refused_with_all_of_them(tmp_path: Path
         ("model = 5", "`model` is 5"),
         ("session = ''", "`session` is ''"),
         ("durability = 'paranoid'", "`durability` is 'paranoid'"),
+        ("summaries = 'by hand'", "`summaries` is 'by hand'"),
+        ("embedder = 5", "`embedder` is 5"),
     ],
 )
 def test_a_value_that_makes_no_sense_is_refused_with_key_value_and_file(
@@ -184,6 +196,111 @@ def test_the_numbers_of_the_reference_page_are_accepted_and_differ_from_the_defa
         told = [number for number in listed(name, loaded.layers) if number.origin == str(file)]
         assert told
         assert all(usual.get(number.key) != number.value for number in told)
+
+
+@pytest.mark.parametrize(
+    "key", ["sk-proj-0451", "gsk_abcdef", "AIzaSyD", "d41d8cd98f00b204", "A1B2C3D4E5F6G7H8", "two words"]
+)
+def test_a_key_in_place_of_its_variables_name_is_refused_and_not_shown(tmp_path: Path, key: str) -> None:
+    file = write(tmp_path / "foveal.toml", f"summary_key = '{key}'")
+    with pytest.raises(
+        ConfigError, match="`summary_key` is not the name of an environment variable"
+    ) as failure:
+        settle(tmp_path)
+    assert failure.value.what.startswith(str(file))
+    assert key not in str(failure.value)
+
+
+def test_a_key_under_a_misspelt_setting_is_not_shown_either(tmp_path: Path) -> None:
+    write(tmp_path / "foveal.toml", "sumary_key = 'sk-proj-0451'")
+    with pytest.raises(
+        ConfigError, match="unknown setting `sumary_key`\n  try: did you mean `summary_key`"
+    ) as fault:
+        settle(tmp_path)
+    assert "0451" not in str(fault.value)
+
+
+@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "_KEY", "KEY2", ""])
+def test_the_name_of_a_variable_is_taken(tmp_path: Path, name: str) -> None:
+    write(tmp_path / "foveal.toml", f"summary_key = '{name}'")
+    assert settle(tmp_path).settings.summary_key == name
+
+
+@pytest.mark.parametrize("setting", ["summary_url", "embedder"])
+@pytest.mark.parametrize(
+    "address", ["ftp://a.io#m", "https://me:hunter2@a.io/v1#m", "https://#m", "http://a b#m"]
+)
+def test_an_address_that_cannot_be_used_is_refused_and_not_shown(
+    tmp_path: Path, setting: str, address: str
+) -> None:
+    write(tmp_path / "foveal.toml", f"{setting} = '{address}'")
+    with pytest.raises(ConfigError, match=f"`{setting}` is not an address that can be used") as failure:
+        settle(tmp_path)
+    assert address not in str(failure.value)
+
+
+def test_an_address_of_an_embedder_names_its_model(tmp_path: Path) -> None:
+    write(tmp_path / "foveal.toml", "embedder = 'https://a.io/v1'")
+    with pytest.raises(ConfigError, match=r"`https://api\.openai\.com/v1#text-embedding-3-small`"):
+        settle(tmp_path)
+
+
+@pytest.mark.parametrize("embedder", ["", "none", "~/minilm", "https://a.io/v1#small"])
+def test_an_embedder_that_is_no_path_of_the_file_stays_as_it_is(tmp_path: Path, embedder: str) -> None:
+    write(tmp_path / "foveal.toml", f"embedder = '{embedder}'")
+    assert settle(tmp_path).settings.embedder == embedder
+
+
+def test_the_folder_of_an_embedder_is_seen_from_its_file(tmp_path: Path) -> None:
+    write(tmp_path / "foveal.toml", "embedder = 'models/minilm'")
+    assert settle(tmp_path).settings.embedder == str(tmp_path / "models" / "minilm")
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("", "summary_url"),
+        ("summary_url='http://a.io/v1'", "summary_model"),
+        ("summary_model='m'", "summary_url"),
+    ],
+)
+def test_summaries_by_a_model_need_its_address_and_its_name(tmp_path: Path, text: str, missing: str) -> None:
+    file = write(tmp_path / "foveal.toml", f"summaries = 'llm'\n{text}")
+    with pytest.raises(ConfigError) as failure:
+        settle(tmp_path)
+    assert failure.value.what == f"{file}: `summaries` is 'llm', and `{missing}` is empty"
+
+
+def test_a_model_may_be_named_before_it_is_used(tmp_path: Path) -> None:
+    write(tmp_path / "foveal.toml", "summary_url = 'http://localhost:11434/v1'\nsummary_model = 'small'")
+    assert settle(tmp_path).settings.summaries == "extractive"
+
+
+def test_a_key_is_read_from_its_variable_when_it_is_needed() -> None:
+    assert secret("OPENAI_API_KEY", {"OPENAI_API_KEY": "sk-1\n"}) == "sk-1"
+    assert secret("", {}) == ""
+
+
+def test_a_variable_for_a_key_that_is_not_set_is_named() -> None:
+    with pytest.raises(ConfigError, match="the variable OPENAI_API_KEY, named by `summary_key`, is not set"):
+        secret("OPENAI_API_KEY", {"OPENAI_API_KEY": " "})
+
+
+@pytest.mark.parametrize(
+    ("embedder", "summary_url", "sent"),
+    [
+        ("https://a.io/v1#m", "https://a.io/v2", True),
+        ("https://a.io/v1#m", "https://b.io/v1", False),
+        ("http://a.io/v1#m", "https://a.io/v1", False),
+        ("https://a.io:8443/v1#m", "https://a.io/v1", False),
+        ("", "", False),
+    ],
+)
+def test_a_key_goes_to_the_embedder_only_if_it_is_where_the_summaries_come_from(
+    embedder: str, summary_url: str, sent: bool
+) -> None:
+    settings = Settings(embedder=embedder, summary_url=summary_url, summary_key="A_KEY")
+    assert embedder_key(settings) == ("A_KEY" if sent else "")
 
 
 def test_there_are_at_most_fifteen_settings() -> None:

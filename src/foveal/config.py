@@ -7,6 +7,7 @@ beats the user's, which beats the default. Defaults live here and nowhere else.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -33,6 +34,16 @@ class Settings:
     durability: Literal["normal", "full"] = "normal"
     catalogue: str = ""
     """A models file of the user's."""
+    summaries: Literal["extractive", "llm"] = "extractive"
+    summary_url: str = ""
+    """Where the model is that writes summaries. Anthropic's protocol is spoken where the path ends in
+    `/messages` or the host is `api.anthropic.com`, OpenAI's everywhere else."""
+    summary_model: str = ""
+    summary_key: str = ""
+    """The name of the environment variable that holds the key, never the key itself."""
+    embedder: str = ""
+    """Empty: the table that comes along; `none`; a folder with a model; or an address with its model, as in
+    `https://api.openai.com/v1#text-embedding-3-small`; `embedder_key` says which key it gets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,10 +66,14 @@ class Loaded:
 
 
 KEYS = tuple(field.name for field in fields(Settings))
-_WORDS = {"durability": ("normal", "full")}
+_WORDS = {"durability": ("normal", "full"), "summaries": ("extractive", "llm")}
 _PRESETS = "presets"
-_PATHS = ("store", "catalogue")
+_PATHS = ("store", "catalogue", "embedder")
 _PREFIX = "FOVEAL_"
+_ADDRESS = re.compile(r"https?://[^\s/?#@\\]+(?:[/?#]\S*)?")
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,63}")
+_DIGITS = 6
+"""In the name of a variable; a key has more."""
 
 
 def default_store() -> Path:
@@ -101,6 +116,7 @@ def load(
             values[key] = _checked(key, option, f"--{key}")
             origins[key] = "option"
     settings = Settings(**values)  # type: ignore[arg-type]  # every value was checked against its field
+    _complete(settings, origins["summaries"])
     return Loaded(
         settings=settings,
         origins=origins,
@@ -122,6 +138,30 @@ def strangers(environment: Mapping[str, str] | None = None) -> list[str]:
     known = [key.upper() for key in KEYS]
     strange = [name for name in names if name not in known]
     return [f"the variable {_PREFIX}{name} sets nothing; {nearest(name, known, _PREFIX)}" for name in strange]
+
+
+def secret(variable: str, environment: Mapping[str, str] | None = None) -> str:
+    """The key in an environment variable, read when it is needed and kept nowhere; none for no name."""
+    found = (os.environ if environment is None else environment).get(variable, "").strip()
+    if found or not variable:
+        return found
+    raise ConfigError(
+        f"the variable {variable}, named by `summary_key`, is not set or empty",
+        remedy=f"set `{variable}` to the key, or name another variable in `summary_key`",
+    )
+
+
+def embedder_key(settings: Settings) -> str:
+    """The variable whose key goes to the embedder: `summary_key`, if it is at the address of `summary_url`.
+
+    >>> api = "https://api.openai.com/v1"
+    >>> embedder_key(Settings(summary_url=api, summary_key="OPENAI_API_KEY", embedder=f"{api}#small"))
+    'OPENAI_API_KEY'
+    """
+    from urllib.parse import urlsplit
+
+    same = urlsplit(settings.embedder)[:2] == urlsplit(settings.summary_url)[:2]
+    return settings.summary_key if same and settings.summary_url else ""
 
 
 def coloured(stream: IO[str]) -> bool:
@@ -183,18 +223,56 @@ def _number(text: str) -> Value:
 def _checked(key: str, value: object, origin: str) -> Value:
     """The value, if it makes sense under that key."""
     if key not in KEYS:
-        raise ConfigError(f"{origin}: unknown setting `{key}` (= {value!r})", remedy=nearest(key, KEYS))
+        shown = "" if "key" in key.lower() else f" (= {value!r})"
+        raise ConfigError(f"{origin}: unknown setting `{key}`{shown}", remedy=nearest(key, KEYS))
     if key == "budget":
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             return value
         raise _senseless(key, value, origin, "a whole number of tokens above 0")
+    if key == "summary_key":
+        return _variable(value, origin)
     if not isinstance(value, str):
         raise _senseless(key, value, origin, "a text in quotes")
+    if key == "summary_url" or (key == "embedder" and "://" in value):
+        return _address(key, value, origin)
     if key in _WORDS and value not in _WORDS[key]:
         raise _senseless(key, value, origin, " or ".join(f'"{word}"' for word in _WORDS[key]))
     if not value and key in ("session", "store", "tenant"):
         raise _senseless(key, value, origin, "a name that is not empty")
     return value
+
+
+def _variable(value: object, origin: str) -> str:
+    """The name of a variable. What is none may be the key itself: it is not shown."""
+    named = isinstance(value, str) and (not value or _VARIABLE.fullmatch(value))
+    if isinstance(value, str) and named and sum(map(str.isdigit, value)) <= _DIGITS:
+        return value
+    raise ConfigError(
+        f"{origin}: `summary_key` is not the name of an environment variable (what it is, is not shown)",
+        remedy="put the key into a variable such as `OPENAI_API_KEY`, and write that name as `summary_key`",
+    )
+
+
+def _address(key: str, value: str, origin: str) -> str:
+    """An address that can be asked. What is none may have a password in it: it is not shown."""
+    fine = not value or _ADDRESS.fullmatch(value)
+    if fine and (key != "embedder" or value.partition("#")[2]):
+        return value
+    example = "https://api.openai.com/v1" + ("#text-embedding-3-small" if key == "embedder" else "")
+    raise ConfigError(
+        f"{origin}: `{key}` is not an address that can be used (what it is, is not shown)",
+        remedy=f"make `{key}` one of http or https, without a password, such as `{example}`",
+    )
+
+
+def _complete(settings: Settings, origin: str) -> None:
+    """Summaries by a model need to know which, and where."""
+    for key in ("summary_url", "summary_model"):
+        if settings.summaries == "llm" and not getattr(settings, key):
+            raise ConfigError(
+                f"{origin}: `summaries` is 'llm', and `{key}` is empty",
+                remedy=f'set `{key}`, or `summaries = "extractive"`, which needs no model',
+            )
 
 
 def _senseless(key: str, value: object, origin: str, wanted: str) -> ConfigError:
@@ -235,5 +313,7 @@ def _beside(file: Path, key: str, value: Value) -> Value:
     if key not in _PATHS or not isinstance(value, str) or not value:
         return value
     if "://" in value or value == ":memory:" or value.startswith("~"):
+        return value
+    if key == "embedder" and value == "none":
         return value
     return str(file.parent / value)

@@ -8,6 +8,7 @@
   - StoreError        the store cannot be opened, read or written
     - StoreBusyError     another process holds it
     - StoreDamagedError  the file is foreign or corrupt
+  - UpstreamError     a model could not be asked, or gave no answer that can be used
 """
 
 from __future__ import annotations
@@ -51,3 +52,7 @@ class StoreBusyError(StoreError):
 
 class StoreDamagedError(StoreError):
     """The file is not a Foveal store, or its content is corrupt."""
+
+
+class UpstreamError(FovealError):
+    """A model could not be asked, or gave no answer that can be used; names the host, never the key."""
