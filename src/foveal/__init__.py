@@ -9,6 +9,7 @@ from foveal.errors import (
     StoreBusyError,
     StoreDamagedError,
     StoreError,
+    UpstreamError,
 )
 from foveal.model import Message
 from foveal.session import Comparison, Foveal, Session, afit, compare, count_tokens, fit
@@ -30,6 +31,7 @@ __all__ = [
     "StoreBusyError",
     "StoreDamagedError",
     "StoreError",
+    "UpstreamError",
     "Window",
     "afit",
     "compare",

@@ -68,12 +68,46 @@ class MessageMarked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TaskStarted:
+    name: ClassVar[str] = "task.started"
+    session: str
+    task: int
+    """Its number in the session."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskCompleted:
+    """A task is over and has a summary; the words are the store's, so that they can be erased."""
+
+    name: ClassVar[str] = "task.completed"
+    session: str
+    task: int
+    messages: int
+    original: int
+    """Tokens of its messages."""
+    compressed: int
+    """Tokens of its summary."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Warned:
     """Something a person should know that did not stop the work, such as an unknown model."""
 
     name: ClassVar[str] = "warning"
     session: str
     text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryFailed:
+    """A model gave no summary that could be used; the extractive one serves."""
+
+    name: ClassVar[str] = "summary.failed"
+    session: str
+    key: str
+    """Of the `Ask`: says which summary without saying what it is about."""
+    fault: str
+    """What went wrong, with its numbers and the host; never a word of the text or of the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +119,18 @@ class Reported:
     payload: Mapping[str, object]
 
 
-Event = MessagesAdded | HistoryForked | HistoryRepaired | WindowBuilt | MessageMarked | Warned | Reported
+Event = (
+    MessagesAdded
+    | HistoryForked
+    | HistoryRepaired
+    | WindowBuilt
+    | MessageMarked
+    | TaskStarted
+    | TaskCompleted
+    | Warned
+    | SummaryFailed
+    | Reported
+)
 Subscriber = Callable[[Event], Awaitable[None] | None]
 
 

@@ -61,6 +61,16 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieved:
+    """A stretch of the past whose words were brought back into the window, in a note of ours."""
+
+    first: int
+    last: int
+    """Positions of its messages, both included."""
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """What is in the window and what is not, and why. One decision for every message."""
 
@@ -69,7 +79,7 @@ class Manifest:
     budget: int
     tokens: int
     parts: Mapping[str, int]
-    """Tokens by part: framing, tools, system, pinned, open turn, history, notes."""
+    """Tokens by part: framing, tools, system, pinned, open turn, history, notes, retrieved."""
     decisions: tuple[Decision, ...]
     repairs: tuple[Repair, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -80,6 +90,8 @@ class Manifest:
     """What the preset measures of its own choice."""
     record: Mapping[str, str] = field(default_factory=dict)
     """Ids under which the preset's design files the build."""
+    retrieved: tuple[Retrieved, ...] = ()
+    """What the note of retrieved messages holds."""
 
     @property
     def kept(self) -> tuple[Decision, ...]:
@@ -96,13 +108,15 @@ class Window:
 
     format: Format
     model: str
-    manifest: Manifest
+    tokens: int
+    budget: int
     pieces: tuple[str, ...]
     """The messages, each as JSON."""
     system_json: str = ""
     tools_json: str = ""
     envelope: str = ""
     entries: Sequence[Entry] = field(repr=False, compare=False)
+    tell: Callable[[], Manifest] = field(repr=False, compare=False)
     fetch: Callable[[str], Any] = field(repr=False, compare=False)
     describe: Callable[[Manifest], str] = field(repr=False, compare=False)
 
@@ -136,12 +150,9 @@ class Window:
         return body
 
     @property
-    def tokens(self) -> int:
-        return self.manifest.tokens
-
-    @property
-    def budget(self) -> int:
-        return self.manifest.budget
+    def manifest(self) -> Manifest:
+        """What is in and what is not, and why."""
+        return self.tell()
 
     def handles(self, decision: Decision) -> tuple[str, ...]:
         """The handles of the messages a decision is about: each brings its original back."""

@@ -81,7 +81,7 @@ def test_an_open_turn_too_large_has_its_longest_result_cut(session: Session) -> 
     session.extend([*TURN[:2], {**TURN[2], "content": "line of a log\n" * 1_000}])
     window = session.build(budget=300)
     assert window.tokens <= 300
-    assert "characters cut" in window.messages[-1]["content"]
+    assert "line of a log ×1000" in window.messages[-1]["content"]
     assert session.recall("m3")["content"] == "line of a log\n" * 1_000
 
 

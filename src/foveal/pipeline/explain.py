@@ -145,12 +145,17 @@ def _notes(manifest: Manifest, width: int) -> Iterator[Line]:
         texts.append(f"conflicts: {len(kinds):,}, {by_kind}")
     if manifest.metrics:
         texts.append("metrics: " + _listed((n.replace("_", " "), v) for n, v in manifest.metrics.items()))
+    texts += [f"retrieved {_places(each.first, each.last)}: {each.because}" for each in manifest.retrieved]
     texts += [f"repaired at {repair.seq + 1}: {repair.what}" for repair in manifest.repairs]
     texts += [f"warning: {warning}" for warning in manifest.warnings]
     if texts and manifest.slots:
         yield Line("")
     for text in texts:
         yield from _wrapped(text, width, hanging="  ")
+
+
+def _places(first: int, last: int) -> str:
+    return f"{first + 1}" if first == last else f"{first + 1}–{last + 1}"
 
 
 def detail(manifest: Manifest, seq: int, *, width: int = WIDTH) -> Iterator[Line]:

@@ -1,7 +1,8 @@
 """The whole program, and the file to read first: a history and a budget in → a window's content.
 
     fixed    the system prompt, the pins and the open turn are in, whatever the selector says
-    select   the preset's selector spends the room that is left
+    retrieve what the past has to say to this, within its share of the room that is left
+    select   the preset's selector spends the rest
     arrange  in conversation order, with a note of ours where the provider needs one
     account  one decision for every message, and the tokens by part
 
@@ -10,17 +11,23 @@ The promise: `manifest.tokens <= budget`, or `BudgetError` says by part why not.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from foveal.errors import BudgetError, InputError
 from foveal.model import Chunk
 from foveal.pipeline.account import Choice, account
+from foveal.pipeline.compact.retrieved import retrieved_note
+from foveal.pipeline.compact.values import Answer
 from foveal.pipeline.cut import cut_results, least
 from foveal.pipeline.history import History, is_system
 from foveal.pipeline.select.selection import Selector
 from foveal.pipeline.values import Scene
-from foveal.window import Manifest
+from foveal.window import Manifest, Retrieved
+
+RETRIEVED_SHARE = 0.2
+"""Of the budget: what the past may take at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +46,12 @@ class Order:
     task: str = ""
     """What the window is for; selectors that do not look at content pass over it."""
     now: float = 0.0
+    answer: Answer | None = None
+    """Who makes summaries; without one they are extracts, made anew."""
     prelude: Chunk | None = None
     """A system prompt given with this build only."""
+    retrieved: tuple[tuple[Retrieved, str], ...] = ()
+    """Stretches of the past and their words, the most wanted first."""
     warnings: tuple[str, ...] = ()
 
     @property
@@ -65,13 +76,20 @@ def fit(history: History, order: Order) -> Fitted:
     forced = history.pinned
     fixed, opened = _fixed(history, order, forced)
     room = order.budget - order.overhead - sum(chunk.tokens for chunk in fixed.values())
-    scene = Scene(now=order.now, task=order.task, budget=order.budget)
+    brought, note = _brought(history, order, fixed, room)
+    room -= note.tokens if note else 0
+    scene = Scene(now=order.now, task=order.task, budget=order.budget, count=order.count, answer=order.answer)
     selection = order.select(history, fixed, room, scene)
-    window = {turn: history.chunk(turn) for turn in selection.turns} | fixed
-    chunks = [window[turn] for turn in sorted(window)]
+    window = {turn: selection.forms.get(turn) or history.chunk(turn) for turn in selection.turns} | fixed
+    shown = {**window, **selection.markers}
+    places = sorted(shown)
+    chunks = [shown[turn] for turn in places]
+    if note:
+        chunks.insert(bisect_left(places, _asked(history, opened)), note)
     notes = history.joints(chunks)
     choice = Choice(window=window, forced=forced, opened=opened, selection=selection, notes=sum(notes))
-    manifest = _manifest(history, order, choice)
+    manifest = _manifest(history, order, choice, note.tokens if note else 0)
+    manifest = replace(manifest, retrieved=brought)
     assert manifest.tokens <= order.budget, f"{manifest.tokens} tokens for a budget of {order.budget}"
     prelude = (order.prelude,) if order.prelude else ()
     return Fitted(
@@ -82,11 +100,32 @@ def fit(history: History, order: Order) -> Fitted:
     )
 
 
-def _manifest(history: History, order: Order, choice: Choice) -> Manifest:
+def _brought(
+    history: History, order: Order, fixed: Mapping[int, Chunk], room: int
+) -> tuple[tuple[Retrieved, ...], Chunk | None]:
+    """The retrieved stretches that fit their share and the room beside what is fixed, and their note."""
+    room -= history.note_tokens * sum(history.joints([fixed[turn] for turn in sorted(fixed)]))
+    most = min(room, int(RETRIEVED_SHARE * order.budget))
+    for stop in range(len(order.retrieved), 0, -1):
+        note = history.note(retrieved_note(order.retrieved[:stop]))
+        if note.tokens <= most:
+            return tuple(what for what, _ in order.retrieved[:stop]), note
+    return (), None
+
+
+def _asked(history: History, opened: int) -> int:
+    """The newest turn of the user's, before which the past is put; the open turn where there is none."""
+    turns = range(opened, -1, -1)
+    own = (t for t in turns if history.entries[history.span(t)[0]].role == "user" and not history.absence(t))
+    return next(own, opened)
+
+
+def _manifest(history: History, order: Order, choice: Choice, retrieved: int) -> Manifest:
     fixed_costs = {
         "framing": order.framing,
         "tools": order.tools,
         "system": order.prelude.tokens if order.prelude else 0,
+        "retrieved": retrieved,
     }
     return Manifest(
         preset=order.preset,

@@ -61,6 +61,8 @@ class History:
         self._stand_ins: dict[int, str] = {}
         """Texts that windows show in place of a left-out turn and those before it."""
         self._chunks: dict[int, Chunk] = {}
+        self._newly: tuple[tuple[int, int], Sequence[Message]] = ((0, 0), ())
+        """What was read last, and where it stands."""
         self._made: dict[int, dict[str, Any]] = {}
         """By turn, what was remembered of it."""
 
@@ -165,10 +167,17 @@ class History:
         return found
 
     def _prepared(self, turn: int) -> Chunk:
-        first, last = self.span(turn)
         if turn in self._stand_ins:
             return self.folded(turn, self._stand_ins[turn])
-        read = self._read(first, last + 1)
+        return self._mended(turn)
+
+    def original(self, turn: int) -> Chunk:
+        """The turn itself, also where a note stands in its place or it was left out."""
+        return self._mended(turn) if turn in self._stand_ins else self.chunk(turn)
+
+    def _mended(self, turn: int) -> Chunk:
+        first, last = self.span(turn)
+        read = self.read(first, last + 1)
         messages, repairs = mend(read, self.frame.rules, self.frame.scribe, seq=first)
         return self._written(messages, first, last, repairs)
 
@@ -186,8 +195,10 @@ class History:
         return self._stand_ins.get(turn, "")
 
     def read(self, start: int, stop: int) -> Sequence[Message]:
-        """The messages from one position up to another, as they were stored."""
-        return self._read(start, stop)
+        """The messages from one position up to another, as they were stored; twice in a row costs once."""
+        if self._newly[0] != (start, stop):
+            self._newly = ((start, stop), self._read(start, stop))
+        return self._newly[1]
 
     def remembered(self, turn: int, make: Callable[[History, int], T]) -> T:
         """What `make` says of a turn, asked once for as long as the turn does not change."""

@@ -32,3 +32,10 @@ def a_choice(value: T | None, choices: Any, name: str) -> T | None:
     if value is None or value in known:
         return value
     raise InputError(f"`{name}` is {value!r}", remedy=f"use one of: {', '.join(map(str, known))}")
+
+
+def some_words(value: object, name: str) -> str:
+    """Text, be it empty: a question of no words has an answer of no messages."""
+    if not isinstance(value, str):
+        raise InputError(f"`{name}` is {value!r}, not text", remedy=f"give `{name}` as text")
+    return value

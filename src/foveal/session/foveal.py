@@ -11,9 +11,12 @@ from foveal import presets
 from foveal.config import Tables, default_store
 from foveal.errors import NotFoundError
 from foveal.events import Bus, Subscriber
+from foveal.session.answers import Library
 from foveal.session.checks import a_text
+from foveal.session.core import Desk
+from foveal.session.desk import Helpers, embedder_of, worker_of, writer_of
 from foveal.session.offload import in_thread
-from foveal.session.session import Desk, Session
+from foveal.session.session import Session
 from foveal.store import Checked, Durability, SessionRecord, open_store
 
 
@@ -23,6 +26,10 @@ class Foveal:
     `store`: a path, `":memory:"`, or nothing for the file in the user's data folder.
     `numbers`: the presets' own, by preset, where they should differ: `{"reploid": {"recency": 20}}`.
     `create`: make the file if it is not there; without, that is an error.
+    `embedder`: who gives texts their vectors: nothing for the table that comes along, `"none"`, a folder with
+    a transformer, or an endpoint with its model, as in `https://api.openai.com/v1#text-embedding-3-small`.
+    `summary_url`, `summary_model`: a model that writes summaries in the background; else they are extracts.
+    `embedder_key`, `summary_key`: the environment variables that hold the keys, never the keys.
 
     >>> with Foveal(":memory:") as fov:
     ...     session = fov.session("fix-auth", model="gpt-5")
@@ -42,13 +49,35 @@ class Foveal:
         numbers: Tables | None = None,
         durability: Durability = "normal",
         create: bool = True,
+        embedder: str = "",
+        embedder_key: str = "",
+        summary_url: str = "",
+        summary_model: str = "",
+        summary_key: str = "",
     ) -> None:
         presets.find("", numbers)
         place = default_store() if store is None else store
         self._store = open_store(str(place), tenant=tenant, durability=durability, create=create)
         self._bus = Bus()
+        helpers = Helpers(
+            embedder=embedder,
+            embedder_key=embedder_key,
+            summary_url=summary_url,
+            summary_model=summary_model,
+            summary_key=summary_key,
+        )
+        writer, choose = writer_of(helpers, self._bus), embedder_of(helpers)
+        library = Library(self._store)
         self._desk = Desk(
-            store=self._store, bus=self._bus, catalogue=catalogue, counter=counter, numbers=numbers
+            store=self._store,
+            bus=self._bus,
+            worker=worker_of(self._store, library, choose, writer, self._bus),
+            library=library,
+            catalogue=catalogue,
+            counter=counter,
+            numbers=numbers,
+            choose_embedder=choose,
+            writer=writer,
         )
 
     def session(self, name: str = "default", *, model: str = "", preset: str = "") -> Session:
@@ -81,7 +110,12 @@ class Foveal:
         """Write a consistent copy of the whole store, all tenants included, while it is in use."""
         self._store.backup(str(path))
 
+    def settle(self, seconds: float = 60.0) -> bool:
+        """Do the background work that is left now: embedding, summaries. False: some of it is still left."""
+        return self._desk.worker.drain(seconds)
+
     def close(self) -> None:
+        self._desk.worker.close()
         self._store.close()
 
     asession = in_thread(session)
@@ -89,6 +123,7 @@ class Foveal:
     adelete = in_thread(delete)
     averify = in_thread(verify)
     abackup = in_thread(backup)
+    asettle = in_thread(settle)
 
     def __enter__(self) -> Foveal:
         return self

@@ -30,6 +30,8 @@ class Ledger:
         self._session = record.id
         self.head = replace(record.head, length=0, version=-1)
         self._entries: list[Entry] = []
+        self.erased = 0
+        """How many messages of the branch are gone for good."""
         self._fresh: dict[int, Message] = {}
         self._histories: dict[str, History] = {}
         self._counted: dict[str, dict[str, int]] = {}
@@ -56,6 +58,7 @@ class Ledger:
         """Forget everything: the store is asked again."""
         self.head = replace(self.head, length=0, version=-1)
         self._entries, self._fresh, self._histories = [], {}, {}
+        self.erased = 0
 
     def appended(self, entries: Sequence[Entry], messages: Sequence[Message]) -> None:
         """Take what this process just stored, if that is all that changed."""
@@ -70,6 +73,7 @@ class Ledger:
 
     def _take(self, entries: Sequence[Entry]) -> None:
         self._entries += entries
+        self.erased += sum(entry.absence == "erased" for entry in entries)
         for key, history in self._histories.items():
             history.extend(self._priced(entries, key, history.frame.price))
 
@@ -92,6 +96,17 @@ class Ledger:
         found = self._store.messages(self._session, start=start, stop=stop)
         entries = self._entries[start:stop]
         return [self._native(self._message(*each)) for each in zip(entries, found, strict=True)]
+
+    def read_unerased(self, entries: Sequence[Entry]) -> Sequence[Message | None]:
+        """The messages of entries, None where one was erased."""
+        if not entries:
+            return []
+        runs = entries[-1].seq - entries[0].seq == len(entries) - 1
+        if runs and not any(entry.absence == "erased" for entry in entries):
+            return self.read(entries[0].seq, entries[-1].seq + 1)
+        return [
+            None if entry.absence == "erased" else self.read(entry.seq, entry.seq + 1)[0] for entry in entries
+        ]
 
     def _native(self, message: Message) -> Message:
         """Words alone look the same everywhere: once the session has a format, they are in it."""
@@ -137,4 +152,4 @@ class Ledger:
 
 
 def _marked(message: Message, entry: Entry) -> Message:
-    return replace(message, id=entry.id, pinned=entry.pinned)
+    return replace(message, id=entry.id, pinned=entry.pinned, kind=entry.kind)

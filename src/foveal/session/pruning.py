@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from foveal.errors import InputError
 from foveal.model import Entry, Message
+from foveal.pipeline.compact.envelope import END
 from foveal.pipeline.history import History
 from foveal.pipeline.summary import summary_text
+from foveal.session.noting import behind, read
 from foveal.session.views import Removal
 from foveal.window import Manifest
 
@@ -68,9 +70,11 @@ def _old_turns(history: History, keep: int) -> list[int]:
 
 def _summary(history: History, turns: Sequence[int]) -> str:
     """One note for the turns; an earlier note among them goes into its counts."""
-    messages: list[Message] = []
-    for turn in turns:
-        first, last = history.span(turn)
-        note = history.stand_in(turn)
-        messages += [history.frame.scribe.note(note)] if note else history.read(first, last + 1)
-    return summary_text(messages)
+    return summary_text([message for turn in turns for message in _messages(history, turn)])
+
+
+def _messages(history: History, turn: int) -> Sequence[Message]:
+    note = history.stand_in(turn)
+    if note and not note.endswith(END):
+        return [history.frame.scribe.note(note)]
+    return [message for _, message in read(history, behind(history, turn))]

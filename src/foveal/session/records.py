@@ -14,7 +14,7 @@ from foveal.model import Detail, Repair
 from foveal.pipeline.explain import merged
 from foveal.pipeline.nearly import nearest
 from foveal.store import BuildRecord
-from foveal.window import Conflict, Decision, Manifest, Score, Slot, Verdict
+from foveal.window import Conflict, Decision, Manifest, Retrieved, Score, Slot, Verdict
 
 NEAR_MOST = 50
 """Left-out decisions that are stored with their scores: those nearest to the cut."""
@@ -33,6 +33,7 @@ def write_manifest(manifest: Manifest) -> str:
             "conflicts": [asdict(conflict) for conflict in manifest.conflicts[:NEAR_MOST]],
             "metrics": dict(manifest.metrics),
             "record": dict(manifest.record),
+            "retrieved": [asdict(each) for each in manifest.retrieved],
         },
         ensure_ascii=False,
         separators=(",", ":"),
@@ -70,6 +71,7 @@ def read_manifest(record: BuildRecord) -> Manifest:
         conflicts=tuple(Conflict(**conflict) for conflict in data["conflicts"]),
         metrics=data["metrics"],
         record=data.get("record", {}),
+        retrieved=tuple(Retrieved(**each) for each in data.get("retrieved", ())),
     )
 
 

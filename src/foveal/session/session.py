@@ -8,75 +8,24 @@ several processes may share a session; what belongs together happens in one tran
 from __future__ import annotations
 
 import json
-import secrets
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
-from threading import RLock
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from foveal import catalog, presets, wire
-from foveal.config import Tables
-from foveal.errors import FovealError, NotFoundError
-from foveal.events import (
-    Bus,
-    Event,
-    HistoryForked,
-    HistoryRepaired,
-    MessageMarked,
-    MessagesAdded,
-    Reported,
-    Warned,
-    WindowBuilt,
-)
-from foveal.model import Absence, Conversation, Entry, Format, Kind, Level, Message, Role, handle_of
-from foveal.pipeline import fit as pipeline
-from foveal.pipeline.count import SCALED
-from foveal.pipeline.estimate import RECENT, calibration
-from foveal.pipeline.history import History
-from foveal.pipeline.score.importance import ReploidNumbers
-from foveal.presets import Preset
-from foveal.presets.numbers import overridden
-from foveal.session.checks import a_choice, a_count, a_text
-from foveal.session.compare import Case, Comparison, compared, named
-from foveal.session.drafts import carried, drafted, parting
-from foveal.session.ledger import Ledger
+from foveal import wire
+from foveal.errors import NotFoundError
+from foveal.model import Entry, Format, Kind, Level, Role
+from foveal.session import building, marking, measuring, writing
+from foveal.session.building import Wanted
+from foveal.session.checks import a_choice, a_count, a_text, some_words
+from foveal.session.compare import Comparison
+from foveal.session.core import Core, Desk
 from foveal.session.offload import in_thread
-from foveal.session.pruning import Leaving, by_importance, for_a_summary
-from foveal.session.records import read_manifest, write_manifest
-from foveal.session.target import (
-    Count,
-    Target,
-    checked_budget,
-    system_messages,
-    target,
-    tools_text,
-    warn,
-)
-from foveal.session.views import Hit, Removal, Stats, summary
-from foveal.store import BuildRecord, Located, SessionRecord, Store
+from foveal.session.records import read_manifest
+from foveal.session.target import Count
+from foveal.session.views import Hit, Recorded, Removal, Stats
+from foveal.store import SessionRecord, TaskRecord
 from foveal.window import Manifest, Window
-
-REPLOID = ReploidNumbers()
-AIMS_MOST = 8
-"""Ways of counting a session keeps at hand."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
-    """What every session of one `Foveal` shares."""
-
-    store: Store
-    bus: Bus
-    catalogue: Path | None = None
-    counter: str | None = None
-    numbers: Tables | None = None
-
-    @property
-    def reploid(self) -> ReploidNumbers:
-        return overridden(REPLOID, (self.numbers or {}).get("reploid", {}), "numbers, preset reploid")
 
 
 class Session:
@@ -84,27 +33,21 @@ class Session:
 
     def __init__(self, desk: Desk, record: SessionRecord) -> None:
         self.name = record.name
-        self._desk = desk
-        self._store = desk.store
-        self._id = record.id
-        self._ledger = Ledger(desk.store, record)
-        self._aims: dict[tuple[str, Format, str | Count | None], Target] = {}
-        self._repaired: set[tuple[int, int, str]] = set()
-        self._lock = RLock()
+        self._core = Core(desk, record)
 
     @property
     def model(self) -> str:
-        return self._ledger.head.model
+        return self._core.model
 
     @property
     def branch(self) -> int:
         """Changes when an edited history became a fork: positions in manifests are those of their branch."""
-        return self._ledger.head.branch
+        return self._core.ledger.head.branch
 
     @property
     def format(self) -> Format:
         """The provider format its windows come in: that of the first messages that had one."""
-        return self._ledger.head.format or "plain"
+        return self._core.format
 
     # Writing
 
@@ -134,16 +77,13 @@ class Session:
             kind=a_choice(kind, Kind, "kind"),
             level=a_choice(level, Level, "level"),
         )
-        with self._writing() as events:
-            self._ledger.catch_up()
-            (id,) = self._append([message], events, beside=True)
+        with self._core.writing() as events:
+            (id,) = writing.append(self._core, [message], events, beside=True)
         return id
 
     def extend(self, messages: Any, *, format: Format | None = None) -> tuple[str, ...]:
         """Store messages at the end, in any provider's format, and return their ids."""
-        with self._writing() as events:
-            self._ledger.catch_up()
-            return self._append(self._loaded(messages, format).messages, events)
+        return writing.extend(self._core, messages, format)
 
     def sync(self, history: Any, *, format: Format | None = None) -> tuple[str, ...]:
         """Store what is new in a client's whole history and return the new ids.
@@ -152,78 +92,7 @@ class Session:
         the history differs from what is stored, the session goes on as a fork that shares the prefix. What
         the old branch held stays in the store; pins and other marks follow the messages.
         """
-        with self._writing() as events:
-            self._ledger.catch_up()
-            messages = self._loaded(history, format).messages
-            part = parting(self._ledger.entries, messages)
-            if part.fork is None:
-                return self._append(messages[part.known :], events)
-            return self._fork(messages[part.known :], part.fork, events)
-
-    def _loaded(self, messages: Any, format: Format | None) -> Conversation:
-        read = isinstance(messages, Conversation)
-        given: Conversation = messages if read else wire.load(messages, format=format, model=self.model)
-        if given.model and not self.model:
-            self._store.session(self.name, now=time.time(), model=given.model)
-            self._ledger.catch_up()
-        if not given.guessed or read:
-            return given
-        # Other providers' messages look the same: read them as the session's, or leave that open.
-        form = "plain" if self.format == "gemini" else self.format
-        return replace(given, messages=tuple(_as_form(m, form) for m in given.messages))
-
-    def _append(
-        self, messages: Sequence[Message], events: list[Event], *, beside: bool = False
-    ) -> tuple[str, ...]:
-        if not messages:
-            return ()
-        aim = self._aim(format=self._form(messages))
-        drafts = [drafted(message, aim, beside=beside) for message in messages]
-        entries = self._store.append(self._id, drafts, counter=aim.history_key)
-        self._ledger.appended(entries, messages)
-        ids = tuple(entry.id for entry in entries)
-        tokens = sum(draft.tokens for draft in drafts)
-        events.append(MessagesAdded(session=self.name, ids=ids, tokens=tokens))
-        return ids
-
-    def _fork(self, messages: Sequence[Message], at: int, events: list[Event]) -> tuple[str, ...]:
-        """Go on from `at` with other messages; what was added beside goes along, in its order, first."""
-        left = self._ledger.entries[at:]
-        kept = [entry for entry in left if entry.beside and entry.absence != "erased"]
-        own = [message for entry in kept for message in self._ledger.read(entry.seq, entry.seq + 1)]
-        aim = self._aim(format=self._form(messages))
-        drafts = [
-            *(drafted(message, aim, beside=True) for message in own),
-            *(drafted(message, aim) for message in messages),
-        ]
-        entries = self._store.append(self._id, list(carried(drafts, left)), counter=aim.history_key, at=at)
-        self._ledger.reset()
-        new = tuple(entry.id for entry in entries if entry.id not in {before.id for before in left})
-        replaced = len(left) - len(entries) + len(new)
-        events.append(HistoryForked(session=self.name, shared=at, replaced=replaced))
-        if new:
-            tokens = sum(entry.tokens for entry in entries if entry.id in new)
-            events.append(MessagesAdded(session=self.name, ids=new, tokens=tokens))
-        return new
-
-    def _form(self, messages: Sequence[Message]) -> Format:
-        told = next((m.format for m in messages if m.format != "plain"), self.format)
-        return self._ledger.head.format or told
-
-    @contextmanager
-    def _writing(self) -> Iterator[list[Event]]:
-        """One transaction for a change and its events; listeners hear of it when it is done."""
-        events: list[Event] = []
-        with self._lock:
-            try:
-                with self._store.together():
-                    yield events
-                    if events:
-                        self._store.log(self.name, events, now=time.time())
-            except BaseException:
-                self._ledger.reset()  # what it took in may not have happened
-                raise
-        self._desk.bus.emit(events)
+        return writing.sync(self._core, history, format)
 
     # Building
 
@@ -245,184 +114,22 @@ class Session:
         `budget`: tokens; by default the model's limit less its longest reply.
         `system`: a system prompt for this window only; to keep one, `add("system", …)`.
         """
-        checked_budget(budget)
-        moment = time.time() if now is None else now
-        tools_json = tools_text(tools)
-        with self._lock:
-            with self._store.together(write=False):
-                self._ledger.catch_up()
-                aim = self._aim(model, format, counter)
-                warn(aim.warnings)
-                chosen = presets.find(preset or self._ledger.head.preset, self._desk.numbers)
-                order = aim.order(
-                    chosen,
-                    budget=aim.budget(None) if budget is None else budget,
-                    tools=tools_json,
-                    task=task,
-                    now=moment,
-                    system=system_messages(system),
-                )
-                history = self._ledger.history(aim)
-                fitted = self._fitted(history, order, chosen)
-                if not chosen.looks_at_all:
-                    history.release(history.turn_of(_earliest(fitted)) - 1)
-                entries = history.entries
-            window = aim.window(
-                fitted,
-                Conversation(format=aim.format, messages=(), tools=tools_json),
-                entries=entries,
-                fetch=self.recall,
-            )
-            self._save(window.manifest, aim, moment, fitted.reports)
-        return window
-
-    def _fitted(self, history: History, order: pipeline.Order, preset: Preset) -> pipeline.Fitted:
-        """Fit, and file the branch and the time it took; tell a failure where the preset's design does."""
-        start = time.perf_counter()
-        try:
-            fitted = pipeline.fit(history, order)
-        except FovealError as error:
-            if preset.on_failure:
-                told = {"error": type(error).__name__, "what": error.what}
-                self._desk.bus.emit([Reported(name=preset.on_failure, session=self.name, payload=told)])
-            raise
-        manifest = fitted.manifest
-        record, metrics = {"branch": str(self.branch)}, dict(manifest.metrics)
-        if metrics:
-            metrics["duration_ms"] = round(1000 * (time.perf_counter() - start), 3)
-            record |= {**manifest.record, "session": self.name, "trace_id": secrets.token_hex(16)}
-        return replace(fitted, manifest=replace(manifest, metrics=metrics, record=record))
-
-    def _aim(
-        self, model: str = "", format: Format | None = None, counter: str | Count | None = None
-    ) -> Target:
-        key = (model or self.model, format or self.format, counter or self._desk.counter)
-        if key not in self._aims:
-            while len(self._aims) >= AIMS_MOST:
-                del self._aims[next(iter(self._aims))]
-            name, form, by = key
-            self._aims[key] = target(
-                name, form, counter=by, catalogue=self._desk.catalogue, learned=self._learned
-            )
-        return self._aims[key]
-
-    def _save(
-        self,
-        manifest: Manifest,
-        aim: Target,
-        moment: float,
-        reports: Sequence[tuple[str, Mapping[str, object]]],
-    ) -> None:
-        record = BuildRecord(
-            number=0,
-            created_at=moment,
-            preset=manifest.preset,
-            model=aim.card.id,
-            budget=manifest.budget,
-            tokens=manifest.tokens,
-            manifest=write_manifest(manifest),
+        wanted = Wanted(
+            task=task,
+            budget=budget,
+            model=model,
+            preset=preset,
+            tools=tools,
+            system=system,
+            format=format,
+            now=now,
+            counter=counter,
         )
-        with self._writing() as events:
-            self._ledger.save_counts()
-            number = self._store.save_build(self._id, record)
-            events.extend(Reported(name=name, session=self.name, payload=told) for name, told in reports)
-            events.extend(self._built_events(manifest, number))
-
-    def _built_events(self, manifest: Manifest, number: int) -> Iterator[Event]:
-        """What a build tells: warnings, repairs that were not told before, the window."""
-        branch = self._ledger.head.branch
-        new = tuple(r for r in manifest.repairs if (branch, r.seq, r.rule) not in self._repaired)
-        self._repaired |= {(branch, r.seq, r.rule) for r in new}
-        for text in manifest.warnings:
-            yield Warned(session=self.name, text=text)
-        if new:
-            yield HistoryRepaired(session=self.name, repairs=new)
-        yield WindowBuilt(
-            session=self.name,
-            build=number,
-            preset=manifest.preset,
-            tokens=manifest.tokens,
-            budget=manifest.budget,
-            left_out=sum(d.last - d.first + 1 for d in manifest.left_out),
-        )
+        return building.build(self._core, wanted, self.recall)
 
     def billed(self, input_tokens: int, *, build: int | None = None) -> None:
         """Tell what the provider billed for a build's input; later estimates for that model learn from it."""
-        record = self._built(build)
-        name, _, factor = read_manifest(record).counter.partition(SCALED)
-        counted = round(record.tokens / float(factor or 1))
-        before = self._learned(record.model, name)
-        billed = a_count(input_tokens, "input_tokens")
-        self._store.save_bill(record.model, name, counted=counted, billed=billed)
-        if self._learned(record.model, name) != before:
-            with self._lock:
-                self._aims.clear()
-
-    def _learned(self, model: str, tokenizer: str) -> float:
-        return calibration(self._store.bills(model, tokenizer, limit=RECENT))
-
-    # Looking back
-
-    def recall(self, handle: str) -> Any:
-        """The original behind a handle or an id, exactly as it came in."""
-        place = self._store.locate(self._id, handle)
-        content = place.content if place else self._store.by_handle(handle)
-        if content is not None:
-            return json.loads(content.body)
-        if place is not None:
-            raise NotFoundError(
-                f"message {handle!r} was erased", remedy="nothing brings it back; add it again"
-            )
-        raise self._unknown(handle)
-
-    def search(self, query: str, *, limit: int = 10, everywhere: bool = False) -> tuple[Hit, ...]:
-        """Stored messages that hold the words, best first; `everywhere`: in all of the tenant's sessions."""
-        scope = None if everywhere else self._id
-        found = self._store.search(query, session=scope, limit=a_count(limit, "limit"))
-        return tuple(
-            Hit(
-                id=hit.id,
-                handle=handle_of(hit.digest),
-                session=hit.session,
-                role=hit.role,
-                score=hit.score,
-                text=wire.reread(hit.body, hit.format, hit.role, digest=hit.digest).text,
-            )
-            for hit in found
-        )
-
-    def entries(self) -> tuple[Entry, ...]:
-        """Every message of the history without its body: id, handle, role, tokens, marks."""
-        with self._lock:
-            self._ledger.catch_up()
-            return tuple(self._ledger.history(self._aim()).entries)
-
-    def export(self) -> list[Any]:
-        """The whole history, each message as it came in; erased ones are not in it."""
-        return [json.loads(content.body) for content in self._store.messages(self._id) if content]
-
-    def manifest(self, build: int | None = None) -> Manifest:
-        """The manifest of a build, the newest when no number is given."""
-        return read_manifest(self._built(build))
-
-    def _built(self, number: int | None) -> BuildRecord:
-        record = self._store.build(self._id, number)
-        if record is not None:
-            return record
-        newest = self._store.build(self._id)
-        if newest is None:
-            raise NotFoundError(f"session `{self.name}` has no build yet", remedy="build a window first")
-        raise NotFoundError(
-            f"session `{self.name}` has no build {number}", remedy=f"name one from 1 to {newest.number}"
-        )
-
-    def stats(self) -> Stats:
-        """The session in numbers."""
-        with self._lock, self._store.together(write=False):
-            self._ledger.catch_up()
-            aim = self._aim()
-            newest = self._store.build(self._id)
-            return summary(self._ledger.history(aim), self._ledger.head, newest, name=self.name, aim=aim)
+        building.billed(self._core, input_tokens, build)
 
     def compare(
         self,
@@ -434,33 +141,99 @@ class Session:
         now: float | None = None,
     ) -> Comparison:
         """The windows that presets make of the history, side by side, all of ours unless named."""
-        checked_budget(budget)
-        chosen = named(presets, self._desk.numbers)
-        with self._lock, self._store.together(write=False):
-            self._ledger.catch_up()
-            aim = self._aim(model)
-            warn(aim.warnings)
-            entries = self._ledger.history(aim).entries
-            case = Case(
-                aim=aim,
-                entries=entries,
-                fresh=lambda: History(self._ledger.read, aim.frame(self.format)),
-                given=Conversation(format=aim.format, messages=()),
-                budget=aim.budget(None) if budget is None else budget,
-                task=task,
-                now=time.time() if now is None else now,
-                prices=catalog.prices(aim.card.id, extra=self._desk.catalogue),
+        return building.compare(self._core, Wanted(budget=budget, model=model, task=task, now=now), presets)
+
+    def manifest(self, build: int | None = None) -> Manifest:
+        """The manifest of a build, the newest when no number is given."""
+        return read_manifest(building.built(self._core, build))
+
+    # Looking back
+
+    def recall(self, handle: str) -> Any:
+        """The original behind a handle or an id, exactly as it came in."""
+        place = self._core.store.locate(self._core.id, handle)
+        content = place.content if place else self._core.store.by_handle(handle)
+        if content is not None:
+            return json.loads(content.body)
+        if place is not None:
+            raise NotFoundError(
+                f"message {handle!r} was erased", remedy="nothing brings it back; add it again"
             )
-            return compared(case, chosen)
+        raise self._core.unknown(handle)
+
+    def search(
+        self, query: str, *, limit: int = 10, everywhere: bool = False, now: float | None = None
+    ) -> tuple[Hit, ...]:
+        """Stored messages that answer the words, best first; `everywhere`: in all of the tenant's sessions.
+
+        `now`: what "yesterday" in the query counts from; by default the newest message.
+        """
+        from foveal.session import finding
+
+        return finding.search(
+            self._core,
+            some_words(query, "query"),
+            limit=a_count(limit, "limit"),
+            everywhere=everywhere,
+            now=now,
+        )
+
+    def focus(
+        self,
+        question: str,
+        *,
+        budget: int,
+        model: str = "",
+        format: Format | None = None,
+        now: float | None = None,
+    ) -> Window:
+        """A window of the best messages for one question: whole, in order, never over the budget.
+
+        Nothing is fixed and nothing is stored: it is a look back, not the next request.
+        """
+        from foveal.session import finding
+
+        return finding.focus(
+            self._core,
+            some_words(question, "question"),
+            budget=budget,
+            model=model,
+            format=format,
+            now=now,
+            fetch=self.recall,
+        )
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Every message of the history without its body: id, handle, role, tokens, marks."""
+        with self._core.reading():
+            return tuple(self._core.ledger.history(self._core.aim()).entries)
+
+    def export(self) -> list[Any]:
+        """The whole history, each message as it came in; erased ones are not in it."""
+        found = self._core.store.messages(self._core.id)
+        return [json.loads(content.body) for content in found if content]
+
+    def records(self) -> tuple[Recorded, ...]:
+        """The decisions, constraints and corrections of the session, word for word, in order.
+
+        Only what the user and the model said themselves: what repeats a tool, a file or the web is none.
+        """
+        from foveal.session import walking
+
+        return walking.records(self._core)
+
+    def stats(self) -> Stats:
+        """The session in numbers."""
+        return measuring.stats(self._core)
 
     # Marking
 
     def pin(self, id: str) -> None:
         """Keep a message in every window, at full."""
-        self._mark(id, "pinned", pinned=True)
+        marking.mark(self._core, id, "pinned", pinned=True)
 
     def unpin(self, id: str) -> None:
-        self._mark(id, "unpinned", pinned=False)
+        marking.mark(self._core, id, "unpinned", pinned=False)
 
     def forget(self, id: str, *, erase: bool = True) -> tuple[str, ...]:
         """Erase a message for good and return the ids that went, copies on branches that were left included.
@@ -468,17 +241,16 @@ class Session:
         Equal words in another message of the history stay. With `erase=False` the message is only left out
         of windows until `restore`.
         """
-        if not erase:
-            return (self._mark(id, "left out", absence="left out"),)
-        with self._writing() as events:
-            gone = tuple(self._store.erase(self._id, self._located(id).entry.id))
-            events.extend(MessageMarked(session=self.name, id=each, mark="erased") for each in gone)
-        return gone
+        if erase:
+            return marking.erase(self._core, id)
+        return (marking.mark(self._core, id, "left out", absence="left out"),)
 
-    def restore(self, id: str | None = None) -> None:
-        """Let a message that was left out be in windows again; without an id, all of them."""
-        for each in [id] if id is not None else [entry.id for entry in self.archive()]:
-            self._mark(each, "restored", absence="")
+    def restore(self, id: str | None = None) -> tuple[str, ...]:
+        """Let a message that was left out be in windows again and return the ids; without an id, all of them.
+
+        Where a note stands for it, the note goes, and every message that it covers comes back.
+        """
+        return marking.restore(self._core, id)
 
     def archive(self) -> tuple[Entry, ...]:
         """The messages that are left out of windows until they are restored."""
@@ -486,60 +258,44 @@ class Session:
 
     def prune(self, max_tokens: int | None = None) -> Removal:
         """Leave out the least important turns until the rest fits, by default 80% of the model's window."""
-        asked = None if max_tokens is None else a_count(max_tokens, "max_tokens")
-        with self._writing() as events:
-            self._ledger.catch_up()
-            aim = self._aim()
-            history = self._ledger.history(aim)
-            budget = asked or int(aim.card.context * self._desk.reploid.target)
-            chosen = presets.find("reploid", self._desk.numbers)
-            order = aim.order(chosen, budget=budget, tools="", task="", now=time.time())
-            leaving = by_importance(pipeline.fit(history, order).manifest, history.entries)
-            return self._leave_out(leaving, events)
+        return marking.prune(self._core, max_tokens)
 
     def summarize(self, keep: int | None = None) -> Removal:
         """Show one note in place of all but the newest `keep` messages, until they are restored."""
-        kept = self._desk.reploid.keep if keep is None else keep
-        with self._writing() as events:
-            self._ledger.catch_up()
-            leaving = for_a_summary(self._ledger.history(self._aim()), kept)
-            return self._leave_out(leaving, events)
+        return marking.summarize(self._core, keep)
 
-    def _leave_out(self, leaving: Leaving, events: list[Event]) -> Removal:
-        for entry in leaving.entries:
-            text = leaving.removal.summary if entry is leaving.entries[-1] else ""
-            self._store.mark(self._id, entry.seq, absence="left out", stand_in=text)
-        if leaving.entries:
-            events.append(Reported(name=leaving.event, session=self.name, payload=leaving.payload))
-        return leaving.removal
+    def compress(self, max_tokens: int | None = None) -> Removal:
+        """Show short notes in place of old messages now, instead of when a window is built.
 
-    def _mark(self, id: str, mark: str, *, pinned: bool | None = None, absence: Absence | None = None) -> str:
-        with self._writing() as events:
-            place = self._located(id)
-            if not place.current:
-                raise NotFoundError(
-                    f"message {id!r} is on a branch this session has left",
-                    remedy="`recall` and `forget` reach it; windows do not",
-                )
-            if place.content is None:
-                raise NotFoundError(
-                    f"message {id!r} was erased", remedy="nothing brings it back; add it again"
-                )
-            self._store.mark(self._id, place.entry.seq, pinned=pinned, absence=absence)
-            events.append(MessageMarked(session=self.name, id=place.entry.id, mark=mark))
-        return place.entry.id
+        The oldest go first, until windows have less than 80% of `max_tokens` to hold, by default what the
+        model takes; also what is past its age. A model writes the notes where one is set up, and is waited
+        for. Pins, system prompts and the open turn stay as they are. `restore` undoes it.
+        """
+        from foveal.session import compressing
 
-    def _located(self, id: str) -> Located:
-        place = self._store.locate(self._id, id)
-        if place is None:
-            raise self._unknown(id)
-        return place
+        return compressing.compress(self._core, max_tokens)
 
-    def _unknown(self, id: str) -> NotFoundError:
-        return NotFoundError(
-            f"session `{self.name}` has no message {id!r}",
-            remedy="`search` and `entries` give ids and handles",
-        )
+    # Tasks
+
+    def start_task(self, name: str) -> int:
+        """Begin a task with the next message and return its number; the one before is completed."""
+        from foveal.session import tasks
+
+        return tasks.start(self._core, a_text(name, "name"))
+
+    def complete_task(self) -> str:
+        """End the open task and return its summary, which windows show in place of its messages from now on.
+
+        A task that is hardly longer than its summary stays in windows as it is, and so do pins and what the
+        model still has to answer. `restore` undoes it.
+        """
+        from foveal.session import tasks
+
+        return tasks.complete(self._core)
+
+    def tasks(self) -> tuple[TaskRecord, ...]:
+        """The tasks of the session, oldest first, with their summaries."""
+        return tuple(self._core.store.tasks(self._core.id))
 
     aadd = in_thread(add)
     aextend = in_thread(extend)
@@ -548,6 +304,7 @@ class Session:
     abilled = in_thread(billed)
     arecall = in_thread(recall)
     asearch = in_thread(search)
+    afocus = in_thread(focus)
     aentries = in_thread(entries)
     aexport = in_thread(export)
     amanifest = in_thread(manifest)
@@ -559,16 +316,8 @@ class Session:
     arestore = in_thread(restore)
     aprune = in_thread(prune)
     asummarize = in_thread(summarize)
-
-
-def _as_form(message: Message, form: Format) -> Message:
-    """The same words as another format reads them."""
-    plain: Format = "plain" if message.role == "system" else form
-    read = wire.reread(message.body, plain, message.role, digest=message.digest)
-    return replace(read, created_at=message.created_at, id=message.id)
-
-
-def _earliest(fitted: pipeline.Fitted) -> int:
-    """The first message of the window beyond the fixed ones."""
-    fixed = ("system prompt", "pinned")
-    return min((d.first for d in fitted.manifest.kept if d.because not in fixed), default=0)
+    acompress = in_thread(compress)
+    astart_task = in_thread(start_task)
+    acomplete_task = in_thread(complete_task)
+    atasks = in_thread(tasks)
+    arecords = in_thread(records)

@@ -139,7 +139,9 @@ class Target:
         return Window(
             format=self.format,
             model=self.card.id,
-            manifest=manifest,
+            tokens=manifest.tokens,
+            budget=manifest.budget,
+            tell=lambda: manifest,
             pieces=pieces,
             system_json=capped,
             tools_json=tools,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from foveal import presets
+from foveal.model import Role
+from foveal.pipeline.compact.ratio import Ratio
 from foveal.pipeline.history import History
 from foveal.session.target import Target
-from foveal.store import BuildRecord, Head
+from foveal.store import BuildRecord, CompressionRecord, Head
+from foveal.window import Retrieved, Slot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +25,10 @@ class Hit:
     role: str
     score: float
     text: str
+    created_at: float | None = None
+    """When it was said, as far as anybody told; else when it was stored."""
+    parts: Mapping[str, float] = field(default_factory=dict)
+    """What the score is made of, where one session was searched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +56,22 @@ class Stats:
     window_tokens: int
     """Of the newest build; 0 before the first."""
     window_budget: int
+    summaries: int = 0
+    """Made so far, of tasks and of what was compressed."""
+    stand_ins: int = 0
+    """Notes that stand for messages in windows now."""
+    compression: float | None = None
+    """How many times smaller summaries are on average; None before the first."""
+    last_compression: CompressionRecord | None = None
+    levels: tuple[Slot, ...] = ()
+    """Each memory level's use against its budget: in the newest window where that has them, else of all."""
+    retrieved: tuple[Retrieved, ...] = ()
+    """What the newest window brought back."""
+
+    @property
+    def ratio_low(self) -> bool:
+        """Are summaries too detailed to be worth having, with less than 2 tokens to 1?"""
+        return Ratio(mean=self.compression).low
 
     @property
     def percent(self) -> float:
@@ -84,6 +107,17 @@ def summary(history: History, head: Head, newest: BuildRecord | None, *, name: s
         window_tokens=newest.tokens if newest else 0,
         window_budget=newest.budget if newest else 0,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """A decision, a constraint or a correction, word for word as a message had it."""
+
+    kind: str
+    text: str
+    id: str
+    """Of the message."""
+    role: Role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

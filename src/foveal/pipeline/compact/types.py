@@ -64,9 +64,8 @@ def _by_most(lines: Sequence[str]) -> ContentType:
         return "table"
     if len(lines) > 2 and _share(_CODE, lines) >= 0.4:
         return "code"
-    if len(lines) >= REPEATED and 2 * len(set(lines)) <= len(lines):
-        return "log"
-    return "prose"
+    repeated = len(lines) >= REPEATED and 2 * len(set(lines)) <= len(lines)
+    return "log" if repeated else "prose"
 
 
 def is_table(lines: Sequence[str]) -> bool:

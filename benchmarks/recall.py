@@ -1,0 +1,103 @@
+"""Questions about long histories → how much of the evidence a window of 1k to 8k tokens holds, and how fast.
+
+The harness counts tokens itself, refuses what is over budget and believes no claim that the text does not
+bear out; bm25 is timed beside every call. `--embedder FOLDER` ranks with a transformer, not the static table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import foveal
+
+BENCH = Path(os.environ.get("FOVEAL_BENCH", Path(__file__).parents[2] / "shared" / "bench")) / "recall"
+ABSENT = f"no recall harness at {BENCH}: name the folder that holds it with FOVEAL_BENCH"
+
+
+def build(history: list[dict[str, Any]], query: str, budget: int) -> list[dict[str, Any]]:
+    """What the harness calls for every question; the history is the same object for all of a conversation."""
+    window = _session(history).focus(query, budget=budget)
+    return [
+        {"content": message["content"], "ids": [message["id"]] if "id" in message else []}
+        for message in window.messages
+    ]
+
+
+def _session(history: list[dict[str, Any]]) -> foveal.Session:
+    if _held.get("history") is not history:
+        if "store" in _held:
+            _held["store"].close()
+        store = foveal.Foveal(":memory:", embedder=os.environ.get("RECALL_EMBEDDER", ""))
+        session = store.session("recall")
+        session.extend([{key: value for key, value in item.items() if value} for item in history])
+        store.settle(3_600)
+        _held.update(history=history, store=store, session=session)
+    found: foveal.Session = _held["session"]
+    return found
+
+
+_held: dict[str, Any] = {}
+"""The history that was asked about last, and the session that holds it."""
+
+
+def measure(split: str, embedder: str) -> dict[str, Any]:
+    """Run the harness on `build` → recall, outputs over budget and time, by budget."""
+    with tempfile.TemporaryDirectory() as out:
+        command = [sys.executable, "run.py", "--split", split, "--systems", "project", "--out", out]
+        adapter = {
+            "RECALL_PROJECT": "recall:build",
+            "RECALL_EMBEDDER": embedder,
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        paths = {"PYTHONPATH": str(Path(__file__).parent)}
+        subprocess.run(command, cwd=BENCH, env=os.environ | adapter | paths, check=True)
+        with gzip.open(Path(out) / split / "project.jsonl.gz", "rt", encoding="utf-8") as lines:
+            rows = [json.loads(line) for line in lines]
+    budgets = sorted({row["budget"] for row in rows})
+    return {str(budget): _summary([row for row in rows if row["budget"] == budget]) for budget in budgets}
+
+
+def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    names = sorted({row["dataset"] for row in rows})
+    recall = {name: _mean(row["recall"] for row in rows if row["dataset"] == name) for name in names}
+    warm = [row for row in rows if not row["cold"]]
+    bm25 = statistics.median(row["reference_seconds"] for row in warm)
+    return {
+        "macro": _mean(recall.values()),
+        **recall,
+        "over_budget": sum(row["over_budget"] for row in rows),
+        "times_bm25": round(statistics.median(row["seconds"] for row in warm) / bm25, 2),
+    }
+
+
+def _mean(values: Iterable[float]) -> float:
+    return round(statistics.fmean(values), 4)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--split", default="dev")
+    parser.add_argument("--embedder", default="", help="a model's folder; the static table unless said")
+    asked = parser.parse_args()
+    if not (BENCH / "run.py").exists():
+        print(ABSENT)
+        return 0
+    found = measure(asked.split, asked.embedder)
+    if asked.json:
+        asked.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    return int(any(row["over_budget"] for row in found.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

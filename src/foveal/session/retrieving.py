@@ -1,0 +1,173 @@
+"""A window and the session around it in → what of the past should come back into it, with its words.
+
+An old task that is referred to, an error that occurs again, a past topic that is mentioned. Only messages
+are brought back that windows may show or that a note stands for, nothing that was left out on request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from foveal import wire
+from foveal.pipeline.compact.due import Situation, Step, old_task, past_topic, repeated_error
+from foveal.pipeline.compact.envelope import neutral
+from foveal.pipeline.compact.failures import Resolved, error_lines
+from foveal.pipeline.compact.retrieved import quoted
+from foveal.pipeline.compact.tasks import Task, shown
+from foveal.pipeline.compact.voices import voices
+from foveal.pipeline.cut import cut
+from foveal.pipeline.fit import RETRIEVED_SHARE, Order
+from foveal.pipeline.history import History
+from foveal.pipeline.items import items
+from foveal.pipeline.kinds import kind_of
+from foveal.pipeline.scored import TASK_MOST
+from foveal.pipeline.values import Item, Scene
+from foveal.session import noting
+from foveal.session.core import Core
+from foveal.session.tasks import as_task
+from foveal.window import Manifest, Retrieved
+
+HITS = 50
+"""Search hits that are looked at: the best of them are often in the window already."""
+BROUGHT = 8
+"""Results of tools in which a repeated error is looked for, the newest."""
+AROUND = 40
+"""Tokens of the note around its stretches."""
+APIECE = 20
+"""Tokens around each stretch."""
+LEAST = 24
+"""Tokens of words that are worth bringing back."""
+
+Stretches = tuple[tuple[Retrieved, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Past:
+    """The history around a window."""
+
+    history: History
+    held: frozenset[int]
+    """Messages that are in the window."""
+    open: frozenset[int]
+    """Messages that may be brought back into it."""
+    tasks: Sequence[Task]
+    """Those whose summaries are not in it."""
+
+
+def retrieved(core: Core, history: History, manifest: Manifest, order: Order) -> Stretches:
+    """What is to be retrieved beside a window, the most wanted first, within its share of the budget."""
+    past = _past(core, history, manifest)
+    now = _situation(core, past, order) if past.open or past.tasks else None
+    if now is None:
+        return ()
+    hits = [item.index for item in now.past]
+    found = [forms for step in _steps(now) if (forms := _forms(past, step, hits))]
+    return tuple(_fitting(found, int(RETRIEVED_SHARE * order.budget) - AROUND, order.count))
+
+
+def _fitting(
+    found: Sequence[Stretches], room: int, count: Callable[[str], int]
+) -> Iterator[tuple[Retrieved, str]]:
+    """One form of each stretch: the longest in half of what is left, else the shortest whole.
+
+    Where not even that fits, the first is cut and the others do not come.
+    """
+    for number, forms in enumerate(found):
+        most = room - APIECE
+        what, text = next((form for form in forms if 2 * count(form[1]) <= most), forms[-1])
+        if number == 0 and most >= LEAST:
+            text = cut(text, most, count)
+        if count(text) <= most:
+            room -= count(text) + APIECE
+            yield what, text
+
+
+def _past(core: Core, history: History, manifest: Manifest) -> _Past:
+    kept = [d for d in manifest.kept if d.detail != "folded"]
+    held = frozenset(seq for d in kept for seq in range(d.first, d.last + 1))
+    noted = noting.noted(history.entries)
+    return _Past(
+        history=history,
+        held=held,
+        open=frozenset(
+            e.seq
+            for e in history.entries
+            if e.seq not in held and e.role != "system" and (not e.absence or e.seq in noted)
+        ),
+        tasks=[t for t in map(as_task, core.store.tasks(core.id)) if t.summary and not _told(manifest, t)],
+    )
+
+
+def _told(manifest: Manifest, task: Task) -> bool:
+    """Is the task in the window already, by its summary or itself?"""
+    last = task.first if task.last is None else task.last
+    return any(task.first <= decision.last <= last for decision in manifest.kept)
+
+
+def _situation(core: Core, past: _Past, order: Order) -> Situation | None:
+    """What the table looks at; None where nobody asks anything."""
+    flat = [item for found in items(past.history).values() for item in found]
+    asked = next((item for item in reversed(flat) if item.kind == "current_user_prompt"), None)
+    if asked is None:
+        return None
+    text = asked.text[:TASK_MOST]
+    brought = [item.text for item in flat if item.tool and item.index > asked.index][-BROUGHT:]
+    return Situation(
+        items=[item for item in flat if item.index in past.held],
+        scores=(),
+        scene=Scene(now=order.now, task=order.task, budget=order.budget),
+        asked=text,
+        brought=brought,
+        tasks=past.tasks,
+        resolved=_resolved(core) if any(map(error_lines, (text, *brought))) else (),
+        past=list(_found(core, past, text)),
+    )
+
+
+def _resolved(core: Core) -> Sequence[Resolved]:
+    """Errors of before: who asks for the first time walks through the whole session."""
+    core.walker.catch_up()
+    return core.walker.resolved
+
+
+def _found(core: Core, past: _Past, words: str) -> Iterator[Item]:
+    """Messages outside the window that hold the words, the best first."""
+    for found in core.store.search(words, session=core.id, limit=HITS):
+        if found.seq in past.open and past.history.entries[found.seq].digest == found.digest:
+            message = wire.reread(found.body, found.format, found.role, digest=found.digest)
+            kind = kind_of(found.role, tool_call=bool(message.calls), newest_user=False)
+            yield Item(index=found.seq, id=found.id, role=found.role, kind=kind, text=message.text, tokens=0)
+
+
+def _steps(now: Situation) -> Iterator[Step]:
+    """The rows of the table that bring something back; no message comes twice."""
+    taken: set[int] = set()
+    for step in chain(old_task(now), repeated_error(now), past_topic(now)):
+        places = set(range(step.first, step.last + 1))
+        if not places <= taken:
+            yield step
+        taken |= places if step.task is None else set()
+
+
+def _forms(past: _Past, step: Step, hits: Sequence[int]) -> Stretches:
+    """A stretch with its words, the longest form first: the messages as they were said, the best alone.
+
+    Of a task, its summary.
+    """
+    for task in past.tasks:
+        if task.number == step.task:
+            why = f"{shown(task)} is referred to"
+            return ((Retrieved(first=step.first, last=step.last, because=why), neutral(task.summary)),)
+    seqs = [seq for seq in range(step.first, step.last + 1) if seq in past.open]
+    alone = [seq for seq in hits if seq in seqs][:1]
+    # What the question and the past have in common is not told: a manifest is stored, and outlives messages.
+    why = "a past topic is mentioned" if step.because.startswith("a past topic") else step.because
+    forms = (_quoted(past, run, why) for run in (seqs, alone) if run)
+    return tuple(form for form in forms if form[1])
+
+
+def _quoted(past: _Past, seqs: Sequence[int], because: str) -> tuple[Retrieved, str]:
+    passages = [p for seq, message in noting.read(past.history, seqs) for p in voices(message, seq)]
+    return Retrieved(first=seqs[0], last=seqs[-1], because=because), quoted(passages)
