@@ -21,9 +21,9 @@ from foveal import events, model
 from foveal.errors import FovealError
 from foveal.model import Entry, Repair
 from foveal.session import Compared, Hit, Stats
-from foveal.session.views import Removal
-from foveal.store import Checked, Durability, SessionRecord
-from foveal.window import Conflict, Decision, Score, Slot, Verdict
+from foveal.session.views import Recorded, Removal
+from foveal.store import Checked, CompressionRecord, Durability, SessionRecord, TaskRecord
+from foveal.window import Conflict, Decision, Retrieved, Score, Slot, Verdict
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "python.md"
 INTRODUCTION = """\
@@ -37,13 +37,17 @@ VALUES = (
     Score,
     Slot,
     Conflict,
+    Retrieved,
     Repair,
     Compared,
     Hit,
     Stats,
     Removal,
+    Recorded,
     Entry,
     SessionRecord,
+    TaskRecord,
+    CompressionRecord,
     Checked,
 )
 WORDS = {

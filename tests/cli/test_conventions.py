@@ -22,7 +22,7 @@ from foveal.cli import app
 COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 ISSUED = (
     "add import build fit stats search recall pin unpin forget restore sessions export backup verify count "
-    "models explain compare config doctor demo op"
+    "models explain compare config doctor demo op compress summarize prune focus task"
 )
 MESSAGES = [{"role": "user", "content": f"message {n}"} for n in range(3)]
 
@@ -82,15 +82,23 @@ def test_an_option_after_the_command_is_told_its_place(desk: Desk) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["verify", "search x --all", "stats", "export", "sessions", "recall m1", "backup copy.db", "build"],
+READING = (
+    "verify, search x --everywhere, stats, export, sessions, recall m1, backup copy.db, build, focus x, "
+    "compress, prune, summarize, task, task complete"
 )
+
+
+@pytest.mark.parametrize("command", READING.split(", "))
 def test_what_only_reads_makes_no_store(desk: Desk, command: str) -> None:
     done = desk.foveal(*command.split())
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith(f"foveal: there is no store at {desk.store}\n  try: ")
     assert not list(desk.folder.glob("*.db"))
+
+
+def test_an_option_after_the_command_of_a_command_is_told_its_place(desk: Desk) -> None:
+    done = desk.foveal("task", "start", "login", "--session", "review")
+    assert done.err.splitlines()[1] == "  try: `foveal --session NAME task start …`"
 
 
 def test_a_variable_that_sets_nothing_is_warned_of(desk: Desk) -> None:

@@ -163,6 +163,13 @@ def test_stats_tell_the_session_in_numbers(filled: Desk) -> None:
     assert f"{stored:,} tokens stored, {sent:,} sent: {stored / sent:.0f}×" in out
 
 
+def test_stats_tell_how_full_each_memory_level_is(filled: Desk) -> None:
+    out = filled.foveal("stats").out
+    assert "levels" in out
+    assert "permanent" in out
+    assert filled.foveal("stats", "--json").json["levels"][0]["name"] == "permanent"
+
+
 def test_one_is_said_in_the_singular(desk: Desk) -> None:
     desk.fill(HISTORY[0])
     assert "1 message in 1 turn, " in desk.foveal("stats").out

@@ -13,20 +13,35 @@ from typing import Annotated
 import typer
 
 from foveal import __version__, config
-from foveal.cli import about, demo, memory, operations, output, reasons, settings, store, windows
+from foveal.cli import (
+    about,
+    demo,
+    failing,
+    finding,
+    interactive,
+    memory,
+    operations,
+    output,
+    reasons,
+    settings,
+    shrinking,
+    store,
+    tasks,
+    windows,
+)
 from foveal.cli.shell import Shell
-from foveal.errors import FovealError
 
 app = typer.Typer(name="foveal", rich_markup_mode=None, pretty_exceptions_enable=False)
 
 for command in (
-    memory.add, memory.import_, memory.search, memory.recall, memory.pin, memory.unpin, memory.forget,
-    memory.restore, memory.export, windows.build, windows.fit, reasons.explain, reasons.compare,
-    windows.stats, windows.count,
+    memory.add, memory.import_, finding.search, finding.focus, memory.recall, memory.pin, memory.unpin,
+    memory.forget, memory.restore, memory.export, windows.build, windows.fit, reasons.explain,
+    reasons.compare, windows.stats, shrinking.compress, shrinking.prune, shrinking.summarize, windows.count,
     store.sessions, store.backup, store.verify, operations.op, about.models, settings.config, about.doctor,
     demo.demo,
 ):  # fmt: skip
     app.command(name=command.__name__.rstrip("_"))(command)
+app.add_typer(tasks.task)
 
 
 def _version(value: bool) -> None:  # noqa: FBT001 — the signature typer calls
@@ -49,11 +64,18 @@ def root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """A context window manager for LLM agents: store everything, send the best window that fits."""
+    """A context window manager for LLM agents: store everything, send the best window that fits.
+
+    Without a command, on a terminal: type to add messages, and see the window after each.
+    """
     for stranger in config.strangers():
         output.note(f"warning: {stranger}")
     context.obj = Shell(options={"store": store, "session": session, "tenant": tenant}, json=json)
-    if context.invoked_subcommand is None:
+    if context.invoked_subcommand is not None:
+        return
+    if not json and sys.stdin.isatty() and sys.stdout.isatty():
+        interactive.talk(context.obj, context.command.commands)  # type: ignore[attr-defined]  # a group's
+    else:
         output.say(context.get_help())
 
 
@@ -69,34 +91,15 @@ def run(arguments: list[str]) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = _show_warning  # type: ignore[assignment]  # the rest is not shown
-            code = app(arguments, prog_name="foveal", standalone_mode=False)
+            code = failing.told(lambda: app(arguments, prog_name="foveal", standalone_mode=False))
         sys.stdout.flush()
-    except FovealError as error:
-        output.fail(error.what, error.remedy)
-        return 1
-    except typer.TyperException as error:
-        output.fail(*_misuse(error))
-        return 2
-    except (KeyboardInterrupt, typer.Abort):
+    except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
         # The reader has seen enough. Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    return code if isinstance(code, int) else 0
-
-
-def _misuse(error: typer.TyperException) -> tuple[str, str]:
-    """What was wrong about the usage, and where to read on; for an option out of place, its place."""
-    context = getattr(error, "ctx", None)
-    if context is None:
-        return error.format_message(), "`foveal --help`"
-    option = getattr(error, "option_name", "")
-    early = context.parent and next((p for p in context.parent.command.params if option in p.opts), None)
-    if early:
-        given = option if early.is_flag else f"{option} {early.metavar}"
-        return f"{option} goes before the command", f"`foveal {given} {context.info_name} …`"
-    return error.format_message(), f"`{context.command_path} --help`"
+    return code
 
 
 def _show_warning(message: Warning | str, *_: object) -> None:

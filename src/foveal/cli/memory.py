@@ -1,10 +1,9 @@
-"""The memory: add and import messages, find them again, pin, forget and restore them, take them all out."""
+"""The memory: add and import messages, bring them back, pin, forget and restore them, take them all out."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import chain
 from typing import Annotated, Any
 
@@ -17,7 +16,6 @@ from foveal.cli.reading import STDIN, Source, named, read_messages, read_text
 from foveal.cli.shell import Json, shell_of
 from foveal.errors import InputError
 from foveal.model import Conversation, Entry, Format, Kind, Level, Role
-from foveal.session import Hit, Session
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="A message's id, such as m12, or its handle, fv-….")]
 
@@ -93,41 +91,6 @@ def _stored(file: str, given: Conversation, form: Format, stored: int, *, json: 
     return {"file": file, "format": form, "messages": messages, "stored": stored}
 
 
-def search(
-    context: typer.Context,
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="Words to look for.")],
-    *,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, help="How many hits at most.")] = 10,
-    everywhere: Annotated[bool, typer.Option("--all", help="In all sessions of the tenant.")] = False,
-    json: Json = False,
-) -> None:
-    """Find stored messages by their words, best first."""
-    with _searchable(context, everywhere=everywhere) as session:
-        hits = session.search(query, limit=limit, everywhere=everywhere) if session else ()
-    if json:
-        output.tell_list({name: getattr(hit, name) for name in Hit.__slots__} for hit in hits)
-        return
-    for hit in hits:
-        place = f"{hit.session}  {hit.id}" if everywhere else hit.id
-        output.say(f"{output.styled(place, bold=True)}  {output.styled(hit.handle, 'cyan')}  {hit.role}")
-        output.say(f"    {output.snippet(hit.text, query.split())}")
-    if not hits:
-        output.note("nothing found")
-
-
-@contextmanager
-def _searchable(context: typer.Context, *, everywhere: bool) -> Iterator[Session | None]:
-    """The session to search from; to search them all, any will do."""
-    shell = shell_of(context)
-    if not everywhere:
-        with shell.session() as session:
-            yield session
-        return
-    with shell.store() as fov:
-        names = [record.name for record in fov.sessions()]
-        yield fov.session(names[0]) if names else None
-
-
 def recall(
     context: typer.Context,
     handle: Annotated[str, typer.Argument(metavar="HANDLE|ID", help="A handle, fv-…, or a message's id.")],
@@ -189,11 +152,7 @@ def forget(
             output.note("nothing was erased")
             raise typer.Exit(1)
         gone = session.forget(id, erase=not keep)
-    mark = "left out" if keep else "erased"
-    if json:
-        output.tell({"id": id, "mark": mark, "ids": gone})
-    else:
-        output.say("\n".join(f"{each} {mark}" for each in gone))
+    _all_marked(id, "left out" if keep else "erased", gone, json=json)
 
 
 def _sure(id: str) -> bool:
@@ -207,10 +166,13 @@ def _sure(id: str) -> bool:
 
 
 def restore(context: typer.Context, id: Id, *, json: Json = False) -> None:
-    """Let a message that was left out be in windows again."""
+    """Let a message that was left out be in windows again.
+
+    Where a summary stands for it, all the messages that the summary covers come back.
+    """
     with shell_of(context).session() as session:
-        session.restore(id)
-    _marked(id, "restored", json=json)
+        back = session.restore(id)
+    _all_marked(id, "restored", back, json=json)
 
 
 def _marked(id: str, mark: str, *, json: bool) -> None:
@@ -218,6 +180,14 @@ def _marked(id: str, mark: str, *, json: bool) -> None:
         output.tell({"id": id, "mark": mark})
     else:
         output.say(f"{id} {mark}")
+
+
+def _all_marked(id: str, mark: str, ids: Sequence[str], *, json: bool) -> None:
+    """One message was named; the mark may be on others with it."""
+    if json:
+        output.tell({"id": id, "mark": mark, "ids": ids})
+    else:
+        output.say("\n".join(f"{each} {mark}" for each in ids))
 
 
 def export(

@@ -81,9 +81,14 @@ def tell_lines(values: Iterable[object]) -> None:
         say(json.dumps(value, ensure_ascii=False))
 
 
+def in_colour() -> bool:
+    """Whether what is said may be in colour."""
+    return coloured(sys.stdout)
+
+
 def styled(text: str, colour: str = "", *, dim: bool = False, bold: bool = False) -> str:
     """The text in colour, where colour belongs."""
-    if not coloured(sys.stdout):
+    if not in_colour():
         return text
     return typer.style(text, fg=colour or None, dim=dim or None, bold=bold or None)
 
@@ -98,7 +103,8 @@ def snippet(text: str, words: Sequence[str] = (), *, width: int = WIDTH - 4) -> 
     flat = " ".join(text.split()).translate(_CONTROL)
     lower = flat.lower()
     hits = [at for word in words if (at := lower.find(word.lower())) >= 0] or [0]
-    starts = [max(0, hit - width // 4) for hit in hits]
+    last = max(0, len(flat) - width)
+    starts = [min(last, max(0, hit - width // 4)) for hit in hits]
     start = max(starts, key=lambda at: sum(at <= hit < at + width for hit in hits))
     shown = flat[start : start + width]
     before, after = "…" if start else "", "…" if start + width < len(flat) else ""

@@ -1,4 +1,4 @@
-"""Files in → the same files one by one, with a progress bar where the work is long and somebody watches."""
+"""Work in → the same work, with a bar or a note where it is long and somebody watches."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
+
+from foveal.cli import output
 
 LONG = 4_000_000
 """Bytes below which a bar would be gone before it is seen."""
+LATE = 1.0
+"""Seconds."""
 
 
 @contextmanager
@@ -32,3 +37,16 @@ def _size(file: str | None) -> int:
         return Path(file or "").stat().st_size
     except OSError:
         return 0
+
+
+@contextmanager
+def noted(what: str) -> Iterator[None]:
+    """A note on stderr, where somebody watches, once the work has taken longer than one waits for."""
+    timer = Timer(LATE, output.note, (what,))
+    timer.daemon = True
+    if sys.stderr.isatty():
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

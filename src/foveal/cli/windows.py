@@ -16,11 +16,16 @@ from foveal.cli import output
 from foveal.cli.reading import Source, named, read_data, read_text, read_tools
 from foveal.cli.shell import Json, catalogue, shell_of
 from foveal.config import Settings
-from foveal.model import Conversation, Message
+from foveal.model import Conversation, Format, Message
+from foveal.pipeline.compact.envelope import covering
 from foveal.session.target import target, warn
+from foveal.session.views import Stats
 from foveal.window import Window
 
-Written = Literal["text", "openai", "responses", "anthropic", "gemini", "json"]
+Written = Annotated[
+    Literal["text", "openai", "responses", "anthropic", "gemini", "json"],
+    typer.Option(metavar="FORMAT", help="text, openai, responses, anthropic, gemini or json."),
+]
 File = Annotated[str | None, typer.Argument(metavar="FILE", help="`-` or nothing reads stdin.")]
 Budget = Annotated[int | None, typer.Option(metavar="N", help="Tokens; by default what the model takes.")]
 Model = Annotated[str, typer.Option(metavar="NAME", help="The model that will read it.")]
@@ -39,9 +44,7 @@ def build(  # noqa: PLR0913 — every option a build has, by name
     task: Task = "",
     system: System = None,
     tools: Tools = None,
-    format: Annotated[
-        Written, typer.Option(metavar="FORMAT", help="text, openai, responses, anthropic, gemini or json.")
-    ] = "text",
+    format: Written = "text",
     json: Json = False,
 ) -> None:
     """Print the best window of the session that fits.
@@ -50,7 +53,7 @@ def build(  # noqa: PLR0913 — every option a build has, by name
     """
     shell = shell_of(context)
     settings = shell.settings
-    with shell.session() as session:
+    with shell.session(patient=True) as session:
         window = session.build(
             budget=settings.budget if budget is None else budget,
             model=model,
@@ -58,12 +61,18 @@ def build(  # noqa: PLR0913 — every option a build has, by name
             task=task,
             system=system,
             tools=read_tools(tools) if tools else None,
-            format=None if format == "text" or format == "json" else format,  # noqa: PLR1714 — mypy narrows
+            format=as_format(format),
         )
-    _show(window, "json" if json and format == "text" else format)
+        show(window, "json" if json and format == "text" else format)
 
 
-def _show(window: Window, format: Written) -> None:
+def as_format(written: Written) -> Format | None:
+    """The provider's format that was asked for, if any was."""
+    return None if written == "text" or written == "json" else written  # noqa: PLR1714 — mypy narrows
+
+
+def show(window: Window, format: Written) -> None:
+    """A window on stdout."""
     match format:
         case "text":
             output.say("\n\n".join(_transcript(window)))
@@ -140,7 +149,8 @@ def stats(context: typer.Context, *, json: Json = False) -> None:
     with shell.session() as session:
         found = session.stats()
     if json:
-        output.tell(asdict(found) | {"percent": round(found.percent, 1), "ratio": round(found.ratio, 2)})
+        derived = {"percent": round(found.percent, 1), "ratio": round(found.ratio, 2)}
+        output.tell(asdict(found) | derived | {"ratio_low": found.ratio_low})
         return
     count = _assumed(found.model, shell.settings) or (
         "exact" if found.exact else "estimated, on the safe side"
@@ -158,6 +168,7 @@ def stats(context: typer.Context, *, json: Json = False) -> None:
         ("pinned", f"{found.pinned:,}, left out or erased {found.absent:,}"),
         ("counted", f"with {found.counter} as {found.format}, {count}"),
         ("builds", f"{found.builds:,}, preset {found.preset}"),
+        *_memory(found),
     ]
     for line in output.columns(rows):
         output.say(line)
@@ -168,6 +179,19 @@ def stats(context: typer.Context, *, json: Json = False) -> None:
         )
         held = output.counted(found.tokens, "token")
         output.say(f"{held} stored, {found.window_tokens:,} sent{_times(found.ratio)}")
+
+
+def _memory(found: Stats) -> Iterator[tuple[str, str]]:
+    """How full the memory levels are, what summaries save, what the newest window brought back."""
+    yield "levels", ", ".join(f"{slot.name} {slot.used:,} of {slot.allotted:,}" for slot in found.levels)
+    if found.compression is not None and found.last_compression:
+        saved = f"{found.summaries:,} made, {found.stand_ins:,} in windows, {found.compression:.1f}× smaller"
+        flag = ": under 2×, so they are too detailed" if found.ratio_low else ""
+        yield "summaries", saved + flag
+        last = found.last_compression
+        yield "last one", f"{last.what}, {last.original:,} to {output.counted(last.compressed, 'token')}"
+    for each in found.retrieved:
+        yield "retrieved", f"{covering(each.first, each.last).lower()}: {output.harmless(each.because)}"
 
 
 def _times(ratio: float) -> str:

@@ -1,0 +1,195 @@
+"""Lines typed on a terminal in → messages of the session, and commands with a slash; the window after each.
+
+A command is the one of the command line, with the store kept open: there is nothing that only works here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from foveal import presets
+from foveal.cli import failing, output
+from foveal.cli.gauge import gauge
+from foveal.cli.shell import Open, Shell, absent
+from foveal.errors import InputError
+
+HELP = {
+    "add": ("ROLE TEXT", "store a message of a role: system, user, assistant"),
+    "build": ("[--budget N] …", "print the window"),
+    "compress": ("", "let summaries stand for what is old"),
+    "explain": ("[BUILD]", "say what is in the window, what is not, and why"),
+    "focus": ("QUESTION", "print the best messages for one question"),
+    "help": ("", "print this"),
+    "pin": ("ID", "keep a message in every window"),
+    "preset": ("[NAME]", "choose by another preset from now on; alone, list them"),
+    "prune": ("", "leave out the least important turns"),
+    "quit": ("", "leave; so do Ctrl-D and Ctrl-C"),
+    "recall": ("HANDLE", "print an original"),
+    "restore": ("ID", "let a message be in windows again"),
+    "search": ("QUERY", "find stored messages"),
+    "stats": ("", "show the session in numbers"),
+    "summarize": ("", "show one note in place of all but the newest messages"),
+    "task": ("start NAME", "begin a task; `/task complete` ends it; alone, list them"),
+    "unpin": ("ID", "let a pinned message leave windows again"),
+}
+CHANGING = frozenset({"compress", "pin", "prune", "restore", "summarize", "task", "unpin"})
+"""What windows hold may be otherwise after these."""
+PROMPT = "> "
+LEAVE = 99
+"""What `/quit` returns; no command does."""
+
+
+def talk(shell: Shell, commands: Mapping[str, Any]) -> None:
+    """Until the end of the input, an interrupt, or `/quit`."""
+    with ExitStack() as until:
+        table = _Table(replace(shell, open=Open(until=until)), commands)
+        _edit_lines()
+        warnings.simplefilter("once", UserWarning)  # a window is built at every step
+        output.say("Type to add a message as the user. /help says what else there is, /quit leaves.")
+        failing.told(table.begin)
+        while (line := _typed()) is not None:
+            if failing.told(partial(table.take, line.strip())) == LEAVE:
+                return
+            table.show(apart=line.lstrip().startswith("/"))
+
+
+def _edit_lines() -> None:
+    """The arrow keys work where the platform has line editing."""
+    try:
+        import readline  # noqa: F401 — `input` uses it once it is loaded
+    except ImportError:
+        return
+
+
+def _typed() -> str | None:
+    """The next line; None when whoever types is done."""
+    try:
+        return input(PROMPT)
+    except (EOFError, KeyboardInterrupt):
+        output.say()
+        return None
+
+
+class _Table:
+    """What a line may say, and what is done about it."""
+
+    def __init__(self, shell: Shell, commands: Mapping[str, Any]) -> None:
+        self._shell = shell
+        self._commands = commands
+        self._own: Mapping[str, Callable[[str], int | None]] = {
+            "add": self._add,
+            "help": self._help,
+            "preset": self._preset,
+            "quit": lambda _: LEAVE,
+        }
+        self._gauge = ""
+
+    def begin(self) -> None:
+        """Show how a session stands that is there already."""
+        settings = self._shell.settings
+        if absent(settings.store):
+            return
+        with self._shell.store() as fov:
+            if any(record.name == settings.session for record in fov.sessions()):
+                self._rebuild()
+                self.show()
+
+    def show(self, *, apart: bool = False) -> None:
+        """The window bar; `apart` from what a command printed."""
+        if self._gauge:
+            output.say(f"\n{self._gauge}" if apart else self._gauge)
+
+    def take(self, line: str) -> int | None:
+        """Do what a line says; its exit code."""
+        if not line:
+            return None
+        if not line.startswith("/"):
+            self._add(f"user {line}")
+            return None
+        name, _, rest = line[1:].partition(" ")
+        if name in self._own:
+            return self._own[name](rest.strip())
+        if name in HELP:
+            return self._run(name, rest.strip())
+        every = ", ".join(f"`/{each}`" for each in HELP)
+        raise InputError(
+            f"there is no /{name}", remedy=f"{every}; `/add user /…` for a message that begins so"
+        )
+
+    def _add(self, rest: str) -> None:
+        role, _, text = rest.partition(" ")
+        if not text.strip():
+            raise InputError("`/add` needs a role and a text", remedy="as in `/add assistant It is fixed.`")
+        with self._shell.session(new=True) as session:
+            id = session.add(role, text.strip())  # type: ignore[arg-type]  # checked there
+        output.say(output.styled(id, dim=True))
+        self._rebuild()
+
+    def _run(self, name: str, rest: str) -> int | None:
+        command = self._commands[name]
+        arguments = list(_arguments(command, name, rest))
+        code: int | None = command.main(
+            arguments, prog_name=f"/{name}", standalone_mode=False, obj=self._shell
+        )
+        if name in CHANGING:
+            self._rebuild()
+        elif name == "build":
+            self._measure()
+        return code
+
+    def _rebuild(self) -> None:
+        """A window as it would be sent now."""
+        with self._shell.session() as session:
+            if session.entries():
+                session.build(budget=self._shell.settings.budget)
+        self._measure()
+
+    def _measure(self) -> None:
+        with self._shell.session() as session:
+            entries = session.entries()
+            self._gauge = gauge(session.manifest(), entries) if entries else ""
+
+    def _preset(self, rest: str) -> None:
+        """Choose another way of choosing, or see which there are."""
+        if not rest:
+            for line in output.columns([(p.name, p.about) for p in presets.PRESETS.values()]):
+                output.say(line)
+            return
+        kept = self._shell.open
+        with self._shell.session(new=True) as session, self._shell.store() as fov:
+            assert kept is not None
+            kept.session = fov.session(session.name, preset=rest)
+        self._rebuild()
+
+    def _help(self, _: str) -> None:
+        for line in output.columns([(f"/{name} {usage}", about) for name, (usage, about) in HELP.items()]):
+            output.say(line)
+        output.say("\nAnything else is a message of the user's. `/search --help` tells its options.")
+
+
+def _arguments(command: Any, name: str, rest: str) -> Iterator[str]:
+    """The words of a line as the command takes them: a question and a task's name are one text."""
+    words = rest.split()
+    if name == "task":
+        yield from words[:1]
+        yield from [" ".join(words[1:])] if words[1:] else []
+        return
+    if name not in ("focus", "search"):
+        yield from words
+        return
+    options = {option: param for param in command.params for option in param.opts if option.startswith("--")}
+    texts, given = [], iter(words)
+    for word in given:
+        if word not in (*options, "--help"):
+            texts.append(word)
+            continue
+        yield word
+        if word in options and not options[word].is_flag:
+            yield next(given, "")
+    if texts:
+        yield from ("--", " ".join(texts))

@@ -1,0 +1,131 @@
+"""What the interactive mode promises, on a real terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from commands import Desk
+from foveal import Foveal
+from foveal.cli.interactive import HELP
+from terminal import Terminal, plain, terminal
+
+
+def said(text: str) -> dict[str, str]:
+    return {"role": "user", "content": text}
+
+
+@pytest.fixture
+def typing(desk: Desk) -> Iterator[Terminal]:
+    with terminal(desk) as opened:
+        yield opened
+
+
+def test_a_line_is_a_message_and_the_window_bar_follows(typing: Terminal, desk: Desk) -> None:
+    shown = typing.type("Fix the bug in auth.js")
+    name, bar, legend = shown.splitlines()
+    assert name == "m1"
+    assert bar.endswith(" 13 of 100,000 tokens, 0%")
+    assert legend == "U user 10  + other 3"
+    assert desk.history() == [said("Fix the bug in auth.js")]
+
+
+def test_another_role_can_speak(typing: Terminal, desk: Desk) -> None:
+    typing.type("Fix it")
+    assert "M model" in typing.type("/add assistant  It is   fixed.")
+    assert desk.history()[1] == {"role": "assistant", "content": "It is   fixed."}
+
+
+@pytest.mark.parametrize("line", ["-", "--help", 'it\'s "quoted" \\', "größe"])
+def test_a_message_is_stored_as_it_is_typed(typing: Terminal, desk: Desk, line: str) -> None:
+    typing.type(line)
+    assert desk.history() == [said(line)]
+
+
+def test_the_bar_is_in_sight_after_every_command(typing: Terminal) -> None:
+    typing.type("We use RS256, not HS256.")
+    lines = ("/stats", "/search RS256", "/explain", "/help", "/preset", "/nonesuch", "/build", "/task")
+    assert all(" tokens, 0%\nU user " in typing.type(line) for line in lines)
+
+
+def test_commands_do_what_those_of_the_command_line_do(typing: Terminal) -> None:
+    typing.type("We don't use HS256, we use RS256.")
+    assert typing.type("/search don't use HS256 --limit 1").startswith("m1  fv-")
+    assert typing.type("/recall m1").startswith("We don't use HS256")
+    assert "── user\nWe don't use HS256" in typing.type("/focus what do we use? --budget 100")
+    assert " 18 of 50 tokens, 36%\n" in typing.type("/build --budget 50")
+    assert "open turn" in typing.type("/explain 1")
+
+
+def test_another_preset_holds_from_then_on(typing: Terminal, desk: Desk) -> None:
+    assert "reploid" in typing.type("/preset")
+    typing.type("hello")
+    typing.type("/preset reploid")
+    typing.type("hello again")
+    with Foveal(desk.store) as fov:
+        assert fov.session().manifest().preset == "reploid"
+
+
+def test_a_preset_nobody_knows_changes_nothing(typing: Terminal, desk: Desk) -> None:
+    typing.type("hello")
+    assert "did you mean `reploid`?" in typing.type("/preset reploit")
+    with Foveal(desk.store) as fov:
+        assert fov.sessions()[0].preset == ""
+
+
+def test_a_wrong_command_says_what_there_is(typing: Terminal) -> None:
+    shown = typing.type("/nonesuch")
+    assert shown.startswith("foveal: there is no /nonesuch\n")
+    assert all(f"`/{name}`" in shown for name in HELP)
+
+
+def test_a_command_used_wrongly_says_so_and_the_talk_goes_on(typing: Terminal) -> None:
+    assert "  try: `/focus --help`\n" in typing.type("/focus")
+    assert "  try: `/build --help`\n" in typing.type("/build --bugdet 9")
+    assert typing.type("still here").startswith("m1\n")
+
+
+def test_help_tells_every_command(typing: Terminal) -> None:
+    shown = typing.type("/help")
+    assert all(f"/{name} " in shown for name in HELP)
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_to_look_around_makes_no_store(typing: Terminal, desk: Desk) -> None:
+    assert "there is no store" in typing.type("/stats")
+    typing.press(b"/quit\n")
+    assert typing.left()[0] == 0
+    assert not desk.store.exists()
+
+
+def test_a_session_that_is_there_shows_where_it_stands(desk: Desk) -> None:
+    desk.fill(*map(said, ("one", "two")))
+    with terminal(desk, FOVEAL_BUDGET="100") as opened:
+        assert " of 100 tokens, " in opened.opening
+
+
+def test_control_d_leaves(typing: Terminal) -> None:
+    typing.press(b"\x04")
+    code, shown = typing.left()
+    assert (code, "Traceback" in shown) == (0, False)
+
+
+def test_an_interrupt_at_the_prompt_leaves(typing: Terminal) -> None:
+    typing.type("hello")
+    typing.interrupt()
+    code, shown = typing.left()
+    assert (code, "Traceback" in shown) == (0, False)
+
+
+def test_a_window_that_cannot_be_built_is_told_and_the_message_stays(desk: Desk) -> None:
+    with terminal(desk, FOVEAL_BUDGET="20") as opened:
+        assert "tokens" in opened.type("word " * 100)
+        assert opened.type("/search word").startswith("m1  ")
+
+
+def test_the_bar_is_in_colour_where_colour_belongs(desk: Desk) -> None:
+    with terminal(desk, NO_COLOR="", CI="", TERM="xterm-256color") as opened:
+        shown = opened.type("hello")
+    assert "\x1b[32m█" in shown
+    assert "█ user 5" in plain(shown)

@@ -1,0 +1,88 @@
+"""A terminal of 80 columns with `foveal` on it: type a line, and read what comes until the next prompt."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import pytest
+
+from commands import Desk
+
+PROMPT = b"> "
+PATIENCE = 60.0
+STYLE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
+
+
+class Terminal:
+    def __init__(self, process: subprocess.Popen[bytes], ours: int) -> None:
+        self.process = process
+        self._ours = ours
+        self.opening = self._until_the_prompt()
+
+    def type(self, line: str) -> str:
+        """What a line brings, without its echo and the next prompt."""
+        self.press(f"{line}\n".encode())
+        return self._until_the_prompt().partition("\n")[2].removesuffix("> ")
+
+    def press(self, keys: bytes) -> None:
+        os.write(self._ours, keys)
+
+    def interrupt(self) -> None:
+        """As one does who has read the prompt: line editing may miss what comes the moment it appears."""
+        time.sleep(1)
+        self.process.send_signal(signal.SIGINT)
+
+    def left(self) -> tuple[int, str]:
+        """The exit code, and what was said last."""
+        said = self._read(lambda _: False)
+        return self.process.wait(timeout=PATIENCE), said
+
+    def _until_the_prompt(self) -> str:
+        shown = self._read(lambda found: found.endswith(PROMPT))
+        assert shown.endswith("> "), shown
+        return shown
+
+    def _read(self, enough: Callable[[bytes], bool]) -> str:
+        found, deadline = b"", time.monotonic() + PATIENCE
+        while time.monotonic() < deadline and not enough(found):
+            if select.select([self._ours], [], [], 0.1)[0]:
+                try:
+                    new = os.read(self._ours, 65_536)
+                except OSError:  # the other side is closed
+                    break
+                if not new:
+                    break
+                found += new
+        return found.decode().replace("\r\n", "\n")
+
+
+@contextmanager
+def terminal(desk: Desk, **environment: str) -> Iterator[Terminal]:
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    options: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
+    options["preexec_fn"] = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a job may ignore it
+    given = desk.environment(**{"TERM": "dumb", "NO_COLOR": "1", **environment})
+    command = [sys.executable, "-m", "foveal.cli"]
+    with subprocess.Popen(command, cwd=desk.folder, env=given, start_new_session=True, **options) as process:
+        os.close(theirs)
+        try:
+            yield Terminal(process, ours)
+        finally:
+            process.kill()
+            os.close(ours)
+
+
+def plain(shown: str) -> str:
+    """Without colour."""
+    return STYLE.sub("", shown)
