@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import foveal
+from foveal.config import Tables
 from foveal.pipeline.count import tokenizer
 
 BENCH = Path(os.environ.get("FOVEAL_BENCH", Path(__file__).parents[2] / "shared" / "bench"))
@@ -37,10 +38,14 @@ class Stored:
     extra_llm_tokens = 0
     chosen = ""
     """The preset; the default one when empty."""
+    numbers: Tables | None = None
+    """The presets' own, where they should differ."""
 
     def open(self, model: str, budget: int) -> None:
         self.budget = budget
-        self.session = foveal.Foveal(":memory:").session("bench", model=model)
+        # No window here is made with vectors: nobody need make them beside the work that is measured.
+        store = foveal.Foveal(":memory:", numbers=self.numbers, embedder="none")
+        self.session = store.session("bench", model=model)
 
     def append(self, message: dict[str, Any]) -> None:
         self.session.extend([message])

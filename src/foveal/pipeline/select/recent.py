@@ -24,11 +24,11 @@ class RecentNumbers:
 
     short_forms: bool = False
     """Show older turns in short form."""
-    full_share: float = 0.5
+    full_share: float = 0.6
     """Of the room, for the newest turns in full, where older ones are short."""
     short_share: float = 0.25
     """Of a turn's tokens, for its short form."""
-    short_least: int = 64
+    short_least: int = 32
     """Tokens; a turn that is not larger stays as it is."""
 
 
