@@ -230,7 +230,7 @@ def _checked(key: str, value: object, origin: str) -> Value:
             return value
         raise _senseless(key, value, origin, "a whole number of tokens above 0")
     if key == "summary_key":
-        return _variable(value, origin)
+        return variable_name(value, key, f"{origin}: ")
     if not isinstance(value, str):
         raise _senseless(key, value, origin, "a text in quotes")
     if key == "summary_url" or (key == "embedder" and "://" in value):
@@ -242,14 +242,14 @@ def _checked(key: str, value: object, origin: str) -> Value:
     return value
 
 
-def _variable(value: object, origin: str) -> str:
+def variable_name(value: object, name: str, origin: str = "") -> str:
     """The name of a variable. What is none may be the key itself: it is not shown."""
     named = isinstance(value, str) and (not value or _VARIABLE.fullmatch(value))
     if isinstance(value, str) and named and sum(map(str.isdigit, value)) <= _DIGITS:
         return value
     raise ConfigError(
-        f"{origin}: `summary_key` is not the name of an environment variable (what it is, is not shown)",
-        remedy="put the key into a variable such as `OPENAI_API_KEY`, and write that name as `summary_key`",
+        f"{origin}`{name}` is not the name of an environment variable (what it is, is not shown)",
+        remedy=f"put the key into a variable such as `OPENAI_API_KEY`, and write that name as `{name}`",
     )
 
 

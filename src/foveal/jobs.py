@@ -28,6 +28,8 @@ class Pace:
     """So long after the last call of a person the next unit begins."""
     patience: float = 5.0
     """So long it waits for quiet at most: under steady use the work still goes on, if slowly."""
+    parting: float = 5.0
+    """So long `close` waits for the unit in hand. One that is cut short changes nothing and is done again."""
     first_retry: float = 1.0
     last_retry: float = 300.0
     """A job that fails waits before it is tried again, twice as long each time, up to this."""
@@ -99,13 +101,13 @@ class Worker:
                 self._hurried -= 1
 
     def close(self) -> None:
-        """Finish the unit in hand and stop for good. What is left is done when the store is opened again."""
+        """Finish the unit in hand and stop for good. What is left is done when somebody wakes a worker."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
             thread = self._thread
         if thread and thread is not threading.current_thread():
-            thread.join()
+            thread.join(self._pace.parting)
 
     def _start(self) -> None:
         if self._thread is None and self._states and not self._closing:

@@ -165,3 +165,11 @@ def test_on_a_terminal_forget_asks_first(desk: Desk, answer: bytes, code: int, l
     os.close(ours)
     assert done.stderr.startswith(b"Erase m1 for good?")
     assert (done.returncode, len(desk.history())) == (code, left)
+
+
+@pytest.mark.parametrize("command", ["recall", "pin", "restore"])
+def test_who_names_no_message_is_told_the_commands_that_list_ids(desk: Desk, command: str) -> None:
+    desk.fill({"role": "user", "content": "hi"})
+    done = desk.foveal(command, "m999")
+    assert done.code == 1
+    assert "`foveal search` and `foveal export --ids` give ids and handles" in done.err

@@ -75,7 +75,44 @@ def test_the_next_task_ends_the_one_before(desk: Desk) -> None:
 def test_no_task_is_no_failure_and_none_to_complete_is_one(desk: Desk) -> None:
     desk.fill(*LONG[:2])
     assert desk.foveal("task").err == "foveal: no tasks yet; `foveal task start NAME` begins one\n"
-    assert desk.foveal("task", "complete").code == 1
+    done = desk.foveal("task", "complete")
+    assert done.code == 1
+    assert "try: `foveal task start NAME` begins one" in done.err
+
+
+def test_completing_a_task_says_what_windows_show_from_then_on(desk: Desk) -> None:
+    desk.foveal("task", "start", "long")
+    desk.fill(*LONG)
+    done = desk.foveal("task", "complete")
+    assert done.err == "foveal: windows show this in place of 60 messages; `foveal restore m1` undoes it\n"
+    assert done.out.strip() in desk.foveal("build", "--budget", "9000").out
+
+
+def test_a_short_task_is_said_to_stay_as_it_is(desk: Desk) -> None:
+    desk.foveal("task", "start", "short")
+    desk.fill({"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi there"})
+    done = desk.foveal("task", "complete")
+    assert done.out.strip()
+    assert done.err == "foveal: windows go on showing the messages themselves: they are hardly longer\n"
+
+
+def test_an_empty_task_is_said_to_be_empty(desk: Desk) -> None:
+    desk.foveal("task", "start", "nothing")
+    done = desk.foveal("task", "complete")
+    assert (done.out, done.err) == ("nothing to summarize in task 1: it was empty\n", "")
+
+
+def test_a_number_that_cannot_be_reached_is_told(long: Desk) -> None:
+    done = long.foveal("compress", "--max-tokens", "100")
+    assert "tokens are left, 100 were asked for: the rest is notes (" in done.err
+    again = long.foveal("compress", "--max-tokens", "100")
+    assert (again.out, "100 were asked for" in again.err) == ("nothing compressed\n", True)
+
+
+def test_what_is_restored_is_told_in_ranges(long: Desk) -> None:
+    long.foveal("summarize", "--keep", "4")
+    assert long.foveal("restore", "m7").out == "m1–m56 restored\n"
+    assert long.foveal("restore", "m7").out == "m7 was not left out\n"
 
 
 @pytest.mark.parametrize("reply", [Reply(status=401), Reply(text="")])
@@ -112,3 +149,15 @@ def _model(server: ModelServer) -> dict[str, str]:
         "FOVEAL_SUMMARY_KEY": "SOME_KEY",
         "SOME_KEY": "sk-secret",
     }
+
+
+@pytest.mark.parametrize("command", ["prune", "compress"])
+def test_tokens_to_fit_into_are_at_least_one(desk: Desk, command: str) -> None:
+    done = desk.foveal(command, "--max-tokens", "0")
+    assert done.code == 2
+    assert "'--max-tokens'" in done.err
+
+
+def test_who_completes_no_task_is_told_the_command_that_begins_one(desk: Desk) -> None:
+    desk.fill({"role": "user", "content": "hi"})
+    assert "`foveal task start NAME` begins one" in desk.foveal("task", "complete").err

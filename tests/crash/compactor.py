@@ -32,8 +32,9 @@ def jobs_of(store: Store) -> dict[str, Job]:
         return bool(found)
 
     def mine() -> bool:
-        found = store.unmined(limit=5)
-        store.save_records({content.digest: [("decision", content.body)] for content in found})
+        session = store.session(SESSION, now=0.0).id
+        found = store.unmined(session, limit=5)
+        store.save_records(session, {content.digest: [("decision", content.body)] for content in found})
         return bool(found)
 
     def summarize() -> bool:

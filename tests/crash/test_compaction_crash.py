@@ -65,7 +65,8 @@ def finishes(store: Store) -> None:
     with closing(Worker(compactor.jobs_of(store), faults=lambda *fault: faults.append(fault[0]))) as worker:
         assert worker.drain(60)
     assert (faults, list(compactor.wanting(store))) == ([], [])
-    assert list(store.unembedded(compactor.EMBEDDER, limit=1)) == list(store.unmined(limit=1)) == []
+    session = store.session(compactor.SESSION, now=0.0).id
+    assert list(store.unembedded(compactor.EMBEDDER, limit=1)) == list(store.unmined(session, limit=1)) == []
     assert len(compactor.asks(store)) >= made > 0
     assert is_whole(store)
     assert store.verify().faults == ()

@@ -69,8 +69,8 @@ def test_what_version_1_stored_waits_to_be_embedded_mined_and_summarized(tmp_pat
         old.execute(V1.read_text(encoding="utf-8"))
     with closing(open_store(tmp_path / "old.db")) as store:
         waiting = {content.digest for content in store.unembedded("static", limit=9)}
-        assert waiting == {content.digest for content in store.unmined(limit=9)}
-        assert {content.digest for content in store.messages(1) if content} < waiting
+        unmined = {content.digest for content in store.unmined(1, limit=9)}
+        assert waiting == unmined > {content.digest for content in store.messages(1) if content}
         assert (list(store.tasks(1)), list(store.compressions(1)), len(waiting)) == ([], [], 4)
         made = SummaryRecord(key="k", text="t", tokens=1, by="llm", level=1, created_at=0.0)
         assert (store.save_summary(made, sorted(waiting)), store.verify().faults) == (True, ())

@@ -91,3 +91,19 @@ def test_what_was_erased_is_no_longer_at_hand(store: Store) -> None:
     store.erase(session.id, store.entries(session.id)[0].id)
     library.forget()
     assert library.find(ask) is None
+
+
+def test_what_somebody_else_erased_is_not_sent_to_a_model(store: Store) -> None:
+    library, ask = Library(store), asked(store)
+    answering(library, better=True)(ask)
+    session = store.session("talk", now=0.0)
+    store.erase(session.id, store.entries(session.id)[0].id)
+    assert library.write_one(lambda _: pytest.fail("sent")) is False
+
+
+def test_an_extract_that_comes_late_does_not_hide_a_model_s_words(store: Store) -> None:
+    late, ask = answering(Library(store)), asked(store)
+    late(ask)
+    Library(store).save(ask, Summary(text="They chose JWT.", tokens=3, by="llm"))
+    late.save()
+    assert late(ask).by == "llm"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import foveal
 from foveal import Foveal, Session
 from foveal.errors import InputError
 from foveal.events import Event, Reported
@@ -25,9 +26,7 @@ def talk(session: Session) -> Session:
     session.add("system", "Be brief.")
     for number in range(20):
         session.add("user", f"Round {number}: {TOPIC}, and I would like to know why that happens there.")
-        session.add(
-            "assistant", f"Round {number}: I read {TOPIC}; we decided to use JWT with vault-{number}."
-        )
+        session.add("assistant", f"Round {number}: I read {TOPIC}; its key for JWT is in vault-{number}.")
     session.add("user", "What is next?")
     return session
 
@@ -72,6 +71,62 @@ def test_compressing_again_compresses_nothing_new(talk: Session) -> None:
 
 def test_what_fits_is_left_alone(talk: Session) -> None:
     assert talk.compress() == Removal(ids=(), original=talk.stats().tokens, final=talk.stats().tokens)
+
+
+@pytest.fixture
+def long(session: Session) -> Session:
+    """About 26,000 tokens, a decision in every tenth round."""
+    for number in range(200):
+        decided = f"We decided on version {number} of the library. " if number % 10 == 0 else ""
+        session.add("user", f"{decided}Round {number}: {TOPIC}, why?")
+        session.add("assistant", f"Module {number} was read: {TOPIC}. " * 5)
+    session.add("user", "What is next?")
+    session.add("assistant", "The release.")
+    return session
+
+
+@pytest.mark.parametrize("asked", [20_000, 10_000, 6_000])
+def test_no_more_is_compressed_than_was_asked_for(long: Session, asked: int) -> None:
+    removal = long.compress(max_tokens=asked)
+    assert 0.9 * 0.8 * asked <= removal.final <= 0.8 * asked
+    assert long.build(budget=100_000).tokens == removal.final + 3
+    assert removal.unreached == ""
+    assert contents(long)[-2:] == ["What is next?", "The release."]
+
+
+def test_notes_are_small_enough_for_small_windows(long: Session) -> None:
+    long.compress(max_tokens=6_000)
+    assert all(foveal.count_tokens(note) <= 300 for note in notes(long))
+    for preset in ("recent", "openscroll", "fifth"):
+        assert long.build(budget=1_000, preset=preset).tokens > 600
+
+
+def test_notes_hold_every_decision_of_what_they_stand_for(long: Session) -> None:
+    long.compress(max_tokens=4_000)
+    shown = "\n".join(contents(long))
+    assert all(f"We decided on version {number} of the library." in shown for number in range(0, 200, 10))
+
+
+def test_a_smaller_number_compresses_further_what_is_still_verbatim(long: Session) -> None:
+    first, second = long.compress(max_tokens=20_000), long.compress(max_tokens=8_000)
+    assert first.final == second.original
+    assert set(first.ids).isdisjoint(second.ids)
+    assert second.final <= 6_400
+
+
+def test_what_cannot_be_reached_is_told_with_its_numbers(long: Session) -> None:
+    removal = long.compress(max_tokens=300)
+    head = f"{removal.final:,} tokens are left, 300 were asked for: the rest is notes ("
+    assert removal.unreached.startswith(head)
+    assert "the newest exchange (15)" in removal.unreached
+    assert long.compress(max_tokens=300).unreached == removal.unreached
+
+
+def test_turns_of_nothing_but_decisions_stay_as_they_are(session: Session) -> None:
+    decided = [f"We decided on version {number} of the library." for number in range(100)]
+    session.extend([{"role": "user", "content": text} for text in decided])
+    assert session.compress(max_tokens=300).ids == ()
+    assert contents(session) == decided
 
 
 def test_what_is_past_its_age_is_compressed_however_much_room_there_is(session: Session) -> None:
@@ -162,7 +217,7 @@ def test_a_note_is_made_again_of_what_is_left_when_something_is_erased(talk: Ses
     text = talk.recall(erased)["content"]
     talk.forget(erased)
     (note,) = notes(talk)
-    assert (text[:9] in note, "by the model" in note) == (False, True)
+    assert (text in note, "by the model" in note) == (False, True)
     assert len(talk.restore()) == len(removal.ids) - 1
 
 

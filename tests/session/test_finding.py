@@ -106,6 +106,42 @@ def test_a_large_session_is_searched_by_the_store_s_indexes(
     assert session.search("which tokens for the login?")[0].text == JWT
 
 
+def test_whoever_names_an_identifier_gets_the_message_that_holds_it(store: Foveal) -> None:
+    session = store.session("code")
+    for number in range(60):
+        text = " ".join(f"def func_{number}_{part}(): return {part}" for part in range(40))
+        session.extend([{"role": "user", "content": f"Look at step {number}."}])
+        session.extend([{"role": "assistant", "content": text}])
+    assert "func_17_3(" in session.search("what does func_17_3 return")[0].text
+    window = session.focus("what does func_17_3 return", budget=1_500)
+    assert any("func_17_3(" in message["content"] for message in window.messages)
+
+
+def test_an_erased_copy_spoils_no_vector_of_the_words_elsewhere(store: Foveal) -> None:
+    one, other = store.session("one"), store.session("other")
+    for session in (one, other):
+        session.add("user", "The harbour is closed in winter.")
+        session.add("user", "Bread is baked at dawn.")
+    one.forget("m1")
+    assert one.search("winter port") == ()
+    assert other.search("harbour", everywhere=True)[0].session == "other"
+    assert other.search("harbour")[0].parts["vector"] > 0
+
+
+def test_a_turn_of_which_a_part_was_erased_is_no_answer(store: Foveal) -> None:
+    session = store.session("tools")
+    session.extend([{"role": "user", "content": "Look at auth.js."}, CALL, RESULT])
+    session.forget("m2")
+    session.forget("m3", erase=False)
+    assert RESULT not in session.focus("verify token expiry", budget=200).messages
+
+
+def test_an_account_tells_of_the_history_as_it_was(session: Session) -> None:
+    window = session.focus("which tokens for login?", budget=80)
+    session.add("user", "One more.")
+    assert window.manifest.decisions[-1].last == 40
+
+
 def test_a_focus_does_not_count_as_a_build(session: Session) -> None:
     session.focus("login", budget=100)
     assert session.stats().builds == 0
@@ -133,7 +169,7 @@ def test_a_budget_below_an_empty_window_is_refused(session: Session, budget: int
 
 
 def test_a_question_must_be_text(session: Session) -> None:
-    with pytest.raises(InputError, match="`question` is 5, not text"):
+    with pytest.raises(InputError, match="`question` is a int, not text"):
         session.focus(5, budget=100)  # type: ignore[arg-type]
 
 
@@ -153,7 +189,7 @@ def test_no_focus_is_over_its_budget_and_all_it_shows_was_said(
     session = store.session(f"s{len(store.sessions())}")
     session.extend([{"role": role, "content": text} for role, text in said if text.strip()])
     budget = data.draw(st.integers(3, 200))
-    window = session.focus(question, budget=budget)
+    window = session.focus(f"a {question}", budget=budget)
     assert foveal.count_tokens(window.messages) == window.tokens <= budget
     assert {m["content"] for m in window.messages} <= {text for _, text in said} | {
         "[The conversation as far as it is shown:]"

@@ -73,6 +73,24 @@ def test_a_second_summary_takes_the_first_one_in(session: Session) -> None:
     assert len(found) == 4
 
 
+def test_a_summary_carries_the_decisions_word_for_word(session: Session) -> None:
+    session.add("user", "We decided on TLS 1.3. Never use MD5.")
+    session.extend([{"role": "user", "content": f"more {n}"} for n in range(5)])
+    for keep in (5, 3):  # a note, and a note that takes it in
+        *_, note, end = session.summarize(keep=keep).summary.partition("On record:\n")[2].splitlines()
+        assert (note, end) == ("- constraint by the user: Never use MD5.", "[End of summary]")
+    assert "- decision by the user: We decided on TLS 1.3." in contents(session)[1]
+
+
+def test_every_summary_tells_what_windows_showed_before_and_show_after(session: Session) -> None:
+    before = session.build(budget=10_000).tokens
+    for keep in (20, 10, 2):
+        removal = session.summarize(keep)
+        after = session.build(budget=10_000).tokens
+        assert (removal.original + 3, removal.final + 3) == (before, after)
+        before = after
+
+
 def test_what_was_summarized_can_be_recalled_and_restored(session: Session) -> None:
     removal = session.summarize(keep=5)
     assert session.recall(removal.ids[0])["content"] == "message 0 about parsers"

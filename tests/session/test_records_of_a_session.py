@@ -116,6 +116,23 @@ def test_equal_words_in_two_sessions_are_on_record_in_both(fov: Foveal) -> None:
         assert len(fov.session(name).records()) == 1
 
 
+def test_words_that_repeat_a_tool_in_one_session_only_are_on_record_in_the_other_only(fov: Foveal) -> None:
+    own, echo = fov.session("own"), fov.session("echo")
+    own.add("assistant", DECIDED)
+    assert [each.text for each in own.records()] == [DECIDED]
+    read_by_a_tool(echo, DECIDED)
+    echo.add("assistant", DECIDED)
+    assert (echo.records(), len(own.records())) == ((), 1)
+
+
+def test_an_echo_that_was_read_first_takes_no_record_from_another_session(fov: Foveal) -> None:
+    own, echo = fov.session("own"), fov.session("echo")
+    read_by_a_tool(echo, DECIDED)
+    for session in (echo, own):
+        session.add("assistant", DECIDED)
+    assert (echo.records(), [each.text for each in own.records()]) == ((), [DECIDED])
+
+
 def test_async_callers_read_the_same_records(session: Session) -> None:
     session.add("user", "Never use eval.")
     assert asyncio.run(session.arecords()) == session.records()

@@ -165,6 +165,22 @@ def test_forget_really_erases(fov: Foveal, session: Session, tmp_path: Path) -> 
     assert all(b"swordfish" not in file.read_bytes() for file in tmp_path.iterdir())
 
 
+def test_what_was_erased_is_in_no_event_either(session: Session, tmp_path: Path) -> None:
+    ids = [session.add("user", f"the swordfish password, turn {number}") for number in range(6)]
+    session.summarize(keep=1)
+    for id in ids:
+        session.forget(id)
+    assert all(b"swordfish" not in file.read_bytes() for file in tmp_path.iterdir())
+
+
+def test_a_key_in_place_of_its_variable_is_refused_and_not_shown() -> None:
+    with pytest.raises(ConfigError, match="`summary_key` is not the name") as failure:
+        Foveal(
+            ":memory:", summary_url="http://127.0.0.1:1/v1", summary_model="m", summary_key="sk-abcdef12345"
+        )
+    assert "abcdef" not in str(failure.value)
+
+
 def test_a_message_left_out_comes_back_with_restore(session: Session) -> None:
     id = session.add("user", "noise")
     session.add("user", "go on")

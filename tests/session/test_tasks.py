@@ -10,6 +10,7 @@ import pytest
 from foveal import Foveal, Session, Window
 from foveal.errors import InputError, NotFoundError
 from foveal.events import Event, TaskCompleted, TaskStarted
+from foveal.model import Role
 from foveal.store import TaskRecord
 
 TOPIC = "the login flow of src/auth.js drops the session cookie when the token expires"
@@ -18,9 +19,9 @@ TOPIC = "the login flow of src/auth.js drops the session cookie when the token e
 def work(session: Session, *, rounds: int = 6, about: str = TOPIC) -> None:
     for number in range(rounds):
         session.add("user", f"Round {number}: {about}, and I would like to know why that happens there.")
-        session.add(
-            "assistant", f"Round {number}: I read {about}; we decided to use JWT with vault-{number}."
-        )
+        session.add("assistant", f"Round {number}: I read {about}; its key for JWT is in vault-{number}.")
+    session.add("user", "We decided to use JWT.")
+    session.add("assistant", "Good.")
 
 
 def done(session: Session, name: str = "fix the login") -> str:
@@ -43,7 +44,7 @@ def test_a_task_that_is_over_leaves_its_summary_in_place_of_its_messages(session
     session.add("user", "next, please")
     note, asked = contents(session)
     assert "task 1, “fix the login”" in note
-    assert "We decided to use JWT" in summary or "we decided to use JWT" in summary
+    assert "- decision by the user: We decided to use JWT." in summary
     assert summary.splitlines()[0] in note
     assert asked == "next, please"
 
@@ -53,6 +54,44 @@ def test_the_summary_stands_in_under_every_preset(session: Session, preset: str)
     done(session)
     session.add("user", "next, please")
     assert len(contents(session, preset)) == 2
+
+
+def test_what_was_decided_and_forbidden_outlives_a_task(session: Session) -> None:
+    session.start_task("k")
+    session.add("assistant", "long work here on things " * 20)
+    session.extend(
+        [{"role": "user", "content": text} for text in ("We decided on TLS 1.3.", "Never use MD5.")]
+    )
+    session.add("assistant", "ok")
+    summary = session.complete_task()
+    assert [summary.count(text) for text in ("We decided on TLS 1.3.", "Never use MD5.")] == [1, 1]
+    assert summary in contents(session)[0]
+
+
+def test_a_task_of_nothing_but_decisions_stays_word_for_word(session: Session) -> None:
+    session.start_task("k")
+    decided = [f"We decided on version {number} of the library." for number in range(40)]
+    session.extend([{"role": "user", "content": text} for text in decided])
+    session.add("assistant", "ok")
+    session.complete_task()
+    assert contents(session) == [*decided, "ok"]
+
+
+def test_every_decision_of_a_long_task_is_in_its_note(session: Session) -> None:
+    session.start_task("k")
+    for number in range(40):
+        session.add("user", f"We decided on version {number} of the library.")
+        session.add("assistant", f"{TOPIC}. " * 3)
+    session.complete_task()
+    (note,) = contents(session)
+    assert all(f"We decided on version {number} of the library." in note for number in range(40))
+
+
+def test_a_note_keeps_the_name_of_its_task_when_a_message_of_it_is_erased(session: Session) -> None:
+    done(session)
+    session.forget("m3")
+    session.add("user", "next, please")
+    assert "task 1, “fix the login”" in contents(session)[0]
 
 
 def test_a_summary_lives_at_session_level(session: Session) -> None:
@@ -78,7 +117,7 @@ def test_tasks_are_told_with_their_numbers_and_without_their_words(fov: Foveal, 
     done(session, "a secret plan")
     (started,) = [event for event in events if isinstance(event, TaskStarted)]
     (completed,) = [event for event in events if isinstance(event, TaskCompleted)]
-    assert (started.task, completed.task, completed.messages) == (1, 1, 12)
+    assert (started.task, completed.task, completed.messages) == (1, 1, 14)
     assert 0 < 2 * completed.compressed <= completed.original
     assert "secret" not in repr(events)
 
@@ -129,7 +168,7 @@ def test_pins_and_system_prompts_of_a_task_stay(session: Session) -> None:
 def test_restoring_one_message_brings_the_whole_task_back(session: Session) -> None:
     done(session)
     ids = session.restore("m3")
-    assert ids == tuple(f"m{number}" for number in range(1, 13))
+    assert ids == tuple(f"m{number}" for number in range(1, 15))
     assert session.archive() == ()
     assert not any("task 1" in text for text in contents(session))
 
@@ -151,7 +190,7 @@ def test_a_task_that_was_compressed_before_is_summarized_from_its_messages(sessi
     session.complete_task()
     session.add("user", "next")
     assert len(contents(session)) == 2
-    assert len(session.restore("m1")) == 24
+    assert len(session.restore("m1")) == 26
 
 
 def test_what_was_erased_is_in_no_summary_of_its_task(session: Session) -> None:
@@ -189,6 +228,10 @@ def test_an_edited_history_shows_again_what_a_note_of_it_covered(session: Sessio
     assert contents(session) == [*(each["content"] for each in history[:6]), "no, otherwise"]
 
 
+def test_restoring_what_was_never_left_out_restores_nothing(session: Session) -> None:
+    assert session.restore(session.add("user", "hello")) == ()
+
+
 def test_async_callers_have_the_same_tasks(session: Session) -> None:
     async def both() -> tuple[TaskRecord, ...]:
         await session.astart_task("later")
@@ -221,7 +264,7 @@ def test_an_old_task_that_is_referred_to_comes_back_as_its_summary(session: Sess
     summary = done(session)
     buried(session)
     note = note_of(asked(session, "What was the outcome of task 1?"))
-    assert "Messages 1–12, retrieved because task 1, “fix the login” is referred to:" in note
+    assert "Messages 1–14, retrieved because task 1, “fix the login” is referred to:" in note
     assert summary.splitlines()[0] in note
 
 
@@ -236,7 +279,7 @@ def test_a_past_topic_comes_back_word_for_word(session: Session) -> None:
     buried(session)
     window = asked(session, "Which vault did JWT use, vault-3?")
     assert "[assistant, message 8]" in note_of(window)
-    assert "we decided to use JWT with vault-3" in note_of(window)
+    assert "its key for JWT is in vault-3" in note_of(window)
     assert window.messages[-1]["content"] == "Which vault did JWT use, vault-3?"
 
 
@@ -256,6 +299,31 @@ def test_an_error_that_occurs_again_brings_back_what_resolved_it(session: Sessio
     note = note_of(asked(session, "It is there again.\nConnectionError: replica refused the handshake"))
     assert "raised max_connections in pool.toml" in note
     assert "message 1 reported it, message 2 resolved it" in note
+
+
+REFUSED = "Error: ECONNREFUSED on port 5432\n" + "at Socket.connect (net.js) " * 60
+STARTED = "Fixed: started postgres with docker compose up db. " + "It took a while. " * 60
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_an_error_that_is_mentioned_brings_back_what_resolved_it(session: Session, role: Role) -> None:
+    session.add(role, REFUSED)
+    session.add("assistant", STARTED)
+    buried(session)
+    note = note_of(asked(session, "ECONNREFUSED on port 5432 again. What did we do?"))
+    assert "an error of before is mentioned: message 1 reported it, message 2 resolved it" in note
+    assert "ECONNREFUSED" in note
+    assert "docker compose up db" in note
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_so_does_an_error_of_a_task_that_is_over(session: Session, role: Role) -> None:
+    session.start_task("the database")
+    session.extend([{"role": role, "content": REFUSED}, {"role": "assistant", "content": STARTED}])
+    done(session, "fix the login")
+    buried(session)
+    note = note_of(asked(session, "ECONNREFUSED on port 5432 again. What did we do?"))
+    assert "docker compose up db" in note
 
 
 def test_what_comes_back_is_a_record_and_no_request(session: Session) -> None:

@@ -59,7 +59,7 @@ def test_no_byte_of_what_was_made_of_it_is_left(tmp_path: Path) -> None:
     record = SummaryRecord(key="k", text=f"made of {SECRET}", tokens=3, by="llm", level=1, created_at=0.0)
     with closing(store):
         store.save_summary(record, [digest("more 1"), said])
-        store.save_records({said: [("decision", SECRET)]})
+        store.save_records(session, {said: [("decision", SECRET)]})
         store.save_vectors({said: SECRET.ljust(16).encode()}, "static")
         assert holds_secret(tmp_path / "a.db")
         store.erase(session, "m51")
@@ -72,7 +72,6 @@ def test_no_byte_of_a_tasks_summary_is_left(tmp_path: Path) -> None:
         task = store.start_task(session, "work", now=0.0)
         store.append(session, [draft("the last")], counter="words")
         store.end_task(session, now=0.0)
-        version = store.head(session).version
-        assert store.save_task_summary(session, task.number, SECRET, version=version)
+        assert store.save_task_summary(session, task.number, SECRET)
         store.erase(session, "m102")
         assert not holds_secret(tmp_path / "a.db")

@@ -24,7 +24,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
     store.append(session, [draft("other"), draft("end")], counter="words", at=5)
     store.save_summary(SAID, [digest("other"), digest("end")])
     store.save_vectors({digest("end"): vector(1, 0), digest("other"): vector(0, 1)}, "static")
-    store.save_records({digest("end"): [("decision", "end it")]})
+    store.save_records(session, {digest("end"): [("decision", "end it")]})
     store.start_task(session, "work", now=0.0)
     yield store
     store.close()
@@ -55,6 +55,7 @@ def faults_after(store: Store, path: Path, sql: str) -> str:
         ("UPDATE contents SET body = NULL WHERE id = 12", "a summary of content"),
         ("UPDATE contents SET body = NULL WHERE id = 12", "a vector of content"),
         ("UPDATE contents SET body = NULL WHERE id = 12", "a record of content"),
+        ("UPDATE records SET session = 99", "points to nothing in sessions"),
         ("UPDATE vectors SET vector = x'00' WHERE id = 1", "the 2 vectors of embedder 'static' are not all"),
         ("UPDATE vectors SET content = 99 WHERE id = 1", "points to nothing in contents"),
         ("UPDATE tasks SET ended_at = 1.0", "task 1 of session 'work' does not say where it begins and ends"),

@@ -10,13 +10,19 @@ import typer
 from foveal.cli import output
 from foveal.errors import FovealError
 
+COMMANDS = {
+    "`search` and `entries`": "`foveal search` and `foveal export --ids`",
+    "`start_task`": "`foveal task start NAME`",
+}
+"""What remedies name in Python → the commands that do it here."""
+
 
 def told(command: Callable[[], object]) -> int:
     """Run it: 0 done, 1 the work failed, 2 wrong usage. An interrupt is the caller's to judge."""
     try:
         code = command()
     except FovealError as error:
-        output.fail(error.what, error.remedy)
+        output.fail(error.what, _remedy(error))
         return 1
     except typer.Abort as abort:
         raise KeyboardInterrupt from abort
@@ -24,6 +30,13 @@ def told(command: Callable[[], object]) -> int:
         output.fail(*_misuse(error))
         return 2
     return code if isinstance(code, int) else 0
+
+
+def _remedy(error: FovealError) -> str:
+    remedy = error.remedy
+    for python, command in COMMANDS.items():
+        remedy = remedy.replace(python, command)
+    return remedy
 
 
 def _misuse(error: typer.TyperException) -> tuple[str, str]:

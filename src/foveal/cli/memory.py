@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, groupby
 from typing import Annotated, Any
 
 import typer
@@ -172,7 +172,10 @@ def restore(context: typer.Context, id: Id, *, json: Json = False) -> None:
     """
     with shell_of(context).session() as session:
         back = session.restore(id)
-    _all_marked(id, "restored", back, json=json)
+    if back or json:
+        _all_marked(id, "restored", back, json=json)
+    else:
+        output.say(f"{id} was not left out")
 
 
 def _marked(id: str, mark: str, *, json: bool) -> None:
@@ -187,7 +190,18 @@ def _all_marked(id: str, mark: str, ids: Sequence[str], *, json: bool) -> None:
     if json:
         output.tell({"id": id, "mark": mark, "ids": ids})
     else:
-        output.say("\n".join(f"{each} {mark}" for each in ids))
+        output.say("\n".join(f"{run} {mark}" for run in _runs(ids)))
+
+
+def _runs(ids: Sequence[str]) -> Iterator[str]:
+    """Ids that follow each other as one range.
+
+    >>> list(_runs(["m2", "m3", "m4", "m9"]))
+    ['m2–m4', 'm9']
+    """
+    for _, group in groupby(enumerate(ids), lambda each: int(each[1][1:]) - each[0]):
+        run = [id for _, id in group]
+        yield run[0] if len(run) == 1 else f"{run[0]}–{run[-1]}"
 
 
 def export(

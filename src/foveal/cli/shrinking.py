@@ -20,7 +20,8 @@ def compress(
     context: typer.Context,
     *,
     max_tokens: Annotated[
-        int | None, typer.Option(metavar="N", help="Tokens to fit into; by default what the model takes.")
+        int | None,
+        typer.Option(metavar="N", min=1, help="Tokens to fit into; by default what the model takes."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -38,7 +39,7 @@ def prune(
     *,
     max_tokens: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Tokens to fit into; by default 80% of the model's window."),
+        typer.Option(metavar="N", min=1, help="Tokens to fit into; by default 80% of the model's window."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -67,9 +68,13 @@ def _show(removal: Removal, done: str, *, text: str = "", json: bool) -> None:
         return
     if not removal.ids:
         output.say(f"nothing {done}")
+        if removal.unreached:
+            output.note(removal.unreached)
         return
     many = output.counted(len(removal.ids), "message")
     output.say(f"{many} {done}: {removal.original:,} tokens became {removal.final:,}")
     if text:
         output.say(f"\n{output.harmless(text)}")
+    if removal.unreached:
+        output.note(removal.unreached)
     output.note("`foveal restore ID` brings a message back into windows")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Annotated
 
@@ -50,10 +51,30 @@ def start(
 
 @task.command()
 def complete(context: typer.Context, *, json: Json = False) -> None:
-    """End the task and print its summary, which windows show in its place from now on."""
+    """End the task and print its summary.
+
+    Windows show it in place of the task's messages, unless these are hardly longer.
+    """
     with shell_of(context).session() as session:
         summary = session.complete_task()
+        ended = session.tasks()[-1]
+        entries = session.entries()[ended.first :]
+    messages = entries if ended.last is None else entries[: max(0, ended.last - ended.first + 1)]
+    noted = any(each.stand_in for each in messages)
+    replaced = [each.id for each in messages if noted and each.absence == "left out"]
     if json:
-        output.tell({"summary": summary})
+        output.tell({"summary": summary, "replaced": replaced})
+    elif not summary:
+        why = "its messages stay as they are" if messages else "it was empty"
+        output.say(f"nothing to summarize in task {ended.number}: {why}")
     else:
         output.say(output.harmless(summary))
+        output.note(_shown(replaced))
+
+
+def _shown(replaced: Sequence[str]) -> str:
+    """What windows show from now on."""
+    if not replaced:
+        return "windows go on showing the messages themselves: they are hardly longer"
+    many = output.counted(len(replaced), "message")
+    return f"windows show this in place of {many}; `foveal restore {replaced[0]}` undoes it"

@@ -111,7 +111,7 @@ def _out(history: History, choice: Choice, start: int, stop: int) -> Iterator[De
 
 def _chosen_out(history: History, selection: Selection, start: int, stop: int) -> Iterator[Decision]:
     """Turns with a reason of their own one by one, the others as one run."""
-    if not any(start <= turn < stop for turn in (*selection.reasons, *selection.folded)):
+    if not _any_told(selection, start, stop):
         yield from _run(history, start, stop, selection.because_out)
         return
     for turn in range(start, stop):
@@ -122,6 +122,14 @@ def _chosen_out(history: History, selection: Selection, start: int, stop: int) -
         (decision,) = _run(history, turn, turn + 1, selection.reasons.get(turn, selection.because_out))
         slot = selection.charged.get(turn, "")
         yield replace(decision, score=selection.scores.get(turn), slot=slot)
+
+
+def _any_told(selection: Selection, start: int, stop: int) -> bool:
+    """Has a turn of the gap something of its own to say? Looks at the gap or at what is said, the shorter."""
+    reasons, folded = selection.reasons, selection.folded
+    if stop - start <= len(reasons) + len(folded):
+        return any(turn in reasons or turn in folded for turn in range(start, stop))
+    return any(start <= turn < stop for turn in (*reasons, *folded))
 
 
 def _run(history: History, start: int, stop: int, because: str) -> Iterator[Decision]:

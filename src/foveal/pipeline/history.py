@@ -87,7 +87,7 @@ class History:
         if entry.stand_in:
             self._stand_ins[turn] = entry.stand_in
             self._absent.pop(turn, None)
-        elif entry.absence:
+        elif entry.absence and self._absent.get(turn) != ERASED:
             self._set_absent(turn, ERASED if entry.absence == "erased" else LEFT_OUT)
         if entry.role == "system":
             self._forced[turn] = "system prompt"

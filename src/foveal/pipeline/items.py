@@ -42,6 +42,7 @@ def _items(history: History, turn: int) -> tuple[Item, ...]:
             text=text,
             tokens=tokens,
             timestamp=history.entries[last].created_at,
+            metadata={"layer": "L6_message_history"},  # it stands for talk, not for something retrieved
         )
         return (summary,)
     pairs = zip(history.entries[first : last + 1], history.read(first, last + 1), strict=True)

@@ -26,6 +26,7 @@ _NOTE = re.compile(
     re.escape(MARK) + r"\nPrevious (?P<messages>\d{1,9}) messages?: (?P<users>\d{1,9}) user messages?, "
     r"(?P<answers>\d{1,9}) model responses?, (?P<calls>\d{1,9}) tool calls?\."
     r"(?:\nAbout: (?P<topics>.+)\.)?(?:\nTools: (?P<tools>.+)\.)?"
+    r"(?:\nOn record:(?:\n- .+)+)?(?:\n\[End of summary\])?"
 )
 _USED = re.compile(rf"(\S{{1,{LONGEST}}}) ×(\d{{1,9}})")
 
@@ -73,6 +74,11 @@ def summary_text(messages: Sequence[Message]) -> str:
     if tally.tools:
         lines.append(f"Tools: {', '.join(f'{name} ×{n}' for name, n in tally.tools.most_common(SHOWN))}.")
     return "\n".join(lines)
+
+
+def of_counts(note: str) -> bool:
+    """Is it such a note? It may be followed by records and the mark of a note's end."""
+    return _NOTE.match(note) is not None
 
 
 def _many(number: int, thing: str) -> str:

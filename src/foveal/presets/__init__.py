@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from foveal.config import Tables
-from foveal.errors import ConfigError
+from foveal.errors import ConfigError, InputError
 from foveal.pipeline.plan.categories import PenguinNumbers
 from foveal.pipeline.plan.layers import OpenscrollNumbers
 from foveal.pipeline.plan.levels import FifthNumbers
@@ -51,6 +51,10 @@ def find(name: str, numbers: Tables | None = None) -> Preset:
 
     All the numbers are checked, those of other presets too.
     """
+    if not isinstance(name, str):
+        raise InputError(
+            f"`preset` is {name!r}, not text", remedy="give the name of a preset, or leave it out"
+        )
     found = PRESETS.get(name or DEFAULT) or plugins.find(name)
     if found is None:
         known = sorted({*PRESETS, *plugins.names()})

@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from foveal.errors import UpstreamError
 from foveal.search.embed.base import Vectors
 from foveal.search.postings import Postings
 from foveal.search.rank import beside, of_sittings, rule_strength, standing_out, within
@@ -29,6 +30,8 @@ OFTEN = 0.02
 """Who says this share of the messages, and no fewer than three, is a speaker."""
 FOLLOWED = 32
 """Names of one hit that are followed, the rarest."""
+RARE = 0.02
+"""An identifier that no more than this share of the messages hold points at them."""
 STANDS_OUT = 2.0
 """Standard deviations above the usual likeness from which on likeness alone makes a hit."""
 _ROLES = frozenset({"", "system", "user", "assistant", "tool"})
@@ -70,14 +73,28 @@ class Index:
 
     def rank(self, query: str, *, now: float | None = None) -> Ranking:
         """What each document is worth for `query`, part by part. `now` is the last one's time unless said."""
-        vector = self._asked(query) if self._embed is not None else None
+        vector = self.vector(query)
         with self._lock:
             parts = self._parts(query, vector, now) if len(self) else {"keyword": np.zeros(0)}
         return Ranking(values=sum(parts.values(), np.zeros(len(self))), parts=MappingProxyType(parts))
 
+    @property
+    def by_words(self) -> bool:
+        """Nobody embeds: words alone decide."""
+        return self._embed is None
+
+    def vector(self, query: str) -> Vector | None:
+        """The vector of a question, remembered; None where nobody gives one, or not now."""
+        if self._embed is None:
+            return None
+        try:
+            return self._asked(query)
+        except UpstreamError:
+            return None
+
     def matches(self, query: str, *, floor: float) -> Truths:
         """Which documents hold a word of the query, or are so near to it that they need not."""
-        vector = self._asked(query) if self._embed is not None else None
+        vector = self.vector(query)
         with self._lock:
             found = self._postings.shared(self._postings.known(terms(query).all), length=0.0) > 0
             if vector is None or not vector.any() or not len(self):
@@ -109,7 +126,8 @@ class Index:
         return rule_strength(document.text, rule=self._numbers.rule, order=self._numbers.order)
 
     def _parts(self, query: str, vector: Vector | None, now: float | None) -> dict[str, Floats]:
-        numbers, asked = self._numbers, terms(query).all
+        numbers, read = self._numbers, terms(query)
+        asked, coined_terms = read.all, read.coined
         named = self._named(asked)
         parts = {"keyword": numbers.keyword * self._keyword([term for term in asked if term not in named])}
         if vector is not None:
@@ -118,6 +136,8 @@ class Index:
         parts["neighbours"] = numbers.neighbour * beside(close, np.frombuffer(self._joined, dtype=np.bool_))
         parts["sitting"] = numbers.sitting * of_sittings(close, np.frombuffer(self._starts, dtype=np.int64))
         parts["speaker"] = self._said_by(named)
+        if coined := [term for term in asked if term in coined_terms]:
+            parts["identifier"] = numbers.identifier * self._holding(coined)
         parts["rules"] = np.array(self._rules)
         if (time := self._time(query, now)) is not None:
             parts["time"] = numbers.time * time
@@ -128,6 +148,18 @@ class Index:
         numbers, known = self._numbers, self._postings.known(wanted)
         scores = self._postings.scores(known, saturation=numbers.saturation, length=numbers.length)
         return standing_out(scores)
+
+    def _holding(self, coined: Sequence[str]) -> Floats:
+        """The share of these identifiers that each document holds; those that many hold say nothing."""
+        rare = [n for n in self._postings.known(coined) if self._postings.holders(n) <= self._rare]
+        held = np.zeros(len(self))
+        for number in rare:
+            held[self._postings.places(number)] += 1 / len(rare)
+        return held
+
+    @property
+    def _rare(self) -> float:
+        return max(2.0, RARE * len(self))
 
     def _alike(self, vector: Vector) -> Floats:
         """How near to the question, and not just to everything that was said here."""

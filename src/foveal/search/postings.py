@@ -58,6 +58,14 @@ class Postings:
         norms = saturation * self._norms(length)[places]
         return self._summed(places, says * counts * (saturation + 1) / (counts + norms))
 
+    def holders(self, number: int) -> int:
+        """How many documents have a term."""
+        return len(self._places[number])
+
+    def places(self, number: int) -> Whole:
+        """The documents that have a term."""
+        return np.frombuffer(self._places[number], dtype=np.int64)
+
     def shared(self, numbers: Sequence[int], *, length: float) -> Floats:
         """How much those terms say that a document has, however often."""
         if not numbers:

@@ -29,6 +29,8 @@ class Terms:
     """As often as they occur."""
     names: frozenset[str]
     """Those that are written as names are: with a capital letter, or as a number of three digits and more."""
+    coined: frozenset[str]
+    """Identifiers that are no plain words: `func_17_3`, `src/auth.js`."""
 
 
 def terms(text: str) -> Terms:
@@ -45,7 +47,9 @@ def terms(text: str) -> Terms:
     plain = [word[:LONGEST] for word in words(text) if word not in _CONTRACTED]
     whole = {name.lower() for name in identifiers(text)}.difference(plain)
     named = {word.lower()[:LONGEST] for word in _WORD.findall(text) if _is_name(word)} - STOP_WORDS
-    return Terms(all=stems(plain) + sorted(whole), names=frozenset(stems(sorted(named))))
+    return Terms(
+        all=stems(plain) + sorted(whole), names=frozenset(stems(sorted(named))), coined=frozenset(whole)
+    )
 
 
 def _is_name(word: str) -> bool:

@@ -57,6 +57,8 @@ class RankNumbers:
     """For the words of whom the question names."""
     user: float = 2.0
     """For the user's words where it names nobody."""
+    identifier: float = 4.0
+    """For holding the identifiers of the question: whoever names one wants that one."""
     rule: float = 0.5
     """For what the user wants always, never or rather."""
     order: float = 1.0

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from foveal.jobs import Memo
+from foveal.model import handle_of
 from foveal.pipeline.compact.extract import extractive
 from foveal.pipeline.compact.values import Answer, Ask, Summary
 from foveal.store import Store, SummaryRecord
@@ -31,7 +32,7 @@ class Library:
     store: Store
     memo: Memo[Summary] = field(default_factory=lambda: Memo(REMEMBERED, MOST))
     _queue: dict[str, Ask] = field(default_factory=dict)
-    _tried: set[str] = field(default_factory=set)
+    _tried: Memo[str] = field(default_factory=lambda: Memo(REMEMBERED, MOST))
     _lock: Lock = field(default_factory=Lock)
 
     def find(self, ask: Ask) -> Summary | None:
@@ -50,7 +51,8 @@ class Library:
             level=ask.level,
             created_at=time.time(),
         )
-        if self.store.save_summary(record, [passage.digest for passage in ask.passages]):
+        kept = self.store.save_summary(record, [passage.digest for passage in ask.passages])
+        if kept and made.by == "llm":  # an extract may have come too late: `find` asks the store
             self.memo.put(ask.key, made)
 
     def forget(self) -> None:
@@ -60,9 +62,9 @@ class Library:
             self._queue.clear()
 
     def queue(self, ask: Ask) -> None:
-        """Have a model write it when there is time; one that it failed at is not asked again."""
+        """Have a model write it when there is time; one that it failed at is not asked again for a while."""
         with self._lock:
-            if ask.key not in self._tried:
+            if not self._tried.get(ask.key):
                 self._queue.pop(ask.key, None)
                 self._queue[ask.key] = ask
             while len(self._queue) > QUEUED:
@@ -74,11 +76,20 @@ class Library:
             if not self._queue:
                 return False
             ask = self._queue.pop(next(reversed(self._queue)))
-            self._tried.add(ask.key)
+        if not self._there(ask):
+            return bool(self._queue)
         made = write(ask)
-        if made.by == "llm":
-            self.save(ask, made)
+        if made.by != "llm":
+            self._tried.put(ask.key, ask.key)
+            return False  # whoever failed at one is not asked for the others right away
+        self.save(ask, made)
         return bool(self._queue)
+
+    def _there(self, ask: Ask) -> bool:
+        """What it tells of may have been erased by somebody else since it was asked."""
+        if ask.level > 1:
+            return all(self.store.summary(passage.digest) for passage in ask.passages)
+        return all(self.store.by_handle(handle_of(passage.digest)) for passage in ask.passages)
 
 
 class Answers:

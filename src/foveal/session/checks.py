@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any, TypeVar, get_args
 
+from foveal import wire
 from foveal.errors import InputError
 
 T = TypeVar("T")
+_END = 253_402_300_800
+"""Seconds to the year 10000, where calendars end."""
 
 
 def a_text(value: object, name: str) -> str:
@@ -21,8 +24,23 @@ def a_count(value: object, name: str) -> int:
     """A whole number above zero."""
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
         return value
+    raise InputError(f"`{name}` is {value!r}, not a whole number above 0", remedy=f"make `{name}` 1 or more")
+
+
+def a_whole_number(value: object, name: str) -> int:
+    """Of any size: what is too small for its use is said where it is used."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise InputError(f"`{name}` is {value!r}, not a whole number", remedy=f"make `{name}` a whole number")
+
+
+def a_moment(value: object, name: str) -> float | None:
+    """Seconds since 1970, or nothing."""
+    known = isinstance(value, int | float) and not isinstance(value, bool)
+    if value is None or (known and 0 <= value < _END):  # type: ignore[operator]  # not-a-number is not below
+        return value  # type: ignore[return-value]
     raise InputError(
-        f"`{name}` is {value!r}, not a whole number above 0", remedy=f"give `{name}` as an int, 1 or more"
+        f"`{name}` is {value!r}, not a moment", remedy=f"give `{name}` in seconds since 1970, or leave it out"
     )
 
 
@@ -39,3 +57,10 @@ def some_words(value: object, name: str) -> str:
     if not isinstance(value, str):
         raise InputError(f"`{name}` is {value!r}, not text", remedy=f"give `{name}` as text")
     return value
+
+
+def a_name(value: object, name: str) -> str:
+    """Text with something in it that can be stored."""
+    text = a_text(value, name)
+    wire.to_json(text, name)
+    return text

@@ -1,32 +1,37 @@
-"""A session in → notes in place of what is due: the oldest working memory, what is past its age or low."""
+"""A session in → notes in place of its oldest working memory, and of what is past its age.
+
+No more than is needed: where windows are small enough, what is left stays as it was said.
+"""
 
 from __future__ import annotations
 
 import time
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from foveal.events import Reported
-from foveal.pipeline.compact.due import Situation, steps
 from foveal.pipeline.compact.envelope import covering
 from foveal.pipeline.compact.values import Answer
 from foveal.pipeline.history import History
 from foveal.pipeline.items import items
-from foveal.pipeline.score.fifth import fifth
-from foveal.pipeline.scored import asked_of
-from foveal.pipeline.values import Item, Scene, Score
+from foveal.pipeline.plan.levels import due, slot_of
+from foveal.pipeline.values import Item, Scene
 from foveal.session import noting
 from foveal.session.answers import Answers
 from foveal.session.checks import a_count
 from foveal.session.core import Core
 from foveal.session.noting import Note
+from foveal.session.target import Target
 from foveal.session.views import Removal
 from foveal.store import CompressionRecord
 
-STRETCH = 8_000
-"""Tokens of neighbouring turns that one note stands for at most: a model has to read them."""
-UNSCORED = Score(total=1.0)
+STRETCH = 8 * noting.MOST
+"""Tokens of neighbouring turns that one note stands for at most."""
+SHORTEST = 300
+"""Tokens of neighbouring turns that are worth a note, where there are as many."""
+
+Turns = Mapping[int, Sequence[Item]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,13 +40,21 @@ class _Plan:
 
     notes: tuple[Note, ...]
     used: int
+    stays: Mapping[str, int]
+    """Tokens of what is never compressed, by what it is."""
+
+    @property
+    def final(self) -> int:
+        return self.used - sum(note.original - note.tokens for note in self.notes)
 
 
 def compress(core: Core, max_tokens: int | None) -> Removal:
     asked = None if max_tokens is None else a_count(max_tokens, "max_tokens")
-    begun, now = time.perf_counter(), time.time()
+    begun = time.perf_counter()
     aim = core.aim()
     budget = asked or aim.budget(None)
+    # Who gives a number wants that much left: then age alone is no reason.
+    now = None if asked else time.time()
     noting.written_beforehand(core, aim, lambda answer: _planned(core, budget, now, answer))
     with core.writing() as events:
         answers = Answers(core.desk.library, aim.meter.text, better=False)
@@ -50,67 +63,103 @@ def compress(core: Core, max_tokens: int | None) -> Removal:
             noting.put(core, note)
         answers.save()
         _save(core, plan.notes, seconds=time.perf_counter() - begun)
-        removal = _removal(plan)
+        removal = _removal(plan, budget)
         if plan.notes:
             told = {"compressed": len(removal.ids), "original": removal.original, "final": removal.final}
             events.append(Reported(name="context:compressed", session=core.name, payload=told))
     return removal
 
 
-def _planned(core: Core, budget: int, now: float, answer: Answer) -> _Plan:
+def _planned(core: Core, budget: int, now: float | None, answer: Answer) -> _Plan:
+    """Notes for what is past its age, then for the oldest until what is left is within the mark."""
     aim = core.aim()
     history = core.ledger.history(aim)
     turns = items(history)
+    stays = _stays(history, turns)
     used = sum(item.tokens for found in turns.values() for item in found)
-    scene = Scene(now=now, task=asked_of(turns, noting.open_turn(history)), budget=budget)
-    due = _due(core, history, turns, scene)
-    made = (noting.made(core, aim, run, answer=answer) for run in _stretches(core, history, due))
-    return _Plan(notes=tuple(note for note in made if note), used=used)
+    free = {turn: found for turn, found in turns.items() if turn not in stays}
+    aged = [] if now is None else _aged(core, history, free, now)
+    notes = list(_of_the_aged(core, aim, aged, answer))
+    mark = int(core.desk.fifth.full_at * budget)
+    left = [turn for turn, found in free.items() if turn not in aged and _working(core, found)]
+    while left and (needed := _needed(notes, used, mark)) > 0:
+        run = _stretch(core, history, left, needed)
+        left = left[len(run) :]
+        notes += _noted(core, aim, run, answer)
+    held: dict[str, int] = {}
+    for turn, what in stays.items():
+        held[what] = held.get(what, 0) + sum(item.tokens for item in turns[turn])
+    return _Plan(notes=tuple(notes), used=used, stays=held)
 
 
-def _due(core: Core, history: History, turns: Mapping[int, Sequence[Item]], scene: Scene) -> Sequence[int]:
-    """The turns that the table names, until what is left with the notes for them is within the mark."""
-    numbers = core.desk.fifth
-    stay = {*history.pinned, noting.open_turn(history), *filter(history.stand_in, turns)}
-    held = {
-        turn: [replace(item, pinned=True) for item in found] if turn in stay else found
-        for turn, found in turns.items()
+def _stays(history: History, turns: Turns) -> dict[int, str]:
+    """The turns that are not compressed, and what they are."""
+    asked = (turn for turn, found in turns.items() if any(i.kind == "current_user_prompt" for i in found))
+    newest = {*asked, noting.open_turn(history)} & turns.keys()
+    return {
+        **dict.fromkeys(newest, "the newest exchange"),
+        **dict.fromkeys(history.pinned.keys() & turns.keys(), "pins and system prompts"),
+        **dict.fromkeys(filter(history.stand_in, turns), "notes"),
     }
-    flat = [item for found in held.values() for item in found]
-    scores = dict(zip((item.index for item in flat), fifth(flat, scene, numbers=numbers), strict=True))
-    due: set[int] = set()
-    while True:
-        left = [item for turn, found in held.items() if turn not in due for item in found]
-        noted = _reserved(sum(item.tokens for turn in due for item in held[turn]))
-        situation = Situation(
-            items=[*left, noted], scores=[*(scores[item.index] for item in left), UNSCORED], scene=scene
-        )
-        found = {history.turn_of(step.first) for step in steps(situation, numbers=numbers)}
-        if not found:
-            return sorted(due)
-        due |= found
 
 
-def _reserved(tokens: int) -> Item:
-    """What the notes for so many tokens will take."""
-    kept = tokens // noting.SHARE
-    return Item(index=-1, id="", role="user", kind="rag_memory_commit", text="", tokens=kept, pinned=True)
+def _aged(core: Core, history: History, free: Turns, now: float) -> list[int]:
+    """The turns of which something is older than its level allows."""
+    flat = [item for found in free.values() for item in found]
+    room = Scene(now=now, budget=2 * sum(item.tokens for item in flat) + 1)  # for want of it nothing is due
+    return sorted({history.turn_of(each.index) for each in due(flat, (), room, numbers=core.desk.fifth)})
 
 
-def _stretches(core: Core, history: History, due: Sequence[int]) -> Iterator[list[int]]:
-    """Runs of neighbours, none across the border of a task and none too long to be read at once."""
+def _working(core: Core, found: Sequence[Item]) -> bool:
+    """Is it all of a level that is compressed for want of room?"""
+    return all(slot_of(item, numbers=core.desk.fifth) in ("working", "volatile") for item in found)
+
+
+def _needed(notes: Sequence[Note], used: int, mark: int) -> int:
+    """How many tokens are still to be saved; none where what the notes really take is little enough.
+
+    What notes will take is reckoned, so that a model can be asked for the same ones beforehand.
+    """
+    final = used - sum(note.original - note.tokens for note in notes)
+    reckoned = used - sum(_saved(note.original) for note in notes)
+    return (reckoned if reckoned > mark else final) - mark if final > mark else 0
+
+
+def _saved(tokens: int) -> int:
+    return tokens - min(noting.MOST, tokens // noting.SHARE)
+
+
+def _of_the_aged(core: Core, aim: Target, aged: Sequence[int], answer: Answer) -> Iterator[Note]:
+    while aged:
+        run = _stretch(core, core.ledger.history(aim), aged, STRETCH)
+        aged = aged[len(run) :]
+        yield from _noted(core, aim, run, answer)
+
+
+def _noted(core: Core, aim: Target, run: Sequence[int], answer: Answer) -> list[Note]:
+    """One note for the stretch; where its records make that too long, one for each half."""
+    note = noting.made(core, aim, run, answer=answer)
+    history = core.ledger.history(aim)
+    tokens = sum(history.between(*history.span(turn)) for turn in run)
+    too_long = note.tokens > noting.MOST if note else tokens >= 2 * SHORTEST
+    if too_long and len(run) > 1:
+        middle = len(run) // 2
+        return [note for half in (run[:middle], run[middle:]) for note in _noted(core, aim, half, answer)]
+    return [note] if note else []
+
+
+def _stretch(core: Core, history: History, left: Sequence[int], needed: int) -> list[int]:
+    """The first run of neighbours within a task: as long as is needed, and as a note allows."""
     borders = sorted({task.first for task in core.store.tasks(core.id)})
-    run: list[int] = []
-    tokens = 0
-    for turn in due:
+    run, tokens = [left[0]], history.between(*history.span(left[0]))
+    for turn in left[1:]:
         size = history.between(*history.span(turn))
-        if run and not (tokens + size <= STRETCH and _neighbours(history, run[-1], turn, borders)):
-            yield run
-            run, tokens = [], 0
+        enough = tokens >= SHORTEST and _saved(tokens) >= needed
+        if enough or tokens + size > STRETCH or not _neighbours(history, run[-1], turn, borders):
+            break
         run.append(turn)
         tokens += size
-    if run:
-        yield run
+    return run
 
 
 def _neighbours(history: History, one: int, other: int, borders: Sequence[int]) -> bool:
@@ -131,11 +180,19 @@ def _save(core: Core, notes: Sequence[Note], *, seconds: float) -> None:
         core.store.save_compression(core.id, record)
 
 
-def _removal(plan: _Plan) -> Removal:
-    saved = sum(note.original - note.tokens for note in plan.notes)
+def _removal(plan: _Plan, budget: int) -> Removal:
     return Removal(
         ids=tuple(entry.id for note in plan.notes for entry in note.entries),
         original=plan.used,
-        final=plan.used - saved,
+        final=plan.final,
         summary="\n\n".join(note.text for note in plan.notes),
+        unreached=_unreached(plan, budget) if plan.final > budget else "",
     )
+
+
+def _unreached(plan: _Plan, budget: int) -> str:
+    rest = {"notes": 0, **plan.stays}
+    rest["notes"] += sum(note.tokens for note in plan.notes)
+    rest["what a note would not make shorter"] = plan.final - sum(rest.values())
+    told = ", ".join(f"{what} ({tokens:,})" for what, tokens in rest.items() if tokens)
+    return f"{plan.final:,} tokens are left, {budget:,} were asked for: the rest is {told}"

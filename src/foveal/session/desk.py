@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from foveal.config import secret
+from foveal.config import secret, variable_name
 from foveal.errors import FovealError
 from foveal.events import Bus, SummaryFailed, Warned
 from foveal.jobs import Job, Worker
@@ -46,6 +46,7 @@ def embedder_of(helpers: Helpers) -> Callable[[], Embedder | None]:
             return named(helpers.embedder)
         from foveal.upstream import embed, endpoint_at
 
+        variable_name(helpers.embedder_key, "embedder_key")
         place = endpoint_at(helpers.embedder, key_variable=helpers.embedder_key)
 
         def ask(texts: Sequence[str]) -> list[list[float]]:
@@ -63,6 +64,7 @@ def writer_of(helpers: Helpers, bus: Bus) -> Answer | None:
     from foveal.session.summaries import ModelSummarizer
     from foveal.upstream import endpoint_at
 
+    variable_name(helpers.summary_key, "summary_key")
     place = endpoint_at(helpers.summary_url, helpers.summary_model, key_variable=helpers.summary_key)
     count = tokenizer(COUNTED_BY).count
     return ModelSummarizer(

@@ -6,14 +6,15 @@ The index is in memory, made of what is stored and caught up before each use: on
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from foveal import wire
-from foveal.errors import BudgetError
+from foveal.errors import BudgetError, UpstreamError
+from foveal.events import Warned
 from foveal.model import Chunk, Conversation, Entry, Format, Message, Role, handle_of
 from foveal.pipeline.account import Choice, account
 from foveal.pipeline.fit import Fitted
@@ -26,12 +27,13 @@ from foveal.session.core import Core
 from foveal.session.target import Target, checked_budget
 from foveal.session.views import Hit
 from foveal.store import Content, Found, Store
-from foveal.window import Manifest, Score, Window
+from foveal.window import Decision, Manifest, Score, Window
 
 if TYPE_CHECKING:
     from foveal.search.embed import Embedder, Vectors
     from foveal.search.index import Index
 
+T = TypeVar("T")
 BATCH = 100
 """Contents that are embedded in the background at a time."""
 READ = 512
@@ -45,56 +47,122 @@ FOCUS = "focus"
 
 
 class Finder:
-    """The index of one session."""
+    """The index of one session. Vectors are made while nothing is locked: a model may take its time."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
         self._index: Index | None = None
         self._known: tuple[int, int] = (-1, 0)
         """The branch, and how many of its messages were erased, when the index was begun."""
-        self._made: dict[str, bytes] = {}
+        self._width = 0
+        """Numbers in a vector, once one was seen."""
 
-    def index(self) -> Index:
-        """The index, caught up with the ledger."""
+    def asked(self, query: str, work: Callable[[Index], T]) -> T:
+        """What `work` makes of the index, caught up, in one moment of the store."""
+        if self._index is not None:
+            self._index.vector(query)
+        with self._core.reading():
+            if not self._behind():
+                return work(self._caught_up())
+        self._embed_missing()
+        with self._core.reading():
+            index = self._caught_up()
+        index.vector(query)
+        with self._core.reading():
+            return work(self._caught_up())
+
+    def vectors(self, texts: Sequence[str]) -> Vectors:
+        """The embedder's, told as a warning when it fails."""
+        embedder = self._core.desk.embedder
+        assert embedder is not None
+        try:
+            rows = embedder.embed(texts)
+        except UpstreamError as error:
+            told = f"ranking by words alone: {error.what}"
+            self._core.desk.bus.emit([Warned(session=self._core.name, text=told)])
+            raise
+        self._width = rows.shape[1] or self._width
+        return rows
+
+    def _behind(self) -> bool:
+        ledger = self._core.ledger
+        current = self._index is not None and self._known == (ledger.head.branch, ledger.erased)
+        return not current or len(self._index or ()) != len(ledger.entries)
+
+    def _embed_missing(self) -> None:
+        """Give every message that has none its vector; one that cannot be had now is left for later."""
+        embedder = self._core.desk.embedder
+        start = 0 if self._index is None else len(self._index)
+        while embedder is not None:
+            with self._core.reading():
+                entries = self._core.ledger.entries[start : start + READ]
+                texts = self._unembedded(embedder, entries) if entries else {}
+            if not entries:
+                return
+            try:
+                rows = self.vectors(list(texts.values())) if texts else ()
+            except UpstreamError:
+                return
+            made = {digest: row.tobytes() for digest, row in zip(texts, rows, strict=True)}
+            self._core.store.save_vectors(made, embedder.name)
+            start += len(entries)
+
+    def _unembedded(self, embedder: Embedder, entries: Sequence[Entry]) -> dict[str, str]:
+        """Texts by digest. What was erased or says nothing needs no vector."""
+        stored = self._stored(embedder, entries)
+        missing = [
+            entry
+            for entry, vector in zip(entries, stored, strict=True)
+            if vector is None and entry.absence != "erased"
+        ]
+        messages = self._core.ledger.read_unerased(missing)
+        texts = {e.digest: m.text for e, m in zip(missing, messages, strict=True) if m is not None}
+        return {digest: text for digest, text in texts.items() if text.strip()}
+
+    def _stored(self, embedder: Embedder, entries: Sequence[Entry]) -> Sequence[bytes | None]:
+        first, last = entries[0].seq, entries[-1].seq
+        return self._core.store.vectors(self._core.id, embedder.name, start=first, stop=last + 1)
+
+    def _caught_up(self) -> Index:
         from foveal.search.index import Index
 
         ledger, embedder = self._core.ledger, self._core.desk.embedder
-        known = (ledger.head.branch, ledger.erased)
-        if self._index is None or known != self._known or len(self._index) > len(ledger.entries):
-            self._index = Index(embedder.embed if embedder else None)
-            self._known = known
-        for start in range(len(self._index), len(ledger.entries), READ):
+        if self._index is None or self._known != (ledger.head.branch, ledger.erased):
+            self._index = Index(self.vectors if embedder else None)
+            self._known = (ledger.head.branch, ledger.erased)
+        index = self._index
+        for start in range(len(index), len(ledger.entries), READ):
             entries = ledger.entries[start : start + READ]
-            documents = [
-                _document(entry, message)
-                for entry, message in zip(entries, ledger.read_unerased(entries), strict=True)
-            ]
-            self._index.extend(documents, self._vectors(embedder, entries, documents) if embedder else None)
-        return self._index
+            messages = ledger.read_unerased(entries)
+            documents = [_document(*pair) for pair in zip(entries, messages, strict=True)]
+            rows = self._rows(embedder, entries) if embedder else None
+            if embedder and rows is None:  # nobody ever gave a vector: by words alone, this once
+                self._index, index = None, _by_words(index, documents)
+                continue
+            index.extend(documents, rows)
+        return index
 
-    def _vectors(
-        self, embedder: Embedder, entries: Sequence[Entry], documents: Sequence[Document]
-    ) -> Vectors:
-        """The stored vectors; those that are missing are made."""
+    def _rows(self, embedder: Embedder, entries: Sequence[Entry]) -> Vectors | None:
+        """The stored vectors, zeros where there is none yet; None where nobody knows how long they are."""
         import numpy as np
 
-        store, start = self._core.store, entries[0].seq
-        stored = store.vectors(self._core.id, embedder.name, start=start, stop=start + len(entries))
-        missing = [place for place, vector in enumerate(stored) if vector is None]
-        found = {place: np.frombuffer(v, dtype=np.float32) for place, v in enumerate(stored) if v is not None}
-        if missing:
-            made = embedder.embed([documents[place].text for place in missing])
-            found |= dict(zip(missing, made, strict=True))
-            digests = (entries[place].digest for place in missing)
-            self._made |= {digest: row.tobytes() for digest, row in zip(digests, made, strict=True)}
-        rows: Vectors = np.stack([found[place] for place in range(len(entries))])
+        stored = self._stored(embedder, entries)
+        self._width = self._width or next((len(v) // 4 for v in stored if v is not None), 0)
+        if not self._width:
+            return None
+        blank = bytes(4 * self._width)
+        whole = b"".join(blank if vector is None else vector for vector in stored)
+        rows: Vectors = np.frombuffer(whole, dtype=np.float32).reshape(len(entries), self._width)
         return rows
 
-    def save(self) -> None:
-        """Store the vectors that were made, so that nobody makes them again."""
-        if self._made and (embedder := self._core.desk.embedder):
-            self._core.store.save_vectors(self._made, embedder.name)
-        self._made = {}
+
+def _by_words(index: Index, documents: Sequence[Document]) -> Index:
+    """The index, or a new one without vectors, with these documents."""
+    from foveal.search.index import Index
+
+    words = index if index.by_words else Index(None)
+    words.extend(documents)
+    return words
 
 
 def _document(entry: Entry, message: Message | None) -> Document:
@@ -112,31 +180,33 @@ def _document(entry: Entry, message: Message | None) -> Document:
 
 
 def search(core: Core, query: str, *, limit: int, everywhere: bool, now: float | None) -> tuple[Hit, ...]:
-    if everywhere:
-        return tuple(_hit(found) for found in _stored(core, query, limit, session=None))
     with core.reading():
-        if len(core.ledger.entries) > LARGE:
-            return tuple(_hit(found) for found in _stored(core, query, limit, session=core.id))
-        finder = core.finder
-        index = finder.index()
+        large = len(core.ledger.entries) > LARGE
+    if everywhere or large:
+        scope = None if everywhere else core.id
+        return tuple(_hit(found) for found in _stored(core, query, limit, session=scope))
+
+    def best(index: Index) -> list[Hit]:
         ranking, matched = index.rank(query, now=now), index.matches(query, floor=FLOOR)
-        found = _best(ranking, matched, core.ledger.entries, limit)
-        messages = core.ledger.read_unerased(found)
-    finder.save()
-    hits = [
-        Hit(
-            id=entry.id,
-            handle=entry.handle,
-            session=core.name,
-            role=entry.role,
-            score=round(float(ranking.values[entry.seq]), 4),
-            text=message.text if message else "",
-            created_at=entry.created_at,
-            parts={name: round(float(part[entry.seq]), 4) for name, part in ranking.parts.items()},
-        )
-        for entry, message in zip(found, messages, strict=True)
-    ]
+        entries = _best(ranking, matched, core.ledger.entries, limit)
+        messages = core.ledger.read_unerased(entries)
+        return [_ranked(core, ranking, *pair) for pair in zip(entries, messages, strict=True)]
+
+    hits = core.finder.asked(query, best)
     return (*hits, *_left_behind(core, query, limit - len(hits)))
+
+
+def _ranked(core: Core, ranking: Ranking, entry: Entry, message: Message | None) -> Hit:
+    return Hit(
+        id=entry.id,
+        handle=entry.handle,
+        session=core.name,
+        role=entry.role,
+        score=round(float(ranking.values[entry.seq]), 4),
+        text=message.text if message else "",
+        created_at=entry.created_at,
+        parts={name: round(float(part[entry.seq]), 4) for name, part in ranking.parts.items()},
+    )
 
 
 def _left_behind(core: Core, query: str, limit: int) -> Iterator[Hit]:
@@ -158,12 +228,15 @@ def _best(ranking: Ranking, matched: Truths, entries: Sequence[Entry], limit: in
 
 def _stored(core: Core, query: str, limit: int, *, session: int | None) -> Sequence[Found]:
     """What the store's own indexes find, by words and by vectors."""
-    by_words = core.store.search(query, session=session, limit=max(limit, NEAR))
-    embedder = core.desk.embedder
+    most, embedder = max(limit, NEAR), core.desk.embedder
+    by_words = core.store.search(query, session=session, limit=most)
     if embedder is None:
         return by_words[:limit]
-    vector = embedder.embed([query])[0].tobytes()
-    near = core.store.nearest(vector, embedder.name, session=session, limit=max(limit, NEAR), floor=FLOOR)
+    try:
+        (vector,) = core.finder.vectors([query])
+    except UpstreamError:
+        return by_words[:limit]
+    near = core.store.nearest(vector.tobytes(), embedder.name, session=session, limit=most, floor=FLOOR)
     return fused(by_words, near, limit)
 
 
@@ -193,13 +266,14 @@ def focus(  # noqa: PLR0913 — what may be said of it, by name
     fetch: Any,
 ) -> Window:
     checked_budget(budget)
-    with core.reading():
+
+    def best(index: Index) -> tuple[Target, History, Floats, dict[int, Chunk], Sequence[bool]]:
         aim = core.aim(model, format)
-        history, finder = core.ledger.history(aim), core.finder
-        ranking = finder.index().rank(question, now=now)
-        values = _by_turn(history, ranking.values)
-        chunks, notes = _focused(history, values, aim, budget)
-    finder.save()
+        history = core.ledger.history(aim)
+        values = _by_turn(history, index.rank(question, now=now).values)
+        return aim, history, values, *_focused(history, values, aim, budget)
+
+    aim, history, values, chunks, notes = core.finder.asked(question, best)
     pieces: list[str] = []
     for chunk, noted in zip(chunks.values(), notes, strict=True):
         pieces += (*history.note_pieces, *chunk.pieces) if noted else chunk.pieces
@@ -211,8 +285,8 @@ def focus(  # noqa: PLR0913 — what may be said of it, by name
     given = Conversation(format=aim.format, messages=())
     window = aim.window(fitted, given, entries=history.entries, fetch=fetch)
     # Most who ask want the messages alone; the account of all that was left out is made when it is read.
-    tell = cache(partial(_manifest, history, chunks, values, brief, sum(notes)))
-    return replace(window, tell=tell)
+    account_of = partial(_manifest, history, chunks, values, brief, sum(notes))
+    return replace(window, tell=cache(partial(account_of, end=len(history.entries) - 1)))
 
 
 def _focused(
@@ -257,8 +331,15 @@ def _costs(history: History, room: int) -> list[int]:
 
 
 def _manifest(
-    history: History, chunks: Mapping[int, Chunk], values: Floats, brief: Manifest, notes: int
+    history: History,
+    chunks: Mapping[int, Chunk],
+    values: Floats,
+    brief: Manifest,
+    notes: int,
+    *,
+    end: int,
 ) -> Manifest:
+    """The account of the history as it was, up to the message `end`."""
     selection = Selection(
         turns=tuple(chunks),
         because_in="among the best for the question that fit",
@@ -267,7 +348,15 @@ def _manifest(
     )
     choice = Choice(window=chunks, forced={}, opened=-1, selection=selection, notes=notes)
     spent = sum(chunk.tokens for chunk in chunks.values()) + history.note_tokens * notes
-    return replace(brief, **account(history, choice, {"framing": brief.tokens - spent}))
+    told = account(history, choice, {"framing": brief.tokens - spent})
+    decisions = tuple(_until(end, history, each) for each in told["decisions"] if each.first <= end)
+    return replace(brief, **told | {"decisions": decisions})
+
+
+def _until(end: int, history: History, decision: Decision) -> Decision:
+    if decision.last <= end:
+        return decision
+    return replace(decision, last=end, tokens=history.between(decision.first, end))
 
 
 def embed_some(store: Store, embedder: Embedder) -> bool:

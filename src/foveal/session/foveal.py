@@ -95,6 +95,7 @@ class Foveal:
         for record in self._store.sessions():
             if record.name == name:
                 self._store.delete_session(record.id)
+                self._desk.library.forget()
                 return
         raise NotFoundError(f"there is no session {name!r}", remedy="`foveal sessions` lists them")
 

@@ -42,14 +42,18 @@ def _markable(core: Core, id: str) -> Entry:
 
 
 def restore(core: Core, id: str | None) -> tuple[str, ...]:
-    """Let messages be in windows again, all that one note covers together: else it would tell of them too."""
+    """Let messages be in windows again, all that one note covers together: else it would tell of them too.
+
+    What was never left out does not come back: its id is not among those returned.
+    """
     with core.writing() as events:
         entries = core.ledger.entries
         if id is None:
             seqs = tuple(entry.seq for entry in entries if entry.absence == "left out")
         else:
             seq = _markable(core, id).seq
-            seqs = noting.covered(entries, seq) or (seq,)
+            alone = (seq,) if entries[seq].absence else ()
+            seqs = noting.covered(entries, seq) or alone
         ids = tuple(entries[seq].id for seq in seqs)
         for seq in seqs:
             core.store.mark(core.id, seq, absence="")
@@ -66,7 +70,7 @@ def erase(core: Core, id: str) -> tuple[str, ...]:
         gone = tuple(core.store.erase(core.id, place.entry.id))
         core.desk.library.forget()
         if note:
-            noting.put_again(core, told, note)
+            noting.put_again(core, told, note, title=tasks.title(core, told, note))
         tasks.summarized_again(core)
         events.extend(MessageMarked(session=core.name, id=each, mark="erased") for each in gone)
     return gone
@@ -87,7 +91,7 @@ def prune(core: Core, max_tokens: int | None) -> Removal:
 def summarize(core: Core, keep: int | None) -> Removal:
     kept = core.desk.reploid.keep if keep is None else keep
     with core.writing() as events:
-        leaving = for_a_summary(core.ledger.history(core.aim()), kept)
+        leaving = for_a_summary(core, core.ledger.history(core.aim()), kept)
         return leave_out(core, leaving, events)
 
 

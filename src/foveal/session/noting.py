@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from foveal.model import Entry, Message
-from foveal.pipeline.compact.envelope import END, enveloped
+from foveal.pipeline.compact.envelope import END, RECORDS, enveloped, recorded
 from foveal.pipeline.compact.extract import extractive
-from foveal.pipeline.compact.records import Record
+from foveal.pipeline.compact.records import Record, distinct
 from foveal.pipeline.compact.tasks import task_summary
 from foveal.pipeline.compact.values import Answer, Ask, Summary
 from foveal.pipeline.compact.voices import Said, voices
 from foveal.pipeline.history import History
-from foveal.pipeline.summary import summary_text
+from foveal.pipeline.summary import of_counts, summary_text
 from foveal.session.core import Core
 from foveal.session.target import Target
 
@@ -29,8 +29,8 @@ LEAST = 24
 """Tokens of words that are worth a note."""
 RESOLVED = 3
 """Errors with what resolved them that a note tells of, the newest: decisions need the room."""
-MOST = 1_000
-"""Tokens of a note, whatever it stands for."""
+MOST = 300
+"""Tokens of a note, whatever it stands for: small windows need small notes. Only records may take more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,11 @@ def _aside(entry: Entry) -> bool:
 
 
 def made(core: Core, aim: Target, turns: Sequence[int], *, answer: Answer, title: str = "") -> Note | None:
-    """The note for these turns; None where it would not be worth its tokens."""
+    """The note for these turns; None where it would not be worth its tokens.
+
+    It takes half of theirs at most. Records are never left out for that: with them it may take more, but
+    always less than the turns.
+    """
     history = core.ledger.history(aim)
     heard = said(core, history, turns)
     original = sum(each.tokens for each in heard)
@@ -90,11 +94,12 @@ def made(core: Core, aim: Target, turns: Sequence[int], *, answer: Answer, title
     room = min(MOST, original // SHARE) - empty
     if room < LEAST:
         room = min(LEAST, original // 2 - empty)
+    most = original - 1 if any(each.records for each in heard) else original // 2
     # A model's words are counted by another vocabulary, and may be too many in this one.
     for by in (answer, partial(extractive, count=aim.meter.text)) if room > 0 else ():
         summary = told(core, aim, heard, tokens=room, answer=by)
         text = _enveloped("\n".join(filter(None, (title, summary))), heard)
-        if price(text) <= original // 2:
+        if price(text) <= most:
             entries = tuple(e for turn in turns for e in _entries(history, turn))
             return Note(entries=entries, text=text, summary=summary, original=original, tokens=price(text))
     return None
@@ -111,6 +116,21 @@ def told(core: Core, aim: Target, heard: Sequence[Said], *, answer: Answer, toke
     most = max(1, min(MOST, sum(each.tokens for each in heard) // 2)) if tokens is None else tokens
     resolved = [r for r in core.walker.resolved if first <= r.error_seq and r.resolution_seq <= last]
     return task_summary(heard, resolved[-RESOLVED:], tokens=most, count=aim.meter.text, answer=answer)
+
+
+def counted(core: Core, history: History, turns: Sequence[int]) -> str:
+    """The note of counts for these turns, with their records."""
+    seqs = [seq for turn in turns for seq in behind(history, turn)]
+    records = distinct(record for each in said(core, history, turns) for record in each.records)
+    lines = (RECORDS, *map(recorded, records)) if records else ()
+    return "\n".join((summary_text([message for _, message in read(history, seqs)]), *lines, END))
+
+
+def shown(history: History, turn: int) -> int:
+    """Tokens that windows may show of a turn: its own, or those of the note in its place."""
+    if history.absence(turn):
+        return 0
+    return history.chunk(turn).tokens if history.stand_in(turn) else history.between(*history.span(turn))
 
 
 def said(core: Core, history: History, turns: Iterable[int]) -> list[Said]:
@@ -174,7 +194,7 @@ def put(core: Core, note: Note) -> None:
         core.store.mark(core.id, entry.seq, absence="left out", stand_in=text)
 
 
-def put_again(core: Core, seqs: Sequence[int], before: str) -> None:
+def put_again(core: Core, seqs: Sequence[int], before: str, *, title: str = "") -> None:
     """Something that a note covered was erased: the note is made again of what is left, at once."""
     core.ledger.catch_up()
     for seq in seqs:
@@ -187,10 +207,9 @@ def put_again(core: Core, seqs: Sequence[int], before: str) -> None:
     if not whole:
         return
     entries = tuple(entry for turn in whole for entry in _entries(history, turn))
-    if not before.endswith(END):
-        messages = [message for _, message in read(history, [entry.seq for entry in entries])]
-        put(core, Note(entries=entries, text=summary_text(messages)))
-    elif note := made(core, aim, whole, answer=partial(extractive, count=aim.meter.text)):
+    if of_counts(before):
+        put(core, Note(entries=entries, text=counted(core, history, whole)))
+    elif note := made(core, aim, whole, answer=partial(extractive, count=aim.meter.text), title=title):
         put(core, note)
     else:
         for entry in entries:

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from foveal.errors import InputError
-from foveal.model import Entry, Message
-from foveal.pipeline.compact.envelope import END
+from foveal.model import Entry
 from foveal.pipeline.history import History
-from foveal.pipeline.summary import summary_text
-from foveal.session.noting import behind, read
+from foveal.session import noting
+from foveal.session.core import Core
 from foveal.session.views import Removal
 from foveal.window import Manifest
 
@@ -39,17 +38,18 @@ def by_importance(manifest: Manifest, entries: Sequence[Entry]) -> Leaving:
     return Leaving(entries=gone, removal=removal, event="context:pruned", payload=told)
 
 
-def for_a_summary(history: History, keep: int) -> Leaving:
+def for_a_summary(core: Core, history: History, keep: int) -> Leaving:
     """All but the system prompts, the pins and the newest `keep` messages, turns whole."""
     turns = _old_turns(history, keep)
     spans = [history.span(turn) for turn in turns]
     gone = tuple(entry for first, last in spans for entry in history.entries[first : last + 1])
-    text = _summary(history, turns) if turns else ""
+    text = noting.counted(core, history, turns) if turns else ""
     note = history.frame.price(history.frame.scribe.note(text)) if text else 0
+    shown = [noting.shown(history, turn) for turn in range(len(history))]
     removal = Removal(
         ids=tuple(entry.id for entry in gone),
-        original=history.tokens,
-        final=history.tokens - sum(entry.tokens for entry in gone) + note,
+        original=sum(shown),
+        final=sum(shown) - sum(shown[turn] for turn in turns) + note,
         summary=text,
     )
     told = {"summarized": len(gone), "kept": len(history.entries) - len(gone), "summary": text}
@@ -66,15 +66,3 @@ def _old_turns(history: History, keep: int) -> list[int]:
         first, last = history.span(talk.pop())
         keep -= last - first + 1
     return talk
-
-
-def _summary(history: History, turns: Sequence[int]) -> str:
-    """One note for the turns; an earlier note among them goes into its counts."""
-    return summary_text([message for turn in turns for message in _messages(history, turn)])
-
-
-def _messages(history: History, turn: int) -> Sequence[Message]:
-    note = history.stand_in(turn)
-    if note and not note.endswith(END):
-        return [history.frame.scribe.note(note)]
-    return [message for _, message in read(history, behind(history, turn))]

@@ -7,15 +7,16 @@ are brought back that windows may show or that a note stands for, nothing that w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from foveal import wire
 from foveal.pipeline.compact.due import Situation, Step, old_task, past_topic, repeated_error
 from foveal.pipeline.compact.envelope import neutral
-from foveal.pipeline.compact.failures import Resolved, error_lines
+from foveal.pipeline.compact.failures import Resolved, Walk, error_lines
 from foveal.pipeline.compact.retrieved import quoted
 from foveal.pipeline.compact.tasks import Task, shown
+from foveal.pipeline.compact.values import Passage
 from foveal.pipeline.compact.voices import voices
 from foveal.pipeline.cut import cut
 from foveal.pipeline.fit import RETRIEVED_SHARE, Order
@@ -37,6 +38,12 @@ AROUND = 40
 """Tokens of the note around its stretches."""
 APIECE = 20
 """Tokens around each stretch."""
+AFTER = 40
+"""Messages after an error in which what resolved it is looked for."""
+SHORT = 40
+"""Tokens that an error and what resolved it have at least, each."""
+LABEL = 10
+"""Tokens of the mark over a quoted message."""
 LEAST = 24
 """Tokens of words that are worth bringing back."""
 
@@ -63,8 +70,44 @@ def retrieved(core: Core, history: History, manifest: Manifest, order: Order) ->
     if now is None:
         return ()
     hits = [item.index for item in now.past]
-    found = [forms for step in _steps(now) if (forms := _forms(past, step, hits))]
-    return tuple(_fitting(found, int(RETRIEVED_SHARE * order.budget) - AROUND, order.count))
+    room = int(RETRIEVED_SHARE * order.budget) - AROUND
+    found: list[Stretches] = []
+    paired: set[int] = set()
+    for step in _steps(now):
+        seqs = [seq for seq in range(step.first, step.last + 1) if seq in past.open]
+        if step.task is None and paired.issuperset(seqs):
+            continue
+        pair = _pair(past, seqs, hits) if step.task is None else ()
+        found.append(_of_an_error(past, step, pair, room, order) if pair else _forms(past, step, hits))
+        paired.update(pair)
+    return tuple(_fitting(list(filter(None, found)), room, order.count))
+
+
+def _pair(past: _Past, seqs: Sequence[int], hits: Sequence[int]) -> tuple[int, ...]:
+    """The best message of a stretch and the one that resolved it, where it reports an error."""
+    best = next((seq for seq in hits if seq in seqs), seqs[0] if len(seqs) == 1 else None)
+    if best is None:
+        return ()
+    walk = Walk()
+    near = [seq for seq in range(best, best + AFTER + 1) if seq in past.open]
+    for seq, message in noting.read(past.history, near):
+        # Whoever reports an error, it is one: models repeat what they were shown.
+        told = replace(message, role="user") if seq == best and message.role == "assistant" else message
+        if any(each.error_seq == best for each in walk.over(told, seq)):
+            return best, seq
+    return ()
+
+
+def _of_an_error(past: _Past, step: Step, pair: Sequence[int], room: int, order: Order) -> Stretches:
+    """An error and what resolved it: whole, or the beginnings and ends of both."""
+    error, resolution = (seq + 1 for seq in pair)
+    again = "occurs again" if step.because.startswith("an error") else "of before is mentioned"
+    why = f"an error {again}: message {error:,} reported it, message {resolution:,} resolved it"
+    what, text = _quoted(past, pair, why)
+    sizes = (max(SHORT, (room - APIECE) // 4 - LABEL), SHORT)
+    passages = _passages(past, pair)
+    short = ([replace(p, text=cut(p.text, size, order.count)) for p in passages] for size in sizes)
+    return ((what, text), *((what, quoted(each)) for each in short))
 
 
 def _fitting(
@@ -169,5 +212,8 @@ def _forms(past: _Past, step: Step, hits: Sequence[int]) -> Stretches:
 
 
 def _quoted(past: _Past, seqs: Sequence[int], because: str) -> tuple[Retrieved, str]:
-    passages = [p for seq, message in noting.read(past.history, seqs) for p in voices(message, seq)]
-    return Retrieved(first=seqs[0], last=seqs[-1], because=because), quoted(passages)
+    return Retrieved(first=seqs[0], last=seqs[-1], because=because), quoted(_passages(past, seqs))
+
+
+def _passages(past: _Past, seqs: Sequence[int]) -> list[Passage]:
+    return [p for seq, message in noting.read(past.history, seqs) for p in voices(message, seq)]

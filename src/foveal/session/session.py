@@ -17,7 +17,7 @@ from foveal.errors import NotFoundError
 from foveal.model import Entry, Format, Kind, Level, Role
 from foveal.session import building, marking, measuring, writing
 from foveal.session.building import Wanted
-from foveal.session.checks import a_choice, a_count, a_text, some_words
+from foveal.session.checks import a_choice, a_count, a_moment, a_name, a_text, a_whole_number, some_words
 from foveal.session.compare import Comparison
 from foveal.session.core import Core, Desk
 from foveal.session.offload import in_thread
@@ -115,14 +115,14 @@ class Session:
         `system`: a system prompt for this window only; to keep one, `add("system", …)`.
         """
         wanted = Wanted(
-            task=task,
+            task=some_words(task, "task"),
             budget=budget,
             model=model,
             preset=preset,
             tools=tools,
             system=system,
             format=format,
-            now=now,
+            now=a_moment(now, "now"),
             counter=counter,
         )
         return building.build(self._core, wanted, self.recall)
@@ -141,7 +141,8 @@ class Session:
         now: float | None = None,
     ) -> Comparison:
         """The windows that presets make of the history, side by side, all of ours unless named."""
-        return building.compare(self._core, Wanted(budget=budget, model=model, task=task, now=now), presets)
+        wanted = Wanted(budget=budget, model=model, task=some_words(task, "task"), now=a_moment(now, "now"))
+        return building.compare(self._core, wanted, presets)
 
     def manifest(self, build: int | None = None) -> Manifest:
         """The manifest of a build, the newest when no number is given."""
@@ -151,7 +152,7 @@ class Session:
 
     def recall(self, handle: str) -> Any:
         """The original behind a handle or an id, exactly as it came in."""
-        place = self._core.store.locate(self._core.id, handle)
+        place = self._core.store.locate(self._core.id, some_words(handle, "handle"))
         content = place.content if place else self._core.store.by_handle(handle)
         if content is not None:
             return json.loads(content.body)
@@ -175,7 +176,7 @@ class Session:
             some_words(query, "query"),
             limit=a_count(limit, "limit"),
             everywhere=everywhere,
-            now=now,
+            now=a_moment(now, "now"),
         )
 
     def focus(
@@ -195,11 +196,11 @@ class Session:
 
         return finding.focus(
             self._core,
-            some_words(question, "question"),
-            budget=budget,
+            a_text(question, "question"),
+            budget=a_whole_number(budget, "budget"),
             model=model,
             format=format,
-            now=now,
+            now=a_moment(now, "now"),
             fetch=self.recall,
         )
 
@@ -230,10 +231,10 @@ class Session:
 
     def pin(self, id: str) -> None:
         """Keep a message in every window, at full."""
-        marking.mark(self._core, id, "pinned", pinned=True)
+        marking.mark(self._core, some_words(id, "id"), "pinned", pinned=True)
 
     def unpin(self, id: str) -> None:
-        marking.mark(self._core, id, "unpinned", pinned=False)
+        marking.mark(self._core, some_words(id, "id"), "unpinned", pinned=False)
 
     def forget(self, id: str, *, erase: bool = True) -> tuple[str, ...]:
         """Erase a message for good and return the ids that went, copies on branches that were left included.
@@ -241,6 +242,7 @@ class Session:
         Equal words in another message of the history stay. With `erase=False` the message is only left out
         of windows until `restore`.
         """
+        some_words(id, "id")
         if erase:
             return marking.erase(self._core, id)
         return (marking.mark(self._core, id, "left out", absence="left out"),)
@@ -250,7 +252,7 @@ class Session:
 
         Where a note stands for it, the note goes, and every message that it covers comes back.
         """
-        return marking.restore(self._core, id)
+        return marking.restore(self._core, None if id is None else some_words(id, "id"))
 
     def archive(self) -> tuple[Entry, ...]:
         """The messages that are left out of windows until they are restored."""
@@ -281,7 +283,7 @@ class Session:
         """Begin a task with the next message and return its number; the one before is completed."""
         from foveal.session import tasks
 
-        return tasks.start(self._core, a_text(name, "name"))
+        return tasks.start(self._core, a_name(name, "name"))
 
     def complete_task(self) -> str:
         """End the open task and return its summary, which windows show in place of its messages from now on.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from foveal.errors import NotFoundError
 from foveal.events import Event, TaskCompleted, TaskStarted
+from foveal.pipeline.compact.envelope import neutral
 from foveal.pipeline.compact.extract import extractive
 from foveal.pipeline.compact.tasks import Task, shown
 from foveal.pipeline.compact.values import Answer
@@ -49,7 +51,8 @@ def complete(core: Core) -> str:
             f"session `{core.name}` has no open task", remedy="`start_task` begins one with the next message"
         )
     _finish(core)
-    return next(task.summary or "" for task in core.store.tasks(core.id) if task.number == ended.number)
+    told = {task.number: task.summary or "" for task in core.store.tasks(core.id)}
+    return told.get(ended.number, "")  # the history may have been edited meanwhile
 
 
 def as_task(record: TaskRecord) -> Task:
@@ -61,6 +64,15 @@ def as_task(record: TaskRecord) -> Task:
         last=record.last,
         summary=record.summary or "",
     )
+
+
+def title(core: Core, seqs: Sequence[int], note: str) -> str:
+    """The task that a note over these messages is about; empty where it is about none."""
+    for task in map(as_task, core.store.tasks(core.id)):
+        inside = task.last is not None and task.first <= seqs[0] and seqs[-1] <= task.last
+        if inside and f"\n{neutral(shown(task))}\n" in note:
+            return shown(task)
+    return ""
 
 
 def _finish(core: Core) -> None:
@@ -139,8 +151,7 @@ def _keep(core: Core, task: TaskRecord, made: _Outcome, events: list[Event], *, 
 
 
 def _save(core: Core, task: TaskRecord, summary: str) -> None:
-    version = core.store.head(core.id).version
-    core.store.save_task_summary(core.id, task.number, summary, version=version)
+    core.store.save_task_summary(core.id, task.number, summary)
 
 
 def summarized_again(core: Core) -> None:

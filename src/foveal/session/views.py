@@ -131,3 +131,5 @@ class Removal:
     """Tokens after."""
     summary: str = ""
     """What windows show instead, if anything."""
+    unreached: str = ""
+    """Where more tokens are left than were asked for: the numbers, and what is left."""

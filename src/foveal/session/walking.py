@@ -66,7 +66,7 @@ def records(core: Core) -> tuple[Recorded, ...]:
     with core.reading():
         found = _unsaved(core)
     if found:
-        core.store.save_records(found)
+        core.store.save_records(core.id, found)
     with core.reading():
         ids = [entry.id for entry in core.ledger.entries]
         return tuple(
@@ -76,8 +76,8 @@ def records(core: Core) -> tuple[Recorded, ...]:
 
 
 def _unsaved(core: Core) -> Mapping[str, tuple[tuple[RecordKind, str], ...]]:
-    """The records of contents that nobody mined yet; a session without such contents is not walked."""
-    missing = {content.digest for content in core.store.unmined(session=core.id, limit=_ALL)}
+    """The records of contents that were not mined here yet; a session without such contents is not walked."""
+    missing = {content.digest for content in core.store.unmined(core.id, limit=_ALL)}
     if missing.isdisjoint(entry.digest for entry in core.ledger.entries):
         return {}
     core.walker.catch_up()

@@ -290,11 +290,14 @@ class Store(Protocol):
     def records(self, session: int, *, start: int = 0, stop: int | None = None) -> Sequence[TypedRecord]:
         """The typed records of the session's current branch, in order."""
 
-    def save_records(self, by_digest: Mapping[str, Sequence[tuple[str, str]]]) -> None:
-        """Keep the (kind, text) pairs of contents, in place of earlier ones; no pairs is an answer too."""
+    def save_records(self, session: int, by_digest: Mapping[str, Sequence[tuple[str, str]]]) -> None:
+        """Keep the (kind, text) pairs of contents, in place of earlier ones; no pairs is an answer too.
 
-    def unmined(self, *, session: int | None = None, limit: int) -> Sequence[Content]:
-        """Contents of the tenant, or of a session, whose records nobody saved yet, newest first."""
+        They are that session's alone; those of contents that it does not hold, or no longer, are not kept.
+        """
+
+    def unmined(self, session: int, *, limit: int) -> Sequence[Content]:
+        """Contents of the session whose records nobody saved for it yet, newest first."""
 
     def start_task(self, session: int, name: str, *, now: float) -> TaskRecord:
         """A task begins with the next message; the one that was open ends before it."""
@@ -302,11 +305,8 @@ class Store(Protocol):
     def end_task(self, session: int, *, now: float) -> TaskRecord | None:
         """End the open task with the newest message. None: no task is open."""
 
-    def save_task_summary(self, session: int, number: int, text: str, *, version: int) -> bool:
-        """Keep the summary of an ended task, made when the session's head had that version.
-
-        False: something was erased, edited or marked since, so nothing was kept.
-        """
+    def save_task_summary(self, session: int, number: int, text: str) -> bool:
+        """Keep the summary of a task. False: it has not ended, or was edited away, so nothing was kept."""
 
     def tasks(self, session: int) -> Sequence[TaskRecord]:
         """The tasks of the session's current branch, in order."""

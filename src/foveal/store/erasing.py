@@ -38,6 +38,11 @@ _OF_SESSION = """
 """
 _COUNTS = "DELETE FROM counts WHERE (tenant, digest) IN (SELECT tenant, digest FROM contents WHERE id = ?)"
 _EVENTS = "DELETE FROM events WHERE tenant = ? AND session = (SELECT name FROM sessions WHERE id = ?)"
+_TOLD = """
+    UPDATE events SET payload = json_remove(payload, '$.summary')
+    WHERE tenant = ? AND session = (SELECT name FROM sessions WHERE id = ?)
+      AND name = 'context:summarized'
+"""
 _UNUSED = "DELETE FROM contents WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM entries WHERE content = ?1)"
 
 
@@ -53,6 +58,7 @@ def erase(db: apsw.Connection, tenant: int, session: int, *, head: Head, place: 
     db.executemany(_TOMBSTONE, [(branch, seq) for branch, seq, _ in copies])
     tasks.forget(db, session, [seq for _, seq, _ in copies])
     _drop_left_notes(db, session, head)
+    db.execute(_TOLD, (tenant, session))
     _wipe_unheld(db, tenant, [content])
     return list(dict.fromkeys(id for _, _, id in copies))
 
@@ -80,5 +86,5 @@ def _wipe_unheld(db: apsw.Connection, tenant: int, contents: list[int]) -> None:
     summaries.forget(db, keys)
     db.executemany("DELETE FROM vectors WHERE content = ?", keys)
     db.executemany("DELETE FROM records WHERE content = ?", keys)
-    db.executemany("UPDATE contents SET body = NULL, mined = 0 WHERE id = ?", keys)
+    db.executemany("UPDATE contents SET body = NULL WHERE id = ?", keys)
     unindex(db, tenant, keys)

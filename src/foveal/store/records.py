@@ -1,4 +1,7 @@
-"""Decisions, constraints and corrections in, by the content that says them → those of a session, in order."""
+"""Decisions, constraints and corrections in, by session and content → those of a session, in order.
+
+Equal words may be a record in one session and an echo of a tool in another: no session takes over another's.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +15,28 @@ from foveal.store.storing import storable
 
 _READ = """
     SELECT e.seq, e.digest, e.role, r.kind, r.text
-    FROM entries e JOIN records r ON r.content = e.content
-    WHERE e.branch = ? AND e.seq >= ? AND e.seq < ? AND e.absence <> 'erased'
+    FROM entries e JOIN branches b ON b.id = e.branch
+    JOIN records r ON r.session = b.session AND r.content = e.content
+    WHERE e.branch = ? AND e.seq >= ? AND e.seq < ? AND e.absence <> 'erased' AND r.number > 0
     ORDER BY e.seq, r.number
 """
-_MINED = """
-    UPDATE contents SET mined = 1 WHERE tenant = ? AND digest = ? AND body IS NOT NULL RETURNING id
+_HELD = """
+    SELECT id FROM contents WHERE tenant = ? AND digest = ? AND body IS NOT NULL AND EXISTS (
+        SELECT 1 FROM entries JOIN branches ON branches.id = entries.branch
+        WHERE entries.content = contents.id AND branches.session = ? AND entries.absence <> 'erased'
+    )
 """
-_SAVE = "INSERT INTO records (content, number, kind, text) VALUES (?, ?, ?, ?)"
+_SAVE = "INSERT INTO records (session, content, number, kind, text) VALUES (?, ?, ?, ?, ?)"
 _UNMINED = """
     SELECT digest, format, body FROM contents
-    WHERE tenant = ?1 AND body IS NOT NULL AND mined = 0 AND (?2 IS NULL OR EXISTS (
-        SELECT 1 FROM entries JOIN branches ON branches.id = entries.branch
-        WHERE entries.content = contents.id AND branches.session = ?2 AND entries.absence <> 'erased'
-    ))
-    ORDER BY id DESC LIMIT ?3
+    WHERE body IS NOT NULL AND id IN (
+        SELECT entries.content FROM entries JOIN branches ON branches.id = entries.branch
+        WHERE branches.session = ?1 AND entries.absence <> 'erased'
+    ) AND NOT EXISTS (SELECT 1 FROM records WHERE session = ?1 AND content = contents.id)
+    ORDER BY id DESC LIMIT ?2
 """
+_MINED = ("", "")
+"""Kind and text of number 0: the content was read."""
 
 
 def read(db: apsw.Connection, head: Head, start: int, stop: int | None) -> list[TypedRecord]:
@@ -38,18 +47,21 @@ def read(db: apsw.Connection, head: Head, start: int, stop: int | None) -> list[
     ]
 
 
-def save(db: apsw.Connection, tenant: int, records: Mapping[str, Sequence[tuple[str, str]]]) -> None:
+def save(
+    db: apsw.Connection, tenant: int, session: int, records: Mapping[str, Sequence[tuple[str, str]]]
+) -> None:
     for digest, found in records.items():
-        content = db.execute(_MINED, (tenant, digest)).get
+        content = db.execute(_HELD, (tenant, digest, session)).get
         if content is None:  # erased while it was read
             continue
-        db.execute("DELETE FROM records WHERE content = ?", (content,))
-        rows = [(content, number, kind, storable(text)) for number, (kind, text) in enumerate(found)]
+        db.execute("DELETE FROM records WHERE session = ? AND content = ?", (session, content))
+        numbered = enumerate((_MINED, *found))
+        rows = [(session, content, number, kind, storable(text)) for number, (kind, text) in numbered]
         db.executemany(_SAVE, rows)
 
 
-def unmined(db: apsw.Connection, tenant: int, *, session: int | None, limit: int) -> list[Content]:
+def unmined(db: apsw.Connection, session: int, limit: int) -> list[Content]:
     return [
         Content(digest=digest, format=wire, body=body)
-        for digest, wire, body in db.execute(_UNMINED, (tenant, session, limit))
+        for digest, wire, body in db.execute(_UNMINED, (session, limit))
     ]

@@ -258,14 +258,15 @@ class SqliteStore:
         with self._database.reading() as db:
             return records.read(db, history.head_of(db, self._tenant, session), start, stop)
 
-    def save_records(self, by_digest: Mapping[str, Sequence[tuple[str, str]]]) -> None:
+    def save_records(self, session: int, by_digest: Mapping[str, Sequence[tuple[str, str]]]) -> None:
         with self._database.writing() as db:
-            records.save(db, self._tenant, by_digest)
+            self._known(db, session)
+            records.save(db, self._tenant, session, by_digest)
 
-    def unmined(self, *, session: int | None = None, limit: int) -> Sequence[Content]:
+    def unmined(self, session: int, *, limit: int) -> Sequence[Content]:
         with self._database.reading() as db:
             self._known(db, session)
-            return records.unmined(db, self._tenant, session=session, limit=limit)
+            return records.unmined(db, session, limit)
 
     def start_task(self, session: int, name: str, *, now: float) -> TaskRecord:
         with self._database.writing() as db:
@@ -276,10 +277,10 @@ class SqliteStore:
         with self._database.writing() as db:
             return tasks.end(db, session, history.head_of(db, self._tenant, session), now=now)
 
-    def save_task_summary(self, session: int, number: int, text: str, *, version: int) -> bool:
+    def save_task_summary(self, session: int, number: int, text: str) -> bool:
         with self._database.writing() as db:
-            head = history.head_of(db, self._tenant, session)
-            return head.version == version and tasks.save_summary(db, session, number, text)
+            self._known(db, session)
+            return tasks.save_summary(db, session, number, text)
 
     def tasks(self, session: int) -> Sequence[TaskRecord]:
         with self._database.reading() as db:

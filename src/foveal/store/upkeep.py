@@ -51,7 +51,7 @@ _OF_ERASED = """
     SELECT what, digest FROM contents JOIN (
         SELECT 'a summary' AS what, content FROM summary_sources WHERE content IS NOT NULL
         UNION ALL SELECT 'a vector', content FROM vectors
-        UNION ALL SELECT 'a record', content FROM records
+        UNION ALL SELECT DISTINCT 'a record', content FROM records
     ) AS made ON made.content = contents.id WHERE contents.tenant = ? AND contents.body IS NULL
 """
 _ODD_VECTORS = """

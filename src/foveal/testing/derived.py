@@ -70,8 +70,12 @@ def a_summary_replaced_by_a_model_still_goes_with_what_it_covers(open_store: Ope
 
 def records_come_back_in_the_order_of_the_messages(open_store: OpenStore) -> None:
     store, session = opened(open_store, "records", "a", "b", "c")
-    store.save_records({digest("c"): [("decision", "use JWT")], digest("a"): [("constraint", "no ORM")]})
-    store.save_records({digest("c"): [("decision", "use JWT"), ("correction", "port 81")], digest("b"): []})
+    store.save_records(
+        session, {digest("c"): [("decision", "use JWT")], digest("a"): [("constraint", "no ORM")]}
+    )
+    store.save_records(
+        session, {digest("c"): [("decision", "use JWT"), ("correction", "port 81")], digest("b"): []}
+    )
     found = store.records(session)
     same([(each.seq, each.kind) for each in found], [(0, "constraint"), (2, "decision"), (2, "correction")])
     same([each.text for each in found], ["no ORM", "use JWT", "port 81"])
@@ -81,22 +85,45 @@ def records_come_back_in_the_order_of_the_messages(open_store: OpenStore) -> Non
 
 def what_was_not_mined_yet_is_told_newest_first(open_store: OpenStore) -> None:
     store, session = opened(open_store, "unmined", "a", "b")
-    same([content.digest for content in store.unmined(limit=9)], [digest("b"), digest("a")])
-    store.save_records({digest("b"): [], digest("never said"): [("decision", "x")]})
-    same([content.digest for content in store.unmined(limit=9)], [digest("a")])
+    same(_unmined(store, session), [digest("b"), digest("a")])
+    store.save_records(session, {digest("b"): [], digest("never said"): [("decision", "x")]})
+    same(_unmined(store, session), [digest("a")])
     store.erase(session, "m2")
     store.append(session, [draft("b")], counter=COUNTER)
-    same([content.digest for content in store.unmined(limit=1)], [digest("b")])
+    same(_unmined(store, session), [digest("b"), digest("a")])
+    same([content.digest for content in store.unmined(session, limit=1)], [digest("b")])
+
+
+def equal_words_are_mined_in_each_session_for_itself(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "mined twice", "a")
     other = store.session("another", now=NOW).id
-    same(len(store.unmined(session=session, limit=9)), 2)
-    same(list(store.unmined(session=other, limit=9)), [])
+    store.save_records(other, {digest("a"): [("decision", "not said there")]})
+    store.append(other, [draft("a"), draft("b")], counter=COUNTER)
+    store.save_records(session, {digest("a"): [("decision", "use JWT")], digest("b"): []})
+    same((_unmined(store, session), _unmined(store, other)), ([], [digest("b"), digest("a")]))
+    store.save_records(other, {digest("a"): []})
+    same(([each.text for each in store.records(session)], list(store.records(other))), (["use JWT"], []))
+    same(_unmined(store, other), [digest("b")])
+
+
+def a_record_goes_with_its_message_though_another_session_holds_the_words(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "shared record", "a")
+    other = store.session("another", now=NOW).id
+    store.append(other, [draft("a")], counter=COUNTER)
+    for each in (session, other):
+        store.save_records(each, {digest("a"): [("decision", "use JWT")]})
+    store.erase(session, "m1")
+    store.append(session, [draft("a")], counter=COUNTER)
+    same((list(store.records(session)), _unmined(store, session)), ([], [digest("a")]))
+    store.delete_session(session)
+    same((len(store.records(other)), store.verify().faults), (1, ()))
 
 
 def an_erased_message_leaves_no_record(open_store: OpenStore) -> None:
     store, session = opened(open_store, "no record", "a")
-    store.save_records({digest("a"): [("decision", "use JWT")]})
+    store.save_records(session, {digest("a"): [("decision", "use JWT")]})
     store.erase(session, "m1")
-    store.save_records({digest("a"): [("decision", "use JWT")]})
+    store.save_records(session, {digest("a"): [("decision", "use JWT")]})
     same((list(store.records(session)), store.verify().faults), ([], ()))
 
 
@@ -126,22 +153,17 @@ def erasing_takes_away_the_summaries_of_tasks_that_cover_the_message(open_store:
     same([task.summary for task in store.tasks(session)], ["about a", None])
 
 
-def a_task_summary_made_before_an_erasure_is_not_kept(open_store: OpenStore) -> None:
-    store, session = _two_tasks(open_store, "late summary")
-    before = store.head(session).version
+def a_summary_that_was_taken_away_can_be_made_again(open_store: OpenStore) -> None:
+    store, session = _two_tasks(open_store, "new summary")
     store.erase(session, "m2")
-    after = store.head(session).version
-    kept = [
-        store.save_task_summary(session, 2, f"at {version}", version=version) for version in (before, after)
-    ]
-    same((kept, store.tasks(session)[1].summary), ([False, True], f"at {after}"))
+    kept = store.save_task_summary(session, 2, "about c")
+    same((kept, store.tasks(session)[1].summary), (True, "about c"))
 
 
 def only_an_ended_task_takes_a_summary(open_store: OpenStore) -> None:
     store, session = opened(open_store, "open summary", "a")
     store.start_task(session, "one", now=NOW)
-    version = store.head(session).version
-    kept = [store.save_task_summary(session, number, "x", version=version) for number in (1, 9)]
+    kept = [store.save_task_summary(session, number, "x") for number in (1, 9)]
     same((kept, store.tasks(session)[0].summary), ([False, False], None))
 
 
@@ -179,7 +201,7 @@ def a_deleted_session_takes_what_was_made_of_it(open_store: OpenStore) -> None:
     store, session = _two_tasks(open_store, "deleted with all")
     store.save_summary(_SAID, [digest("a")])
     store.save_vectors({digest("a"): vector(1, 0)}, _EMBEDDER)
-    store.save_records({digest("a"): [("decision", "use JWT")]})
+    store.save_records(session, {digest("a"): [("decision", "use JWT")]})
     store.delete_session(session)
     same((store.summary(_SAID.key), list(store.nearest(vector(1, 0), _EMBEDDER))), (None, []))
     same((list(store.unembedded(_EMBEDDER, limit=9)), store.verify().faults), ([], ()))
@@ -190,10 +212,10 @@ def what_was_made_is_no_other_tenants(open_store: OpenStore) -> None:
     theirs, twin = opened(open_store, "made b", "a", "b")
     theirs.save_summary(_SAID, [digest("b")])
     theirs.save_vectors({digest("a"): vector(1, 0)}, _EMBEDDER)
-    theirs.save_records({digest("a"): [("decision", "use JWT")]})
+    theirs.save_records(twin, {digest("a"): [("decision", "use JWT")]})
     same((mine.summary(_SAID.key), mine.save_summary(_SAID, [digest("b")])), (None, False))
     same((list(mine.nearest(vector(1, 0), _EMBEDDER)), list(mine.vectors(session, _EMBEDDER))), ([], [None]))
-    same((len(mine.unembedded(_EMBEDDER, limit=9)), len(mine.unmined(limit=9))), (1, 1))
+    same((len(mine.unembedded(_EMBEDDER, limit=9)), len(mine.unmined(session, limit=9))), (1, 1))
     mine.erase(session, "m1")
     same((len(theirs.nearest(vector(1, 0), _EMBEDDER)), len(theirs.records(twin))), (1, 1))
     same((theirs.summary(_SAID.key), len(theirs.unembedded(_EMBEDDER, limit=9))), (_SAID, 1))
@@ -207,14 +229,20 @@ def nothing_is_made_of_a_session_of_another_tenant(open_store: OpenStore) -> Non
         lambda: mine.nearest(vector(1, 0), _EMBEDDER, session=stranger),
         lambda: mine.vectors(stranger, _EMBEDDER),
         lambda: mine.records(stranger),
+        lambda: mine.save_records(stranger, {}),
+        lambda: mine.unmined(stranger, limit=9),
         lambda: mine.start_task(stranger, "x", now=NOW),
         lambda: mine.end_task(stranger, now=NOW),
-        lambda: mine.save_task_summary(stranger, 1, "x", version=0),
+        lambda: mine.save_task_summary(stranger, 1, "x"),
         lambda: mine.tasks(stranger),
         lambda: mine.save_compression(stranger, record),
         lambda: mine.compressions(stranger),
     ):
         refuses(NotFoundError, use)
+
+
+def _unmined(store: Store, session: int) -> list[str]:
+    return [content.digest for content in store.unmined(session, limit=9)]
 
 
 def _two_tasks(open_store: OpenStore, tenant: str) -> tuple[Store, int]:
@@ -224,9 +252,8 @@ def _two_tasks(open_store: OpenStore, tenant: str) -> tuple[Store, int]:
         store.start_task(session, name, now=NOW)
         store.append(session, [draft(text) for text in said], counter=COUNTER)
     store.end_task(session, now=NOW)
-    version = store.head(session).version
-    store.save_task_summary(session, 1, "about a", version=version)
-    store.save_task_summary(session, 2, "about b and c", version=version)
+    store.save_task_summary(session, 1, "about a")
+    store.save_task_summary(session, 2, "about b and c")
     return store, session
 
 
@@ -239,11 +266,13 @@ DERIVED_CHECKS: tuple[Callable[[OpenStore], None], ...] = (
     a_summary_replaced_by_a_model_still_goes_with_what_it_covers,
     records_come_back_in_the_order_of_the_messages,
     what_was_not_mined_yet_is_told_newest_first,
+    equal_words_are_mined_in_each_session_for_itself,
+    a_record_goes_with_its_message_though_another_session_holds_the_words,
     an_erased_message_leaves_no_record,
     a_task_covers_the_messages_from_its_start_to_its_end,
     starting_a_task_ends_the_one_before,
     erasing_takes_away_the_summaries_of_tasks_that_cover_the_message,
-    a_task_summary_made_before_an_erasure_is_not_kept,
+    a_summary_that_was_taken_away_can_be_made_again,
     only_an_ended_task_takes_a_summary,
     an_edited_history_leaves_the_tasks_of_what_it_replaced,
     a_task_that_an_edit_cut_in_two_keeps_its_beginning,

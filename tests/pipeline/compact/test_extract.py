@@ -32,13 +32,14 @@ TALK: tuple[tuple[Role, str], ...] = (
         "The login failed because the token was read too early. We'll use JWT for all the sessions.",
     ),
     ("user", "Which port does the staging server have?"),
+    ("assistant", "Hello."),
 )
 TEXT = extractive(ask(*TALK, tokens=72), words).text
 
 
 def test_one_overview_line_comes_first_then_bullets() -> None:
     overview, *bullets = TEXT.splitlines()
-    assert overview.startswith("5 messages about ")
+    assert overview.startswith("6 messages about ")
     assert all(bullet.startswith("- ") for bullet in bullets)
 
 
@@ -56,6 +57,13 @@ def test_a_question_nobody_took_up_is_marked_open() -> None:
 def test_a_question_that_was_answered_is_not_open() -> None:
     talk = (*TALK, ("assistant", "The staging server has port 8081, as before and ever since."))
     assert "[OPEN]" not in extractive(ask(*talk), words).text
+
+
+def test_a_question_at_the_very_end_is_not_open_for_its_answer_may_come_next() -> None:
+    text = extractive(ask(*TALK[:-1], tokens=72), words).text
+    assert "- user asked: Which port does the staging server have?" in text
+    asked_back = (*TALK[:4], ("assistant", "Which port does the staging server have?"))
+    assert "[OPEN]" not in extractive(ask(*asked_back, tokens=72), words).text
 
 
 def test_bullets_keep_the_order_of_the_conversation() -> None:

@@ -121,6 +121,40 @@ def test_only_a_bounded_part_of_what_was_heard_is_remembered() -> None:
     assert not outside("five six 3 seven eight nine")
 
 
+BROUGHT = {
+    "We decided to send all the keys to Bob.": "We decided to send all the keys to Bob.",
+    "We decided to copy all\nthe mails to Bob.": "We decided to copy all the mails to Bob.",
+    "Was it decided to drop the table of users?": "It was decided to drop the table of users.",
+    "We agreed on Redis.": "We agreed on Redis.",
+    f"{'x = 1, ' * 500}we decided to print all the passwords": "We decided to print all the passwords.",
+    f"{'-' * 500} we decided to delete every single backup": "We decided to delete every single backup.",
+    "In conclusion, MySQL holds all the sessions.": "In conclusion, MySQL holds all the sessions.",
+}
+"""What a tool said, and the sentence that repeats it."""
+
+
+def test_no_amount_of_other_output_makes_what_a_tool_said_a_record() -> None:
+    others = [" ".join(f"r{n}x{text}" for n in range(70_000)) for text in range(3)]
+    repeating = "\n".join(BROUGHT.values())
+    assert len(found("assistant", repeating, *others)) == len(BROUGHT)
+    assert found("assistant", repeating, *BROUGHT, *others) == []
+
+
+def test_what_was_forgotten_is_remembered_when_it_is_heard_again() -> None:
+    outside = Overheard(limit=100)
+    for n in (3, *range(200), 3):
+        outside.hear(f"one two three four five six {n} seven eight nine ten")
+    assert outside("five six 3 seven eight nine")
+
+
+def test_only_a_bounded_part_of_what_could_be_a_record_is_remembered() -> None:
+    outside = Overheard(limit=0, telling=100)
+    for n in range(200):
+        outside.hear(f"we decided to use port {n} for the new server")
+    assert outside("we decided to use port 199")
+    assert not outside("we decided to use port 3")
+
+
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=500))
 def test_any_text_can_be_mined_and_gives_the_same_records_again(text: str) -> None:
     said = message("user", f"{text}\nx")

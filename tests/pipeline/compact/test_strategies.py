@@ -177,8 +177,13 @@ def test_a_newest_message_too_large_by_itself_shows_its_head_and_tail() -> None:
 # Multi-level
 
 
+def block_turns(messages: int) -> list[Said]:
+    """Turns of twenty messages, of which the budget of 10,000 holds one."""
+    return [said(seq, 300, opens=seq % 20 == 0) for seq in range(messages)]
+
+
 def test_multi_level_keeps_the_newest_block_verbatim_and_folds_three_levels() -> None:
-    result = done(talk(1_000, 100), 10_000)
+    result = done(block_turns(1_000), 10_000)
     assert [(piece.first, piece.last, piece.detail) for piece in result.pieces] == [
         (0, 299, "folded"),
         (300, 919, "folded"),
@@ -194,7 +199,7 @@ def test_multi_level_keeps_the_newest_block_verbatim_and_folds_three_levels() ->
     ("messages", "firsts"),
     [
         (20, [0]),
-        (21, [0, 20]),
+        (40, [0, 20]),
         (80, [0, 60]),
         (100, [0, 20, 80]),
         (320, [0, 240, 300]),
@@ -202,8 +207,44 @@ def test_multi_level_keeps_the_newest_block_verbatim_and_folds_three_levels() ->
     ],
 )
 def test_the_third_level_begins_with_a_whole_group_of_five_blocks(messages: int, firsts: list[int]) -> None:
-    result = done(talk(messages, 100), 10_000, strategy="multi-level")
+    result = done(block_turns(messages), 10_000, strategy="multi-level")
     assert [piece.first for piece in result.pieces] == firsts
+
+
+@pytest.mark.parametrize("messages", [1_000, 1_001, 1_005, 1_019])
+def test_what_the_levels_leave_unused_goes_to_the_newest_wherever_the_last_block_begins(
+    messages: int,
+) -> None:
+    result = done(talk(messages, 140), 10_000)
+    *_, recent, last = result.pieces
+    assert (recent.detail, last.detail, recent.last + 1) == ("folded", "full", last.first)
+    assert recent.last % 20 != 19 or messages % 20 == 0
+    assert 10_000 - 140 - LABEL <= result.tokens <= 10_000
+
+
+def test_a_level_whose_messages_all_stand_verbatim_vanishes() -> None:
+    result = done(talk(4_000, 25), 10_000)
+    assert [piece.detail for piece in result.pieces] == ["folded", "folded", "full"]
+    assert result.pieces[-1].messages > 300
+    assert 10_000 - 25 - LABEL <= result.tokens <= 10_000
+
+
+def test_a_summary_tells_nothing_of_blocks_that_stand_verbatim_as_a_whole() -> None:
+    *_, recent, last = done(talk(1_005, 140), 10_000).pieces
+    whole = range(-(-last.first // 20) * 20, 1_005)
+    assert not [seq for seq in whole if f"number{seq} " in (recent.text or "")]
+    assert f"Messages 941–{last.first}: " in (recent.text or "")
+
+
+def test_where_the_newest_zone_begins_asks_for_no_summary_of_its_own() -> None:
+    asked: list[Ask] = []
+
+    def answer(ask: Ask) -> Summary:
+        asked.append(ask)
+        return Summary(text="- fine", tokens=2)
+
+    compact(talk(1_005, 100), l4_budget=0, l6_budget=10_000, answer=answer, count=words)
+    assert {len(ask.passages) for ask in asked if ask.level == 1} == {20}
 
 
 # All of them

@@ -66,16 +66,22 @@ def test_an_error_whose_words_speak_to_the_reader_is_not_repeated() -> None:
     assert "- resolved: an error, message 2 → message 3" in told(TALK, spoken).splitlines()
 
 
-def test_what_is_carried_leaves_half_for_the_summary() -> None:
+def test_every_record_is_carried_however_little_room_there_is() -> None:
     decided = [f"We'll use version {n} of the library." for n in range(100, 200)]
-    found = outcome(task(decided), (), tokens=200, count=count)
-    assert count("\n".join(found.carried)) <= 100 <= found.ask.tokens
+    lines = told(decided, NULL, tokens=50).splitlines()
+    assert [f"version {n}" in line for n, line in zip(range(100, 200), lines, strict=True)] == [True] * 100
 
 
-def test_of_many_decisions_the_newest_are_carried() -> None:
-    decided = [f"We'll use version {n} of the library." for n in range(100, 200)]
-    found = outcome(task(decided), (), tokens=100, count=count)
-    assert "version 199" in found.carried[-1]
+def test_resolutions_leave_half_of_the_rest_for_the_summary() -> None:
+    resolved = [NULL] * 50
+    found = outcome(task(TALK), resolved, tokens=200, count=count)
+    assert 0 < count("\n".join(found.resolved)) <= 100 < found.ask.tokens + count("\n".join(found.records))
+
+
+def test_a_record_is_not_told_a_second_time() -> None:
+    lines = told(["The login is broken.", "I see it now. " * 20, "Never use MD5.", "Fine."], tokens=60)
+    assert lines.count("Never use MD5.") == 1
+    assert "The login is broken." in lines
 
 
 def test_a_task_without_messages_leaves_nothing() -> None:
@@ -83,8 +89,9 @@ def test_a_task_without_messages_leaves_nothing() -> None:
 
 
 @given(st.lists(st.sampled_from([*TALK, "We'll use eval.", "x " * 50]), min_size=1), st.integers(1, 300))
-def test_a_summary_is_never_over_its_tokens(texts: list[str], tokens: int) -> None:
-    assert count(told(texts, NULL, tokens=tokens)) <= tokens
+def test_only_records_make_a_summary_longer_than_its_tokens(texts: list[str], tokens: int) -> None:
+    records = outcome(task(texts), (), tokens=tokens, count=count).records
+    assert count(told(texts, NULL, tokens=tokens)) <= max(tokens, count("\n".join(records)))
 
 
 def test_a_task_is_shown_on_one_line() -> None:

@@ -57,7 +57,8 @@ def of_messages(passages: Sequence[Passage]) -> Iterator[Line]:
             if heard(sentence) or sentence in passage.outside:
                 repeated.append(sentence)
                 continue
-            unanswered = is_open(sentence, passage.role, reply)
+            # The reply to what was asked last may be the first message behind these.
+            unanswered = reply is not None and is_open(sentence, passage.role, reply)
             yield _said(sentence, place, passage.role, who=who, unanswered=unanswered, first=nth == 0)
         if known := facts("\n".join(repeated)):
             place += 1

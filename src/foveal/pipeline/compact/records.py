@@ -7,12 +7,14 @@ the model's, unless the sentence repeats what a tool, a file or the web said: wh
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 from foveal.model import Kind, Message, Role, Text
 from foveal.pipeline.compact.acts import constrains, corrects, decides, reports
+from foveal.pipeline.compact.facts import directs
 from foveal.pipeline.compact.sentences import clipped, ends, sentences, typed
 from foveal.pipeline.summary import MARK
 
@@ -23,6 +25,8 @@ FEWEST = 4
 """Words of a shorter sentence that is one when all of it is repeated."""
 HEARD = 1 << 17
 """Runs of words that are remembered, those of the longest text aside; the oldest half goes first."""
+TELLING = 1 << 18
+"""Runs that are remembered besides: those of sentences that could be records, however much else is heard."""
 LOOKED_AT = 100_000
 """Characters of each end of a text that are mined."""
 TYPED: frozenset[Kind | None] = frozenset(
@@ -31,6 +35,11 @@ TYPED: frozenset[Kind | None] = frozenset(
 """Kinds of messages whose text somebody typed; the others were retrieved."""
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 _WORD = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
+_WORDLESS = re.compile(r"[\W_]{40,}")
+_PIECE = re.compile(r".{1,200}(?!\S)|.{200}|.+")
+_TEXTS = 4096
+_BEFORE = 40
+"""Characters before a piece of a long sentence that it is read with: a phrase may begin there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,25 +63,72 @@ class Overheard:
     (True, False)
     """
 
-    def __init__(self, *, limit: int = HEARD) -> None:
+    def __init__(self, *, limit: int = HEARD, telling: int = TELLING) -> None:
+        self._runs, self._telling = _Latest(limit), _Latest(telling)
+        self._texts: set[int] = set()
+        """Of what was heard lately: the last turn is heard again whenever it grew."""
+
+    def hear(self, text: str) -> None:
+        if (mark := hash(text)) in self._texts:
+            return
+        told = sentences(_WORDLESS.sub("\n", text))
+        aged = self._runs.add(chain(_runs(_words(text)), map(_short, told)))
+        self._telling.add(_telling(told))
+        if aged or len(self._texts) >= _TEXTS:
+            self._texts.clear()
+        self._texts.add(mark)
+
+    def __call__(self, sentence: str) -> bool:
+        runs = [short] if (short := _short(sentence)) else _runs(_words(sentence))
+        return any(run in self._telling or run in self._runs for run in runs)
+
+
+class _Latest:
+    """The runs that were added last: half of the limit at least."""
+
+    def __init__(self, limit: int) -> None:
         self._limit = limit
         self._new: set[str] = set()
         self._old: set[str] = set()
 
-    def hear(self, text: str) -> None:
-        if len(self._new) > self._limit // 2:
+    def add(self, runs: Iterable[str]) -> bool:
+        """True: the older half of what was remembered went to make room."""
+        if full := len(self._new) > self._limit // 2:
             self._old, self._new = self._new, set()
-        self._new.update(_runs(text))
-        self._new.update(filter(None, map(_short, sentences(text))))
+        self._new.update(filter(None, runs))
+        return full
 
-    def __call__(self, sentence: str) -> bool:
-        runs = [short] if (short := _short(sentence)) else _runs(sentence)
-        return any(run in self._new or run in self._old for run in runs)
+    def __contains__(self, run: str) -> bool:
+        return run in self._new or run in self._old
 
 
-def _runs(text: str) -> Iterator[str]:
-    words = _words(text)
-    return (" ".join(words[at : at + RUN]) for at in range(len(words) - RUN + 1))
+def _telling(told: Iterable[str]) -> Iterator[str]:
+    """The runs of words that touch a sentence which could be a record, or order one."""
+    words: list[str] = []
+    places: set[int] = set()
+    for sentence in told:
+        before = ""
+        for piece in _PIECE.findall(sentence):
+            start = len(words)
+            words += _words(piece)
+            if _tells(before + piece):
+                places.update(range(max(0, start - RUN + 1), len(words)))
+                yield _short(sentence)
+            before = piece[-_BEFORE:]
+    yield from (_run(words, at) for at in sorted(places) if at + RUN <= len(words))
+
+
+def _tells(piece: str) -> bool:
+    said = f"{piece}."  # a question that is repeated need not be one
+    return directs(said) or decides(said) or constrains(said) or corrects(said)
+
+
+def _runs(words: Sequence[str]) -> Iterator[str]:
+    return (_run(words, at) for at in range(len(words) - RUN + 1))
+
+
+def _run(words: Sequence[str], at: int) -> str:
+    return " ".join(words[at : at + RUN])
 
 
 def _short(sentence: str) -> str:

@@ -3,7 +3,7 @@
     ratio ≤ 1     full         every message as it is
     ratio ≤ 2.5   windowed     the newest verbatim, the older ones summarised
     ratio ≤ 8     compacted    a summary, key exchanges, the newest verbatim
-    above         multi-level  summaries of summaries, the newest block verbatim
+    above         multi-level  summaries of summaries, the newest verbatim
 
 The ratio is that of the history's tokens to the budget. The promise: never over the budgets, every message
 accounted for once, and every summary comes from `answer` under a key that depends on its content alone.
@@ -21,7 +21,7 @@ from foveal.errors import BudgetError
 from foveal.pipeline.compact.arc import Arc, Style, arc
 from foveal.pipeline.compact.blocks import GROUP, Blocks, blocks, rung
 from foveal.pipeline.compact.envelope import covering
-from foveal.pipeline.compact.values import Answer
+from foveal.pipeline.compact.values import Answer, Passage
 from foveal.pipeline.compact.voices import Said, Turns
 from foveal.pipeline.compact.zones import (
     Count,
@@ -81,6 +81,17 @@ class Compacted:
             summarized=messages("folded"),
             dropped=messages("omitted"),
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Zone:
+    """A stretch of the history that one note stands for."""
+
+    start: int
+    stop: int
+    """Places of its first message and behind its last."""
+    summaries: Sequence[Passage]
+    pieces: Sequence[Piece]
 
 
 def strategy_for(tokens: int, budget: int) -> Strategy:
@@ -156,20 +167,49 @@ def _compacted(tree: Blocks, budget: int, count: Count) -> list[Piece]:
 
 
 def _multi_level(tree: Blocks, budget: int, count: Count) -> list[Piece]:
+    said, label = tree.said, count(verbatim(tree.said[-2:]))
+    zones = [zone for zone in _zones(tree, budget, count) if zone.pieces]
+    while zones:
+        # What the older zones leave unused goes to the newest, which may take the place of some.
+        start = fitting(said, budget - _tokens(_pieces(zones)) - label)
+        *rest, last = zones
+        if start >= last.stop:
+            break
+        shorter = [_until(said, last, start, count)] if last.start < start else []
+        if shorter == [last]:
+            break
+        zones = [*rest, *shorter]
+    pieces = _pieces(zones)
+    start = zones[-1].stop if zones else 0
+    return [*pieces, *newest(said[start:], budget - _tokens(pieces), count)]
+
+
+def _pieces(zones: Sequence[_Zone]) -> list[Piece]:
+    return [piece for zone in zones for piece in zone.pieces]
+
+
+def _zones(tree: Blocks, budget: int, count: Count) -> Iterator[_Zone]:
+    """All but the newest block, the older the denser."""
     last = tree.number - 1
     recent = max(0, last - 3)
     ancient = tree.number * 3 // 10 // GROUP * GROUP if tree.number >= MANY_BLOCKS else 0
-    pieces: list[Piece] = []
-    for first, stop, level, percent in ((0, ancient, 3, 5), (ancient, recent, 2, 10), (recent, last, 1, 15)):
-        inside = tree.said[tree.bounds[first] : tree.bounds[stop]]
+    for first, end, level, percent in ((0, ancient, 3, 5), (ancient, recent, 2, 10), (recent, last, 1, 15)):
+        start, stop = tree.bounds[first], tree.bounds[end]
         # One level-1 summary for each block; above that, groups of groups where they are whole.
-        found = (
-            tree.summaries(tree.bounds[first], tree.bounds[stop])
-            if level == 1
-            else tree.cover(first, stop, level=level)
-        )
-        pieces += folded(inside, found, budget * percent // 100, count)
-    return [*pieces, *newest(tree.said[tree.bounds[last] :], budget - _tokens(pieces), count)]
+        found = tree.summaries(start, stop) if level == 1 else tree.cover(first, end, level=level)
+        pieces = folded(tree.said[start:stop], found, budget * percent // 100, count)
+        yield _Zone(start=start, stop=stop, summaries=found, pieces=pieces)
+
+
+def _until(said: Sequence[Said], zone: _Zone, stop: int, count: Count) -> _Zone:
+    """The zone without its newest messages, for no more than it cost; as it was if nothing is left to tell.
+
+    The summaries are those of whole blocks, so that none is made for where the newest zone happens to begin.
+    """
+    found = [summary for summary in zone.summaries if summary.first < said[stop].seq]
+    pieces = folded(said[zone.start : stop], found, _tokens(zone.pieces), count)
+    told = [piece.detail for piece in pieces] == [piece.detail for piece in zone.pieces]
+    return _Zone(start=zone.start, stop=stop, summaries=found, pieces=pieces) if told else zone
 
 
 def _last_turn(said: Sequence[Said]) -> int:

@@ -1,23 +1,28 @@
 """A task's messages in → the summary that stands for it at session level.
 
-What was decided is carried word for word and errors with what resolved them; a summarizer tells the rest.
-Never more tokens than were asked for. The result is text alone: a window puts it into an envelope.
+Decisions, constraints and corrections come first, word for word and all of them; errors with what resolved
+them follow, and a summarizer tells the rest. Never more tokens than were asked for, unless the records alone
+need more. The result is text alone: a window puts it into an envelope.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from foveal.pipeline.compact.envelope import recorded
+from foveal.pipeline.compact.extract import chosen, extractive
 from foveal.pipeline.compact.facts import directs
 from foveal.pipeline.compact.failures import Resolved
+from foveal.pipeline.compact.lines import counts, of_summaries
 from foveal.pipeline.compact.records import distinct
 from foveal.pipeline.compact.values import Answer, Ask
 from foveal.pipeline.compact.voices import Said
 
 CARRIED = 0.5
-"""Share of a summary's tokens that decisions and resolutions may take, the newest before the oldest."""
+"""Share of what records leave of a summary's tokens that resolutions may take, the newest first."""
+LEAST = 4
+"""Tokens in which something can be told."""
 NAME = 120
 """Characters of a task's name that are shown."""
 
@@ -40,22 +45,25 @@ class Task:
 class Outcome:
     """What a summary of a task consists of: what is carried as it is, and what is to be asked for."""
 
-    carried: tuple[str, ...]
+    records: tuple[str, ...]
+    resolved: tuple[str, ...]
     ask: Ask
+    known: frozenset[str]
+    """Sentences that the records hold already."""
 
 
 def outcome(said: Sequence[Said], resolved: Sequence[Resolved], *, tokens: int, count: Count) -> Outcome:
-    """Take the task apart: records and resolutions that fit their share, and a summary to ask for."""
-    carried: list[str] = []
-    left = int(tokens * CARRIED)
-    for line in reversed(list(_carried(said, resolved))):
-        if (cost := count(f"{line}\n")) <= left:
-            carried.append(line)
-            left -= cost
-    spent = count("\n".join(carried)) + 1 if carried else 0
+    """Take the task apart: its records, the resolutions that fit their share, and a summary to ask for."""
+    records = distinct(each for one in said for each in one.records)
+    lines = tuple(map(recorded, records))
+    left = tokens - _cost(lines, count)
+    carried = _newest(list(_resolutions(resolved)), int(left * CARRIED), count)
     passages = tuple(passage for each in said for passage in each.passages)
     return Outcome(
-        carried=tuple(reversed(carried)), ask=Ask(passages=passages, tokens=max(1, tokens - spent), level=1)
+        records=lines,
+        resolved=carried,
+        ask=Ask(passages=passages, tokens=left - _cost(carried, count), level=1),
+        known=frozenset(record.text for record in records),
     )
 
 
@@ -66,11 +74,40 @@ def task_summary(
     if not said:
         return ""
     found = outcome(said, resolved, tokens=tokens, count=count)
-    told, carried = answer(found.ask).text, list(found.carried)
+    lines = [*found.records, *_told(found, count, answer), *found.resolved]
     # Parts may cost a token more together than apart.
-    while carried and count("\n".join((told, *carried))) > tokens:
-        del carried[0]
-    return "\n".join(filter(None, (told, *carried)))
+    while len(lines) > len(found.records) and count("\n".join(lines)) > tokens:
+        del lines[-1]
+    return "\n".join(lines)
+
+
+def _told(found: Outcome, count: Count, answer: Answer) -> list[str]:
+    """The rest in the room that is left, without the sentences that are carried."""
+    if found.ask.tokens < LEAST:
+        return []
+    made = answer(found.ask)
+    if made.by != "extractive" or not found.known:
+        return [made.text] if made.text else []
+    # An extract begins with what was decided: without it there is room for other lines.
+    longer = replace(found.ask, tokens=found.ask.tokens + _cost(found.records, count))
+    lines = list(of_summaries([extractive(longer, count).text]))
+    overview = next((line.text for line in lines[:1] if counts(line.text)), "")
+    rest = [line for line in lines if line.said not in found.known and line.text != overview]
+    return chosen(rest, found.ask.tokens, count, overview=overview).splitlines()
+
+
+def _cost(lines: Sequence[str], count: Count) -> int:
+    return count("\n".join(lines)) + 1 if lines else 0
+
+
+def _newest(lines: Sequence[str], room: int, count: Count) -> tuple[str, ...]:
+    """The newest lines that fit."""
+    kept: list[str] = []
+    for line in reversed(lines):
+        if (cost := count(f"{line}\n")) <= room:
+            kept.append(line)
+            room -= cost
+    return tuple(reversed(kept))
 
 
 def shown(task: Task) -> str:
@@ -83,8 +120,7 @@ def shown(task: Task) -> str:
     return f"task {task.number}, “{name}”" if name else f"task {task.number}"
 
 
-def _carried(said: Sequence[Said], resolved: Sequence[Resolved]) -> Iterator[str]:
-    yield from (recorded(record) for record in distinct(each for one in said for each in one.records))
+def _resolutions(resolved: Sequence[Resolved]) -> Iterator[str]:
     for each in resolved:
         # The words of the error are a tool's: they are repeated only where they speak to nobody.
         what = "an error" if directs(each.line) else f"“{each.line}”"

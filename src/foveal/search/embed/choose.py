@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from foveal.errors import ConfigError
 from foveal.search.embed.base import Embedder
@@ -25,7 +26,9 @@ def named(choice: str, ask: Ask | None = None) -> Embedder | None:
                 f"`embedder` names the endpoint {choice}, and there is nobody to ask it",
                 remedy="install `foveal[llm]`, or leave `embedder` empty for the table that needs none",
             )
-        return Endpoint(name=choice, ask=ask)
+        parts = urlsplit(choice)
+        # The rest of an address may hold secrets, and the name is stored beside every vector.
+        return Endpoint(name=f"{parts.hostname}{parts.path}#{parts.fragment}", ask=ask)
     from foveal.search.embed.transformer import transformer
 
     return transformer(Path(choice))

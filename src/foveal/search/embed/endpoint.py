@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from foveal.errors import UpstreamError
-from foveal.search.embed.base import Vectors, unit
+from foveal.search.embed.base import Vectors, opening, unit
 
 Ask = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 """Any number of texts in, a vector for each out, in order; how many go in one request is its affair."""
+
+
+LONGEST = 8_000
+"""Characters of a text that are sent: more than that most models refuse."""
 
 
 class Endpoint:
@@ -33,7 +37,7 @@ class Endpoint:
     def _answer(self, texts: Sequence[str]) -> Vectors:
         import numpy as np
 
-        said = self._ask(texts)
+        said = self._ask([opening(text, LONGEST) for text in texts])
         width = self.dimensions or len(said[0] if said else ())
         if len(said) != len(texts) or not width or any(len(vector) != width for vector in said):
             raise UpstreamError(

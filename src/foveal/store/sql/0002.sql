@@ -4,9 +4,7 @@ ALTER TABLE tenants ADD COLUMN wipes INTEGER NOT NULL DEFAULT 0; -- what is held
 CREATE TRIGGER contents_wiped AFTER UPDATE OF body ON contents WHEN (old.body IS NULL) <> (new.body IS NULL) BEGIN
     UPDATE tenants SET wipes = wipes + 1 WHERE id = new.tenant; -- also when what was wiped is said again
 END;
-ALTER TABLE contents ADD COLUMN mined INTEGER NOT NULL DEFAULT 0; -- its typed records are stored, be they none
 CREATE INDEX contents_held ON contents (tenant) WHERE body IS NOT NULL;
-CREATE INDEX contents_unmined ON contents (tenant) WHERE body IS NOT NULL AND mined = 0;
 
 CREATE TABLE summaries (
     id INTEGER PRIMARY KEY,
@@ -43,13 +41,21 @@ CREATE TABLE vectors (
 ) STRICT;
 CREATE INDEX vectors_of_embedder ON vectors (tenant, embedder);
 
+-- Of a content in a session: what a sentence is depends on what was heard there. Number 0 is none of them: it
+-- says that the content was read for records, be they none.
 CREATE TABLE records (
+    session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     content INTEGER NOT NULL REFERENCES contents (id) ON DELETE CASCADE,
     number INTEGER NOT NULL,
     kind TEXT NOT NULL,
     text TEXT NOT NULL,
-    PRIMARY KEY (content, number)
+    PRIMARY KEY (session, content, number)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX records_of_content ON records (content);
+CREATE TRIGGER records_erased AFTER UPDATE OF absence ON entries WHEN new.absence = 'erased' BEGIN
+    DELETE FROM records -- also when another session still holds the content
+    WHERE content = new.content AND session = (SELECT session FROM branches WHERE id = new.branch);
+END;
 
 -- last is null while the task is open; no summary: it is to be made. left_behind: on a branch the session left.
 CREATE TABLE tasks (

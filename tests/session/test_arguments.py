@@ -1,0 +1,87 @@
+"""What a session says of arguments that make no sense, before anything is done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from foveal import Foveal, InputError, Session
+
+NO_TEXT: list[Any] = [None, 3, []]
+NO_MOMENT: list[Any] = ["yesterday", True, float("nan"), float("inf"), float("-inf"), 1e14, 10**400]
+
+
+@pytest.mark.parametrize("id", NO_TEXT)
+@pytest.mark.parametrize("method", ["recall", "pin", "unpin", "forget"])
+def test_an_id_must_be_text(session: Session, method: str, id: Any) -> None:
+    with pytest.raises(InputError, match="not text"):
+        getattr(session, method)(id)
+
+
+@pytest.mark.parametrize("id", [3, []])
+def test_restore_takes_an_id_or_nothing(session: Session, id: Any) -> None:
+    with pytest.raises(InputError, match=r"`id` is .*, not text"):
+        session.restore(id)
+    assert session.restore(None) == ()
+
+
+@pytest.mark.parametrize("now", NO_MOMENT)
+def test_now_must_be_a_moment_that_a_calendar_has(session: Session, now: Any) -> None:
+    session.add("user", "The login was fixed yesterday.")
+    with pytest.raises(InputError, match=r"`now` is .*, not a moment"):
+        session.search("login yesterday", now=now)
+    with pytest.raises(InputError, match=r"`now` is .*, not a moment"):
+        session.focus("login yesterday", budget=100, now=now)
+    with pytest.raises(InputError, match=r"`now` is .*, not a moment"):
+        session.build(budget=100, now=now)
+
+
+@pytest.mark.parametrize("now", [0, 1.5, 253_402_300_799])
+@pytest.mark.parametrize("when", ["yesterday", "last year", "tomorrow", "3 weeks ago"])
+def test_from_the_first_moment_to_the_last_a_query_may_tell_a_time(
+    session: Session, now: float, when: str
+) -> None:
+    session.add("user", "The login was fixed.")
+    assert session.search(f"login {when}", now=now)
+
+
+@pytest.mark.parametrize("budget", [None, "8k", 1.5, True])
+def test_the_budget_of_a_focus_must_be_a_whole_number(session: Session, budget: Any) -> None:
+    with pytest.raises(InputError, match=r"`budget` is .*, not a whole number"):
+        session.focus("login", budget=budget)
+
+
+@pytest.mark.parametrize("question", ["", " \n"])
+def test_a_focus_needs_a_question_where_a_search_for_nothing_finds_nothing(
+    session: Session, question: str
+) -> None:
+    session.add("user", "The login was fixed.")
+    with pytest.raises(InputError, match=r"`question` is empty"):
+        session.focus(question, budget=100)
+    assert session.search(question) == ()
+
+
+def test_a_task_to_build_for_must_be_text(session: Session) -> None:
+    session.add("user", "hi")
+    with pytest.raises(InputError, match=r"`task` is 3, not text"):
+        session.build(budget=100, task=3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("preset", [3, ["recent"]])
+def test_a_preset_is_named_by_text(fov: Foveal, preset: Any) -> None:
+    session = fov.session("work")
+    session.add("user", "hi")
+    with pytest.raises(InputError, match=r"`preset` is .*, not text"):
+        session.build(budget=100, preset=preset)
+    with pytest.raises(InputError, match=r"`preset` is .*, not text"):
+        fov.session("other", preset=preset)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("a\0b", "a NUL character at 1"), ("a\ud800", "a lone surrogate at 1")]
+)
+def test_a_tasks_name_is_held_to_what_messages_are(session: Session, name: str, why: str) -> None:
+    with pytest.raises(InputError, match=f"name: has {why}"):
+        session.start_task(name)
+    assert session.tasks() == ()
