@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foveal import wire
@@ -189,6 +189,7 @@ def leaves(value: Any) -> Iterator[str]:
 
 @pytest.mark.parametrize("format", FORMATS)
 @given(data=st.data())
+@settings(max_examples=settings.default.max_examples // 5)
 def test_no_message_costs_less_than_the_texts_in_it(format: Format, data: st.DataObject) -> None:
     meter = Meter(custom(len), wire.framing(format))
     for item in data.draw(histories(format)):
