@@ -23,9 +23,6 @@ class Embedder(Protocol):
         """Equal only for embedders whose vectors may be compared with each other."""
         ...
 
-    @property
-    def dimensions(self) -> int: ...
-
     def embed(self, texts: Sequence[str], /) -> Vectors: ...
 
 
