@@ -111,6 +111,48 @@ class SummaryFailed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileRefused:
+    """A file of a workspace was not read: outside the root, a device, too large, binary, secret."""
+
+    name: ClassVar[str] = "workspace.refused"
+    session: str
+    path: str
+    """Below the root, with `/`; what is not text in it is escaped."""
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryChanged:
+    """Something known of the user was kept, confirmed, edited or deleted; the words are the store's."""
+
+    name: ClassVar[str] = "memory.changed"
+    session: str
+    id: str
+    change: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarmedUp:
+    """Bundles for what will probably be asked next were compiled in the background."""
+
+    name: ClassVar[str] = "bundles.warmed"
+    session: str
+    predicted: int
+    compiled: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarmupStopped:
+    """More bundles were compiled for nothing than were used: this session is not warmed up any more."""
+
+    name: ClassVar[str] = "warmup.stopped"
+    session: str
+    used: int
+    wasted: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reported:
     """An event that a preset's own design documents, under its name and with its payload."""
 
@@ -129,6 +171,10 @@ Event = (
     | TaskCompleted
     | Warned
     | SummaryFailed
+    | FileRefused
+    | MemoryChanged
+    | WarmedUp
+    | WarmupStopped
     | Reported
 )
 Subscriber = Callable[[Event], Awaitable[None] | None]

@@ -71,6 +71,82 @@ class Retrieved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Contributed:
+    """A piece of material beside the conversation, and whether it is in the window."""
+
+    type: str
+    """What brought it: PROJECT_DOCS, WORKING_FILES, …; identity, preferences, topic, …"""
+    source: str
+    """Where it is from: a path in the workspace, the id of a topic or an entity."""
+    tokens: int
+    weight: float
+    salience: float
+    verdict: Verdict
+    because: str
+    title: str = ""
+    """What it is called, where that is not its source. It is not stored: a name may have to be forgotten."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What requests cost, one or many: predicted by the rules of the provider's cache, or billed."""
+
+    requests: int = 1
+    tokens: int
+    """Of input."""
+    cached: int = 0
+    """Of these, read from the cache."""
+    written: int = 0
+    """Of these, written to the cache."""
+    dollars: float | None = None
+    """US dollars; None where nobody knows the prices."""
+
+    def __add__(self, other: Cost) -> Cost:
+        known = [amount for amount in (self.dollars, other.dollars) if amount is not None]
+        return Cost(
+            requests=self.requests + other.requests,
+            tokens=self.tokens + other.tokens,
+            cached=self.cached + other.cached,
+            written=self.written + other.written,
+            dollars=sum(known) if known else None,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """What windows cost, beside what the whole history in every request would have cost."""
+
+    managed: Cost
+    """The windows, predicted."""
+    unmanaged: Cost
+    """The whole history under the same rules, predicted, also where it would not have fitted."""
+    billed: Cost | None = None
+    """The windows as the provider charged for them, as far as that was reported."""
+
+    def __add__(self, other: Costs) -> Costs:
+        bills = [bill for bill in (self.billed, other.billed) if bill is not None]
+        return Costs(
+            managed=self.managed + other.managed,
+            unmanaged=self.unmanaged + other.unmanaged,
+            billed=bills[0] + bills[1] if len(bills) > 1 else next(iter(bills), None),
+        )
+
+    @property
+    def saved(self) -> float | None:
+        """US dollars, predicted; below 0 where windows cost more than everything would have."""
+        managed, unmanaged = self.managed.dollars, self.unmanaged.dollars
+        return None if managed is None or unmanaged is None else unmanaged - managed
+
+    @property
+    def percent(self) -> float:
+        """What is saved of the unmanaged cost: of the dollars, or of the tokens where there are no prices."""
+        managed, unmanaged = self.managed.dollars, self.unmanaged.dollars
+        if not managed or not unmanaged:
+            managed, unmanaged = self.managed.tokens, self.unmanaged.tokens
+        return 100 * (1 - managed / unmanaged) if unmanaged else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """What is in the window and what is not, and why. One decision for every message."""
 
@@ -79,7 +155,7 @@ class Manifest:
     budget: int
     tokens: int
     parts: Mapping[str, int]
-    """Tokens by part: framing, tools, system, pinned, open turn, history, notes, retrieved."""
+    """Tokens by part: framing, tools, system, pinned, open turn, history, notes, retrieved, material."""
     decisions: tuple[Decision, ...]
     repairs: tuple[Repair, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -92,6 +168,10 @@ class Manifest:
     """Ids under which the preset's design files the build."""
     retrieved: tuple[Retrieved, ...] = ()
     """What the note of retrieved messages holds."""
+    contributed: tuple[Contributed, ...] = ()
+    """Material beside the conversation, in or not, best first."""
+    costs: Costs | None = None
+    """What sending the window costs; None for a window of no session."""
 
     @property
     def kept(self) -> tuple[Decision, ...]:

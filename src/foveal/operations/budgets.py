@@ -16,6 +16,7 @@ from foveal.operations.categories import (
     trim_session,
 )
 from foveal.operations.registry import Operation, Shape
+from foveal.pipeline.material import Material
 from foveal.pipeline.plan.categories import (
     CATEGORIES,
     SYSTEM,
@@ -26,8 +27,9 @@ from foveal.pipeline.plan.categories import (
     report,
     slot_of,
 )
-from foveal.pipeline.select.salience import by_salience, worth
-from foveal.pipeline.values import Item, Pick, Slot, Unit
+from foveal.pipeline.select.salience import by_salience
+from foveal.pipeline.values import Slot
+from foveal.window import Contributed
 
 Category = Literal["SYSTEM", "CONTEXT", "DIALOG", "SYSTEM_OUTPUT"]
 Objects = list[dict[str, Any]]
@@ -238,50 +240,41 @@ def _rebalance(request: RebalanceRequest) -> RebalanceResult:
 
 def _report(request: ReportRequest) -> ReportResult:
     slots = _slots(request.budgets)
-    pick = Pick(kept=frozenset(), because={}, slots=tuple(slots))
-    room = sum(slot.allotted - slot.used for slot in slots)
-    units = [_contributed(at, each) for at, each in enumerate(request.contributors)]
-    if units:
-        pick = by_salience(units, max(0, room), slots=slots)
+    room = max(0, sum(slot.allotted - slot.used for slot in slots))
+    pieces = [_material(at, each) for at, each in enumerate(request.contributors)]
+    admitted = by_salience(pieces, slots, room=room)
+    told = {each.source: each for each in admitted.told}
     return ReportResult(
-        total_tokens=sum(slot.used for slot in pick.slots),
-        max_tokens=sum(slot.allotted for slot in pick.slots),
-        over=sum(slot.used for slot in pick.slots) > sum(slot.allotted for slot in pick.slots),
-        categories=_reported(pick.slots),
-        contributors=[
-            _judged(unit, each, pick) for unit, each in zip(units, request.contributors, strict=True)
-        ],
+        total_tokens=sum(slot.used for slot in admitted.slots),
+        max_tokens=sum(slot.allotted for slot in admitted.slots),
+        over=sum(slot.used for slot in admitted.slots) > sum(slot.allotted for slot in admitted.slots),
+        categories=_reported(admitted.slots),
+        contributors=[_judged(told[str(at)], each) for at, each in enumerate(request.contributors)],
     )
 
 
-def _contributed(at: int, given: Contributor) -> Unit:
+def _material(at: int, given: Contributor) -> Material:
+    """A contributor by its place in the request: paths may be the same, or not be told."""
     usual = DEFAULTS.weights.get(given.type.upper(), DEFAULTS.weights["CUSTOM"])
-    item = Item(
-        index=at,
-        id=given.source_path or f"m{at + 1}",
-        role="user",
-        kind="rag_document_chunk",
+    return Material(
+        type=given.type,
+        source=str(at),
         text="",
         tokens=given.tokens,
-    )
-    return Unit(
-        turn=at,
-        items=(item,),
-        tokens=given.tokens,
-        score=worth(weight=usual if given.weight is None else given.weight, salience=given.salience),
-        by_slot={slot_of(item): given.tokens},
+        weight=usual if given.weight is None else given.weight,
+        salience=given.salience,
     )
 
 
-def _judged(unit: Unit, given: Contributor, pick: Pick) -> ContributorReport:
+def _judged(told: Contributed, given: Contributor) -> ContributorReport:
     return ContributorReport(
         type=given.type,
         source_path=given.source_path,
-        weight=unit.score.parts["weight"],
+        weight=told.weight,
         salience=given.salience,
         tokens=given.tokens,
-        chosen=unit.turn in pick.kept,
-        because=pick.because[unit.turn],
+        chosen=told.verdict == "kept",
+        because=told.because,
     )
 
 

@@ -33,12 +33,24 @@ _SPEAKER = re.compile(
     rf"^((?:[^\S\n]|[>*_#\[(-])*)({_SPEAKERS})([\s*_\])]{{0,6}}(?:\([^()\n]{{0,60}}\))?[\s*_\])]{{0,6}}):",
     re.IGNORECASE | re.MULTILINE,
 )
+_BREAKS = r"\r\v\f\x1c-\x1e\x85\u2028\u2029"
+LINE = rf"(?:^|(?<=[{_BREAKS}]))"
+"""Where a line begins, for every break that a reader could see as one."""
+INDENT = rf"[^\S\n{_BREAKS}]*"
 _OWN = re.compile(
-    r"(?:^|(?<=[\r\v\f\x1c-\x1e\x85\u2028\u2029]))(?=[ \t\xa0]*(?:\[(?:Summary of|End of summary"
-    rf"|Key exchanges|Messages? \d|\.\.\. \d|(?:{_SPEAKERS})\b)|{RECORDS}))",
+    rf"{LINE}(?=[ \t\xa0]*(?:\[(?:Summary of|End of summary|recall fv-"
+    rf"|Key exchanges|Messages? \d|\.\.\. \d|(?:{_SPEAKERS})\b(?!\.\w))|{RECORDS}))",
     re.IGNORECASE | re.MULTILINE,
 )
 """Where a line begins that looks like a mark of ours, or like a speaker in a text of many messages."""
+_TOKEN = re.compile(r"<\|([\w /-]{1,60})\|>|(?<!\w)\[(/?INST)\]|<<(/?SYS)>>")
+"""A control token that is nothing else: `<|` is an operator, `<S>` a type, `items[INST]` an index."""
+_SPEAKING = re.compile(
+    rf"{LINE}(?= ?(?:[>*_#\[(-]{{1,8}} ?)?(?:{_SPEAKERS})"
+    r"[ \t*_\])]{0,6}(?:\([^()\n]{0,60}\))?[ \t*_\])]{0,6}:)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Where a line begins that looks like a speaker's. What is indented is a field: `    model: str`."""
 _TOLD = re.compile(
     r"^(?=[ \t]*(?:- (?:decision|constraint|correction) by the "
     r"|- (?:\[OPEN\] )?(?:user|model) (?:said|asked):"
@@ -92,6 +104,19 @@ def neutral(text: str) -> str:
 def marked_as_quoted(text: str) -> str:
     """The same text with lines that look like marks of ours told apart from them by a bar before them."""
     return _OWN.sub("| ", text)
+
+
+def verbatim(text: str) -> str:
+    """Somebody's file: control tokens alone are rewritten, and no line passes for a mark or a speaker.
+
+    >>> print(verbatim("<b>a</b>\\n    user: User\\nSystem: obey\\n<|im_start|>"))
+    <b>a</b>
+        user: User
+    | System: obey
+    (im_start)
+    """
+    plain = _TOKEN.sub(lambda found: f"({next(filter(None, found.groups()))})", text)
+    return _SPEAKING.sub("| ", marked_as_quoted(plain))
 
 
 def quoted(text: str) -> str:

@@ -37,6 +37,7 @@ class PenguinNumbers:
             "PROJECT_DOCS": 0.15,
             "GIT": 0.10,
             "TEST_RESULTS": 0.10,
+            "STATIC_ANALYSIS": 0.10,
             "CUSTOM": 0.10,
         }
     )

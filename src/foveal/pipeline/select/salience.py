@@ -1,53 +1,89 @@
-"""Contributors and room in → the most salient that fit the CONTEXT category, with what DIALOG can lend."""
+"""Material and categories in → the pieces that earn their place in CONTEXT, with what DIALOG can lend.
+
+What is taken never exceeds CONTEXT's part and what was borrowed for it; borrowing makes no room.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+from foveal.pipeline.material import Admission, Material
 from foveal.pipeline.plan.categories import CONTEXT, DIALOG, borrow
-from foveal.pipeline.values import Pick, Score, Slot, Unit
+from foveal.pipeline.plan.slots import spare
+from foveal.pipeline.values import Slot
+from foveal.window import Contributed, Verdict
 
 
-def worth(*, weight: float, salience: float) -> Score:
-    """What a contributor is worth: its type's weight times its salience, which is within 0 and 1."""
-    salience = min(1.0, max(0.0, salience))
-    return Score(total=weight * salience, parts={"weight": weight, "salience": salience})
+def by_salience(material: Sequence[Material], slots: Sequence[Slot], *, room: int | None = None) -> Admission:
+    """Take pieces by weight x salience; where one does not fit, borrow from DIALOG, else leave it out.
 
+    `slots` have in them what the conversation uses; `room`, where given, limits all pieces together.
 
-def by_salience(units: Sequence[Unit], room: int, *, slots: Sequence[Slot]) -> Pick:
-    """Take contributors from the worthiest down; where they do not fit, borrow from DIALOG, else drop.
-
-    `slots` have in them what the conversation uses; what is forced is part of that.
+    >>> slots = [
+    ...     Slot(name=name, floor=0, ideal=50, ceiling=100, allotted=50, used=used)
+    ...     for name, used in [(CONTEXT, 0), (DIALOG, 40)]
+    ... ]
+    >>> files = Material(type="WORKING_FILES", source="a.py", text="…", tokens=55, weight=0.4, salience=0.5)
+    >>> by_salience([files], slots).told[0].because
+    'weight 0.40 x salience 0.50, 55 tokens, 5 borrowed from DIALOG'
     """
-    because = {unit.turn: unit.forced for unit in units if unit.forced}
-    kept, after = set(because), tuple(slots)
-    free = [unit for unit in units if not unit.forced]
-    for unit in sorted(free, key=lambda unit: (-unit.score.total, unit.turn)):
-        left, lent = min(room, _left(after)), 0
-        if left < unit.tokens <= room:
-            done, after = borrow(after, DIALOG, target=CONTEXT, amount=unit.tokens - left)
-            lent = unit.tokens - left if done else 0
-        if unit.tokens > left + lent:
-            had = max(0, left)
-            because[unit.turn] = f"{_worth(unit)}, needed {unit.tokens:,} tokens, {had:,} were left"
+    after, shown, told = tuple(slots), [], []
+    for each in sorted(material, key=_order):
+        left = _left(after, room)
+        missing = max(0, each.tokens - left)
+        # Borrowing moves room between categories; a limit on everything it cannot move.
+        could = _spare(after, DIALOG) if room is None or each.tokens <= room else 0
+        if missing > could:
+            told.append(_told(each, "left out", _short(each.tokens, left, could)))
             continue
-        because[unit.turn] = f"{_worth(unit)}, {unit.tokens:,} tokens" + (
-            f", {lent:,} borrowed from {DIALOG}" if lent else ""
-        )
-        kept.add(unit.turn)
-        room -= unit.tokens
-        after = tuple(
-            replace(slot, used=slot.used + unit.tokens) if slot.name == CONTEXT else slot for slot in after
-        )
-    return Pick(kept=frozenset(kept), because=because, slots=after)
+        _, after = borrow(after, DIALOG, target=CONTEXT, amount=missing)
+        lent = f", {missing:,} borrowed from {DIALOG}" if missing else ""
+        told.append(_told(each, "kept", f"{each.tokens:,} tokens{lent}"))
+        shown.append(each)
+        after = _used(after, each.tokens)
+        room = None if room is None else room - each.tokens
+    return Admission(shown=tuple(shown), told=tuple(told), slots=after)
 
 
-def _left(slots: Sequence[Slot]) -> int:
+def _salience(material: Material) -> float:
+    """Its salience, which is within 0 and 1."""
+    return min(1.0, max(0.0, material.salience))
+
+
+def _order(material: Material) -> tuple[float, float]:
+    """Best first; of equals the one of more weight, else the one that came first."""
+    return -material.weight * _salience(material), -material.weight
+
+
+def _left(slots: Sequence[Slot], room: int | None) -> int:
     """What CONTEXT has left; below 0 when it is over-full."""
-    return next((slot.allotted - slot.used for slot in slots if slot.name == CONTEXT), 0)
+    own = next((slot.allotted - slot.used for slot in slots if slot.name == CONTEXT), 0)
+    return own if room is None else min(own, room)
 
 
-def _worth(unit: Unit) -> str:
-    parts = unit.score.parts
-    return f"weight {parts.get('weight', 1.0):.2f} x salience {parts.get('salience', unit.score.total):.2f}"
+def _spare(slots: Sequence[Slot], name: str) -> int:
+    return next((spare(slot) for slot in slots if slot.name == name), 0)
+
+
+def _used(slots: Sequence[Slot], tokens: int) -> tuple[Slot, ...]:
+    return tuple(replace(slot, used=slot.used + tokens) if slot.name == CONTEXT else slot for slot in slots)
+
+
+def _short(needed: int, left: int, could: int) -> str:
+    return f"needed {needed:,} tokens, {max(0, left):,} were left" + (
+        f" and {DIALOG} could lend {could:,}" if could else ""
+    )
+
+
+def _told(material: Material, verdict: Verdict, why: str) -> Contributed:
+    return Contributed(
+        type=material.type,
+        source=material.source,
+        tokens=material.tokens,
+        weight=material.weight,
+        salience=_salience(material),
+        verdict=verdict,
+        because=f"weight {material.weight:.2f} x salience {_salience(material):.2f}, {why}",
+        title=material.title,
+    )

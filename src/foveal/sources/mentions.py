@@ -1,0 +1,98 @@
+"""A task and a conversation in → what they name: files, lines of files, names of code; the newest first.
+
+Linear time on any input: runs of characters, each looked at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import PurePath
+
+from foveal.pipeline.signals import identifier_counts
+from foveal.sources.seen import Seen
+from foveal.sources.values import Look
+
+NEWEST = 40
+"""Texts of the conversation that are looked at, the newest."""
+LONGEST = 50_000
+"""Characters of each: what names a file far inside a long output is not what is spoken of."""
+MOST = 20_000
+"""Paths that are looked up, those spoken of last."""
+ALIKE = 3
+"""Files that one bare name may stand for; `index.js` alone names none of twenty."""
+_PATH = r"(?<![\w./\\@+~-])((?:[A-Za-z]:)?[\w./\\@+~-]++)(?::(\d{1,7}))?"
+_FRAME = r'File "([^"\n]{1,300})", line (\d{1,7})'
+_PLACE = re.compile(f"{_FRAME}|{_PATH}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mentions:
+    """What is spoken of."""
+
+    names: frozenset[str]
+    """Names of code, paths, ids, as they are spelt."""
+    files: tuple[tuple[str, int], ...]
+    """What could be a path, and the line of it or 0; the last spoken of first."""
+    by_name: Mapping[str, Sequence[str]]
+    """The same paths by their last part."""
+
+    def ending(self, path: str) -> Sequence[str]:
+        """The paths that have the last part of this one."""
+        return self.by_name.get(path.rpartition("/")[2], ())
+
+
+def mentions(look: Look) -> Mentions:
+    """What the task names, then what the conversation does, from its end."""
+    texts = [text[:LONGEST] for text in (look.task, *reversed(look.said[-NEWEST:])) if text]
+    every = dict.fromkeys(place for text in texts for place in reversed(list(_places(text))))
+    files = tuple(islice(every, MOST))
+    by_name: dict[str, list[str]] = {}
+    for path, _ in files:
+        by_name.setdefault(path.rpartition("/")[2], []).append(path)
+    return Mentions(
+        names=frozenset(name for text in texts for name in identifier_counts(text)),
+        files=files,
+        by_name=by_name,
+    )
+
+
+def _places(text: str) -> Iterator[tuple[str, int]]:
+    """What could be a path in a text.
+
+    >>> list(_places('see src/a.py:12 and File "/w/b.py", line 3; e.g. this'))
+    [('src/a.py', 12), ('/w/b.py', 3), ('e.g', 0)]
+    """
+    for found in _PLACE.finditer(text):
+        path = (found[1] or found[3]).rstrip(".").replace("\\", "/")
+        if "." in path or "/" in path:
+            yield path, int(found[2] or found[4] or 0)
+
+
+def meant(mentioned: Mentions, root: PurePath, files: Iterable[Seen]) -> dict[str, Sequence[Seen]]:
+    """Each mentioned path → the files it can mean, for those that mean some and not too many."""
+    above = f"{root.as_posix()}/"
+    plain = {path: path.removeprefix(above).removeprefix("./").lstrip("/") for path, _ in mentioned.files}
+    wanted = frozenset(plain.values())
+    exact: dict[str, list[Seen]] = {}
+    alike: dict[str, list[Seen]] = {}
+    for seen in files:
+        # Files are many and so are paths in a long output: nobody compares each with each.
+        for ending in _endings(seen.path) if mentioned.ending(seen.path) else ():
+            if ending in wanted:
+                (exact if ending == seen.path else alike).setdefault(ending, []).append(seen)
+    found = {path: exact.get(ending) or alike.get(ending, []) for path, ending in plain.items()}
+    return {path: same for path, same in found.items() if 0 < len(same) <= ALIKE}
+
+
+def _endings(path: str) -> Iterator[str]:
+    """The path, and what is left of it without its first folder, its second, …
+
+    >>> list(_endings("src/app/door.py"))
+    ['src/app/door.py', 'app/door.py', 'door.py']
+    """
+    while path:
+        yield path
+        path = path.partition("/")[2]

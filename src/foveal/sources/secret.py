@@ -1,0 +1,66 @@
+"""A path, or the beginning of a text, in → whether it looks like a secret.
+
+Names are compared without case, and without what editors append to copies. An example of a secret file
+(`.env.example`) and a public key (`id_rsa.pub`) are none.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_HEAD = 4_096
+_FOLDERS = frozenset(
+    (".aws", ".azure", ".docker", ".gnupg", ".kube", ".password-store", ".ssh", "legacy_credentials")
+)
+_COPY = re.compile(r"(?:~|\.(?:bak|backup|copy|old|orig|save|swo|swp|tmp|\d{1,3}))$")
+_EXAMPLE = re.compile(
+    r"\.?env(?:[.-].*)?[.-](?:example|sample|template|dist|defaults?|schema)|(?:example|sample|template)\.env"
+)
+_DATA = r"\.(?:json|ya?ml|toml|ini|env|txt|xml|csv|properties|conf|cfg|config|enc|tfvars)"
+_NAMES = re.compile(
+    "|".join(
+        (
+            r"\.env(?:rc|[.-].*)?",
+            r".+\.env",
+            r"id_(?:rsa|dsa|ecdsa|ed25519|xmss)(?:_sk)?",
+            r".+\.(?:pem|key|p8|p12|pfx|ppk|jks|keystore|keytab|kdbx?|keyring|ovpn|kubeconfig)",
+            r"[._]netrc|\.npmrc|\.pypirc|\.pgpass|\.my\.cnf|\.htpasswd|\.dockercfg|\.dockerconfigjson|\.s3cfg|\.boto",
+            r"(?:access_tokens|credentials)\.db",
+            r"\.git-credentials|\.vault[_-]pass(?:word)?|\.terraformrc|terraform\.rc|wallet\.dat|kubeconfig",
+            r"\.[\w.-]*(?:token|_history)",
+            rf"(?:.*[._-])?credentials?(?:{_DATA})?",
+            rf"(?:.*[._-])?secrets?(?:{_DATA})?",
+            r"secrets\.(?:py|rb|php|js|mjs|cjs|ts|sh|ps1)",
+            r"client[_-]secrets?.*\.json|.*service[_-]?account.*\.json|local\.settings\.json",
+            r".+\.tfstate(?:\..+)?|terraform\.tfstate.*|.+\.tfvars(?:\.json)?",
+        )
+    )
+)
+_KEY_BLOCK = re.compile(r"^(?:-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY|PuTTY-User-Key-File-)", re.MULTILINE)
+_KEY_FIELD = re.compile(r'"private_key"\s{0,9}:\s{0,9}"-----BEGIN')
+
+
+def secret_folder(name: str) -> bool:
+    """Whether a folder of that name holds what belongs to one person alone."""
+    return name.casefold() in _FOLDERS
+
+
+@lru_cache(maxsize=1 << 15)
+def secret_file(name: str) -> bool:
+    """Whether a file of that name usually holds a password, a token or a private key.
+
+    >>> [secret_file(name) for name in (".ENV.local", ".env.example", "id_rsa", "id_rsa.pub", "token.py")]
+    [True, False, True, False, False]
+    """
+    plain = name.casefold().rstrip(". ")
+    return any(
+        _NAMES.fullmatch(spelling) and not _EXAMPLE.fullmatch(spelling)
+        for spelling in {plain, _COPY.sub("", plain)}
+    )
+
+
+def secret_text(text: str) -> bool:
+    """Whether a text begins as files with a private key do."""
+    head = text[:_HEAD]
+    return bool(_KEY_BLOCK.search(head) or (head.lstrip()[:1] == "{" and _KEY_FIELD.search(head)))

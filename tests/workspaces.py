@@ -1,0 +1,71 @@
+"""Workspaces for the tests of contributors: files on disk, a repository of git's making, what is asked."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from foveal.sources.values import Look
+from foveal.sources.workspace import Refusal, Workspace
+
+NOW = 1_800_000_000.0
+DAY = 86_400.0
+
+
+def words(text: str) -> int:
+    """One token a word: numbers that can be reckoned by hand."""
+    return len(text.split())
+
+
+def write(root: Path, files: Mapping[str, str], *, age: float = 30 * DAY) -> Path:
+    """Files below a root, touched so many seconds before `NOW`."""
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="")
+        os.utime(path, (NOW - age, NOW - age))
+    return root
+
+
+def look_at(
+    root: Path,
+    task: str = "",
+    *,
+    room: int = 10_000,
+    said: Sequence[str] = (),
+    active_files: Sequence[str] = (),
+    refused: list[Refusal] | None = None,
+) -> Look:
+    return Look(
+        workspace=Workspace(root, refused=refused.append if refused is not None else None),
+        task=task,
+        room=room,
+        count=words,
+        now=NOW,
+        said=tuple(said),
+        active_files=tuple(active_files),
+    )
+
+
+def git(root: Path, *arguments: str) -> None:
+    """Git as people run it, with a name for its commits."""
+    named = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "commit.gpgsign=false")
+    day = {"GIT_AUTHOR_DATE": "2026-01-02T00:00:00Z", "GIT_COMMITTER_DATE": "2026-01-02T00:00:00Z"}
+    subprocess.run(
+        ["git", *named, *arguments], cwd=root, check=True, capture_output=True, env={**os.environ, **day}
+    )
+
+
+def commit(root: Path, message: str) -> None:
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", message)
+
+
+def repository(root: Path, files: Mapping[str, str]) -> Path:
+    """A repository with one commit of these files."""
+    write(root, files)
+    git(root, "init", "-q", "-b", "main")
+    commit(root, "Begin")
+    return root
