@@ -269,7 +269,9 @@ class Entry:
     beside: bool = False
     """Added by the session's owner: no part of a client's history."""
     stand_in: str = ""
-    """What windows show in place of this and the left-out messages before it."""
+    """What windows show in place of this message and the others that it is `noted_by`."""
+    noted_by: int | None = None
+    """The position whose `stand_in` tells of this message; None where none does."""
     level: Level | None = None
     priority: float | None = None
     metadata: str = ""

@@ -74,3 +74,17 @@ def test_what_version_1_stored_waits_to_be_embedded_mined_and_summarized(tmp_pat
         assert (list(store.tasks(1)), list(store.compressions(1)), len(waiting)) == ([], [], 4)
         made = SummaryRecord(key="k", text="t", tokens=1, by="llm", level=1, created_at=0.0)
         assert (store.save_summary(made, sorted(waiting)), store.verify().faults) == (True, ())
+
+
+NOTED = """
+    UPDATE entries SET absence = 'left out', stand_in = iif(seq = 2, 'a note', '') WHERE seq IN (0, 1, 2);
+    UPDATE entries SET pinned = 1, absence = '' WHERE seq = 1;
+"""
+
+
+def test_a_note_of_before_knows_whom_it_told_of(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    with closing(apsw.Connection(str(path))) as old:
+        old.execute(V1.read_text(encoding="utf-8") + NOTED)
+    with closing(open_store(path)) as store:
+        assert [entry.noted_by for entry in store.entries(1)] == [2, None, 2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from foveal.operations import compaction, history, omar, plans, windows
+from foveal.operations import compaction, history, omar, plans, prediction, windows
 from foveal.operations.registry import Events, Operation, Registry
 
 __all__ = ["REGISTRY", "Events", "Operation", "events", "find", "run", "schema"]
@@ -16,6 +16,7 @@ REGISTRY = Registry(
         *history.OPERATIONS,
         *omar.OPERATIONS,
         *plans.OPERATIONS,
+        *prediction.OPERATIONS,
         *windows.OPERATIONS,
     )
 )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from foveal.config import Tables
 from foveal.errors import NotFoundError
@@ -19,16 +20,21 @@ from foveal.pipeline.compact.values import Answer
 from foveal.pipeline.estimate import RECENT, calibration
 from foveal.pipeline.plan.levels import FifthNumbers
 from foveal.pipeline.score.importance import ReploidNumbers
+from foveal.pipeline.values import Held
 from foveal.presets.numbers import overridden
 from foveal.session.answers import Answers, Library
+from foveal.session.books import Books
 from foveal.session.ledger import Ledger
 from foveal.session.target import Count, Target, target
 from foveal.store import Located, SessionRecord, Store
 
 if TYPE_CHECKING:
     from foveal.search.embed import Embedder
+    from foveal.session.contributing import Kept
     from foveal.session.finding import Finder
+    from foveal.session.reading import Reader
     from foveal.session.walking import Walker
+    from foveal.session.warming import Warmer
 
 REPLOID = ReploidNumbers()
 FIFTH = FifthNumbers()
@@ -44,6 +50,10 @@ class Desk:
     bus: Bus
     worker: Worker
     library: Library
+    reader: Reader
+    """Who reads messages for what is known of their user."""
+    warmer: Warmer
+    """Who compiles bundles before they are needed."""
     catalogue: Path | None = None
     counter: str | None = None
     numbers: Tables | None = None
@@ -51,6 +61,8 @@ class Desk:
     """Made when first needed: a table of words is read, a model is loaded."""
     writer: Answer | None = None
     """The model that writes summaries, if one does."""
+    workspaces: dict[str, Kept] = field(default_factory=dict)
+    """By root: what was read and parsed for one build serves the next."""
 
     @property
     def embedder(self) -> Embedder | None:
@@ -80,6 +92,10 @@ class Core:
         self.lock = RLock()
         self.repaired: set[tuple[int, int, str]] = set()
         """Repairs that were told: branch, place, rule."""
+        self.books = Books()
+        """What its windows cost so far."""
+        self.held: dict[str, Held | None] = {}
+        """The layouts of windows that hold still, by what they are good for."""
         self._aims: dict[tuple[str, Format, str | Count | None], Target] = {}
         self._finder: Finder | None = None
         self._walker: Walker | None = None
@@ -160,6 +176,16 @@ class Core:
 
     def learned(self, model: str, tokenizer: str) -> float:
         return calibration(self.store.bills(model, tokenizer, limit=RECENT))
+
+    def original(self, handle: str) -> Any:
+        """What is behind a handle or an id, exactly as it came in."""
+        place = self.store.locate(self.id, handle)
+        content = place.content if place else self.store.by_handle(handle)
+        if content is not None:
+            return json.loads(content.body)
+        if place is None:
+            raise self.unknown(handle)
+        raise NotFoundError(f"message {handle!r} was erased", remedy="nothing brings it back; add it again")
 
     def located(self, id: str) -> Located:
         place = self.store.locate(self.id, id)

@@ -19,6 +19,8 @@ from foveal.store import Store
 
 if TYPE_CHECKING:
     from foveal.search.embed import Embedder
+    from foveal.session.reading import Reader
+    from foveal.session.warming import Warmer
 
 COUNTED_BY = "o200k_base"
 """How the words of a model's summary are counted, whichever model the windows are for."""
@@ -76,18 +78,41 @@ def writer_of(helpers: Helpers, bus: Bus) -> Answer | None:
     )
 
 
+def reader_of(store: Store, bus: Bus) -> Reader:
+    """Who reads messages for what is known of their user."""
+    from foveal.session.reading import Reader
+
+    return Reader(store, bus)
+
+
+def warmer_of() -> Warmer:
+    """Who compiles what will probably be asked next."""
+    from foveal.session.warming import Warmer
+
+    return Warmer()
+
+
 def worker_of(
-    store: Store, library: Library, choose: Callable[[], Embedder | None], writer: Answer | None, bus: Bus
+    reader: Reader,
+    warmer: Warmer,
+    library: Library,
+    choose: Callable[[], Embedder | None],
+    writer: Answer | None,
+    bus: Bus,
 ) -> Worker:
-    """The background work of a store: vectors for what has none, a model's words for extracts."""
+    """The background work of a store: vectors, what is known of its user, a model's words for extracts."""
 
     def embed() -> bool:
         from foveal.session.finding import embed_some
 
         embedder = choose()
-        return embedder is not None and embed_some(store, embedder)
+        return embedder is not None and embed_some(library.store, embedder)
 
-    jobs: dict[str, Job] = {"embedding": embed}
+    jobs: dict[str, Job] = {
+        "embedding": embed,
+        "knowledge": reader.read_some,
+        "warm-up": warmer.warm_some,
+    }
     if writer:
         jobs["summaries"] = partial(library.write_one, writer)
     return Worker(jobs, faults=partial(_told, bus))

@@ -15,6 +15,7 @@ from typing import Protocol
 from foveal.events import Event
 from foveal.model import Absence, Entry, Format, Message, Role
 from foveal.pipeline.compact.values import Writer
+from foveal.store.knowledge import Knowledge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,6 +186,10 @@ class Checked:
 
 
 class Store(Protocol):
+    @property
+    def knowledge(self) -> Knowledge:
+        """What is known of the user: memories, things, bundles, predictions."""
+
     def together(self, *, write: bool = True) -> AbstractContextManager[None]:
         """One transaction around several calls: they see one moment, and happen whole or not at all."""
 
@@ -234,8 +239,13 @@ class Store(Protocol):
         pinned: bool | None = None,
         absence: Absence | None = None,
         stand_in: str = "",
+        noted_by: int | None = None,
     ) -> None:
-        """Pin or unpin, leave out (with a text that stands in for it) or restore one entry."""
+        """Pin or unpin, leave out or restore one entry.
+
+        What is left out may have a text that stands in for it, or one at another position that tells of it:
+        both are gone with the next change of `absence`.
+        """
 
     def locate(self, session: int, name: str) -> Located | None:
         """The message of that id or handle, on the current branch or else on the newest that has it."""
@@ -318,6 +328,9 @@ class Store(Protocol):
 
     def save_build(self, session: int, build: BuildRecord) -> int:
         """Store a build (its `number` is ignored) and return the number it got in its session."""
+
+    def amend_build(self, session: int, number: int, manifest: str) -> None:
+        """Put another manifest in the place of a build's: what was billed for it is known later."""
 
     def build(self, session: int, number: int | None = None) -> BuildRecord | None:
         """One build, the newest when no number is given."""

@@ -11,6 +11,7 @@ _SAVE = """
     SELECT ?1, coalesce(max(number), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7 FROM builds WHERE session = ?1
     RETURNING number
 """
+_AMEND = "UPDATE builds SET manifest = ? WHERE session = ? AND number = ?"
 _BUILDS = """
     SELECT number, created_at, preset, model, budget, tokens, manifest FROM builds
     WHERE session = ? AND number >= ? AND number <= ? ORDER BY number DESC LIMIT ?
@@ -30,6 +31,10 @@ def save(db: apsw.Connection, session: int, build: BuildRecord) -> int:
     row = (build.created_at, build.preset, build.model, build.budget, build.tokens, build.manifest)
     number: int = db.execute(_SAVE, (session, *row)).get
     return number
+
+
+def amend(db: apsw.Connection, session: int, number: int, manifest: str) -> None:
+    db.execute(_AMEND, (manifest, session, number))
 
 
 def read(db: apsw.Connection, session: int, number: int | None, limit: int) -> list[BuildRecord]:

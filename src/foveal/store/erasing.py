@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import apsw
 
-from foveal.store import summaries, tasks
+from foveal.store import summaries, tasks, things
 from foveal.store.base import Head, Located
 from foveal.store.history import on_branch
 from foveal.store.search import unindex
@@ -16,7 +16,7 @@ from foveal.store.search import unindex
 _TOMBSTONE = """
     UPDATE entries
     SET absence = 'erased', pinned = 0, important = 0, author = '', metadata = '', stand_in = '',
-        body = NULL
+        noted_by = NULL, body = NULL
     WHERE branch = ? AND seq = ?
 """
 _COPIES = """
@@ -55,6 +55,7 @@ def erase(db: apsw.Connection, tenant: int, session: int, *, head: Head, place: 
         for branch, seq, id in db.execute(_COPIES, (content, session))
         if id == entry.id or not on_branch(db, head, branch, seq)
     ]
+    things.forget_names(db, session, content)  # while it is known what the message mentions
     db.executemany(_TOMBSTONE, [(branch, seq) for branch, seq, _ in copies])
     tasks.forget(db, session, [seq for _, seq, _ in copies])
     _drop_left_notes(db, session, head)

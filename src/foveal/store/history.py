@@ -28,7 +28,7 @@ CHAIN = """
 _HANDLE = re.compile("fv-[0-9a-f]{8,64}")
 COLUMNS = """
     seq, entries.id, entries.digest, role, calls, answers, tokens, counter, kind, pinned, important, absence,
-    created_at, beside, stand_in, level, priority, metadata
+    created_at, beside, stand_in, noted_by, level, priority, metadata
 """
 _ENTRIES = f"""
     SELECT {COLUMNS}
@@ -83,6 +83,7 @@ def entry_of(  # noqa: PLR0913, PLR0917 — one for each column, in their order
     created_at: float,
     beside: int,
     stand_in: str,
+    noted_by: int | None,
     level: Level | None,
     priority: float | None,
     metadata: str,
@@ -103,6 +104,7 @@ def entry_of(  # noqa: PLR0913, PLR0917 — one for each column, in their order
         created_at=created_at,
         beside=bool(beside),
         stand_in=stand_in,
+        noted_by=noted_by,
         level=level,
         priority=priority,
         metadata=metadata,

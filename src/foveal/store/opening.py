@@ -47,7 +47,8 @@ def open_store(
             _make(Path(place))
         elif place != MEMORY:
             raise StoreError(
-                f"there is no store at {place}", remedy="check the path; `foveal add` or `import` makes one"
+                f"there is no store at {place}",
+                remedy="check the path; `foveal add`, `import` or `remember` makes one",
             )
         connection = _connect(place, durability, wait_seconds)
     return SqliteStore(Database(connection, place, wait_seconds=wait_seconds), tenant)

@@ -51,13 +51,19 @@ def save(
     db: apsw.Connection, tenant: int, session: int, records: Mapping[str, Sequence[tuple[str, str]]]
 ) -> None:
     for digest, found in records.items():
-        content = db.execute(_HELD, (tenant, digest, session)).get
+        content = held(db, tenant, session, digest)
         if content is None:  # erased while it was read
             continue
         db.execute("DELETE FROM records WHERE session = ? AND content = ?", (session, content))
         numbered = enumerate((_MINED, *found))
         rows = [(session, content, number, kind, storable(text)) for number, (kind, text) in numbered]
         db.executemany(_SAVE, rows)
+
+
+def held(db: apsw.Connection, tenant: int, session: int, digest: str) -> int | None:
+    """The number of a content that the session holds; None where it does not, or no longer."""
+    content: int | None = db.execute(_HELD, (tenant, digest, session)).get
+    return content
 
 
 def unmined(db: apsw.Connection, session: int, limit: int) -> list[Content]:

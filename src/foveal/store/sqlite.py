@@ -30,6 +30,7 @@ from foveal.store.base import (
 )
 from foveal.store.database import Database, undecided
 from foveal.store.hits import hits
+from foveal.store.knowing import SqliteKnowledge
 from foveal.store.nearest import Scan
 from foveal.store.schema import tenant_number
 from foveal.store.search import search
@@ -56,8 +57,9 @@ _BILLS = """
 """
 _MARK = """
     UPDATE entries SET pinned = coalesce(?1, pinned), absence = coalesce(?2, absence),
-                       stand_in = iif(?2 IS NULL, stand_in, ?3)
-    WHERE branch = ?4 AND seq = ?5 AND absence <> 'erased' RETURNING seq
+                       stand_in = iif(?2 IS NULL, stand_in, ?3),
+                       noted_by = iif(?2 IS NULL, noted_by, ?4)
+    WHERE branch = ?5 AND seq = ?6 AND absence <> 'erased' RETURNING seq
 """
 _CHANGED = "UPDATE sessions SET version = version + 1 WHERE id = ?"
 _LOG = "INSERT INTO events (tenant, session, created_at, name, payload) VALUES (?, ?, ?, ?, ?)"
@@ -78,6 +80,7 @@ class SqliteStore:
         self._embedded: dict[str, Progress] = {}
         with database.using() as db:
             self._tenant = tenant_number(db, storing.storable(tenant))
+        self.knowledge = SqliteKnowledge(database, self._tenant, self._forget_log)
 
     @contextmanager
     def together(self, *, write: bool = True) -> Iterator[None]:
@@ -174,12 +177,13 @@ class SqliteStore:
         pinned: bool | None = None,
         absence: Absence | None = None,
         stand_in: str = "",
+        noted_by: int | None = None,
     ) -> None:
         if absence == "erased":
             raise InputError("`mark` cannot erase", remedy="call `erase`, which cannot be undone")
         with self._database.writing() as db:
             branch = history.branch_of(db, history.head_of(db, self._tenant, session), seq)
-            changed = db.execute(_MARK, (pinned, absence, stand_in, branch, seq)).get
+            changed = db.execute(_MARK, (pinned, absence, stand_in, noted_by, branch, seq)).get
             if changed is None:
                 raise NotFoundError(f"message {seq} was erased", remedy="add it again")
             db.execute(_CHANGED, (session,))
@@ -301,6 +305,11 @@ class SqliteStore:
         with self._database.writing() as db:
             self._known(db, session)
             return builds.save(db, session, build)
+
+    def amend_build(self, session: int, number: int, manifest: str) -> None:
+        with self._database.writing() as db:
+            self._known(db, session)
+            builds.amend(db, session, number, manifest)
 
     def build(self, session: int, number: int | None = None) -> BuildRecord | None:
         with self._database.reading() as db:

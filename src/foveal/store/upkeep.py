@@ -52,11 +52,24 @@ _OF_ERASED = """
         SELECT 'a summary' AS what, content FROM summary_sources WHERE content IS NOT NULL
         UNION ALL SELECT 'a vector', content FROM vectors
         UNION ALL SELECT DISTINCT 'a record', content FROM records
+        UNION ALL SELECT DISTINCT 'a mention', content FROM mentions
+        UNION ALL SELECT DISTINCT 'a memory', content FROM memory_sources
     ) AS made ON made.content = contents.id WHERE contents.tenant = ? AND contents.body IS NULL
 """
 _ODD_VECTORS = """
     SELECT embedder, count(*) FROM vectors WHERE tenant = ?
     GROUP BY embedder HAVING min(length(vector)) <> max(length(vector)) OR max(length(vector)) % 4
+"""
+_UNSAID = """
+    SELECT 'memory', id FROM memories
+    WHERE tenant = ?1 AND told = 0 AND forgotten = 0 AND id NOT IN (SELECT memory FROM memory_sources)
+    UNION ALL
+    SELECT 'thing', id FROM things
+    WHERE tenant = ?1 AND id NOT IN (SELECT thing FROM mentions WHERE thing IS NOT NULL)
+"""
+_MISCOUNTED = """
+    SELECT id FROM things WHERE tenant = ? AND (SELECT count(*) FROM mentions WHERE thing = things.id)
+        <> (SELECT coalesce(sum(mentions), 0) FROM engagements WHERE thing = things.id)
 """
 _ODD_TASKS = """
     SELECT tasks.number, sessions.name FROM tasks JOIN sessions ON sessions.id = tasks.session
@@ -102,7 +115,7 @@ def _faults(db: apsw.Connection, tenant: int) -> Iterator[str]:
 
 
 def _faults_of_made(db: apsw.Connection, tenant: int) -> Iterator[str]:
-    """What is wrong with summaries, vectors, records and tasks."""
+    """What is wrong with summaries, vectors, records, tasks and what is known."""
     for key, text, hash in db.execute(_SUMMARIES, (tenant,)):
         if text_hash(text) != hash:
             yield f"summary {key[:20]} is not what was stored: its hash differs"
@@ -114,6 +127,10 @@ def _faults_of_made(db: apsw.Connection, tenant: int) -> Iterator[str]:
         yield f"the {count} vectors of embedder {embedder!r} are not all of one size"
     for number, name in db.execute(_ODD_TASKS, (tenant,)):
         yield f"task {number} of session {name!r} does not say where it begins and ends"
+    for what, number in db.execute(_UNSAID, (tenant,)):
+        yield f"{what} {number} was kept, though every message that tells of it is gone"
+    for (number,) in db.execute(_MISCOUNTED, (tenant,)):
+        yield f"the mentions of thing {number} do not add up"
 
 
 def _address(body: str) -> str:

@@ -74,6 +74,26 @@ def a_message_can_be_pinned_left_out_and_restored(open_store: OpenStore) -> None
     same((entry.pinned, entry.absence, store.head(session).version > before), (False, "", True))
 
 
+def a_note_is_known_by_the_messages_that_it_tells_of(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "notes", "a", "b", "c")
+    store.mark(session, 0, absence="left out", noted_by=1)
+    store.mark(session, 1, absence="left out", stand_in="a and b", noted_by=1)
+    store.mark(session, 0, pinned=True)
+    found = [(entry.stand_in, entry.noted_by) for entry in store.entries(session)]
+    same(found, [("", 1), ("a and b", 1), ("", None)])
+    store.mark(session, 0, absence="left out")
+    store.mark(session, 1, absence="")
+    same([(entry.stand_in, entry.noted_by) for entry in store.entries(session)], [("", None)] * 3)
+
+
+def an_erased_message_is_told_of_by_no_note(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "erased notes", "a", "b")
+    store.mark(session, 0, absence="left out", noted_by=1)
+    store.mark(session, 1, absence="left out", stand_in="a and b", noted_by=1)
+    store.erase(session, "m1")
+    same([entry.noted_by for entry in store.entries(session)], [None, 1])
+
+
 def a_mark_reaches_messages_shared_with_the_branch_before(open_store: OpenStore) -> None:
     store, session = opened(open_store, "shared marks", "a", "b")
     store.append(session, [draft("c")], counter=COUNTER, at=1)
@@ -230,6 +250,16 @@ def builds_are_numbered_within_their_session(open_store: OpenStore) -> None:
     same((store.build(session, 9), len(store.builds(session, limit=1))), (None, 1))
 
 
+def a_build_can_be_amended_and_nothing_else_of_it_changes(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "amended")
+    before = [store.save_build(session, _build(tokens)) for tokens in (10, 20)]
+    store.amend_build(session, 1, "[]")
+    store.amend_build(session, 9, "[]")
+    first = store.build(session, 1)
+    same((before, first), ([1, 2], replace(_build(10), number=1, manifest="[]")))
+    same(store.build(session), replace(_build(20), number=2))
+
+
 def the_log_only_grows_and_can_be_followed(open_store: OpenStore) -> None:
     store = open_store("log")
     store.log("work", [MessagesAdded(session="work", ids=("m1",), tokens=3)], now=NOW)
@@ -272,6 +302,7 @@ def a_session_number_of_another_tenant_is_no_session(open_store: OpenStore) -> N
         lambda: mine.search("a", session=stranger),
         lambda: mine.save_build(stranger, _build(1)),
         lambda: mine.builds(stranger),
+        lambda: mine.amend_build(stranger, 1, "{}"),
     ):
         refuses(NotFoundError, use)
 
@@ -317,6 +348,8 @@ MEMORY_CHECKS: tuple[Callable[[OpenStore], None], ...] = (
     equal_content_written_otherwise_comes_back_as_it_was_written,
     counts_are_known_by_digest_and_counter,
     a_message_can_be_pinned_left_out_and_restored,
+    a_note_is_known_by_the_messages_that_it_tells_of,
+    an_erased_message_is_told_of_by_no_note,
     a_mark_reaches_messages_shared_with_the_branch_before,
     an_erased_message_leaves_its_place_and_digest_and_nothing_else,
     erasing_takes_the_copies_on_branches_that_were_left,
@@ -334,6 +367,7 @@ MEMORY_CHECKS: tuple[Callable[[OpenStore], None], ...] = (
     search_finds_what_was_left_on_other_branches,
     no_query_is_ever_syntax,
     builds_are_numbered_within_their_session,
+    a_build_can_be_amended_and_nothing_else_of_it_changes,
     the_log_only_grows_and_can_be_followed,
     tenants_never_see_each_other,
     the_words_of_other_tenants_do_not_weigh,

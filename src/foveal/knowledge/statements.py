@@ -1,0 +1,156 @@
+"""A text in → what its user says of themselves, and how they want things to be, sentence by sentence.
+
+Precision before recall: only sentences in the first person or lasting wishes; no question, no supposition,
+nothing that was pasted or quoted, nobody else's words. What they ask to be remembered is a fact, if it is
+nothing else. By the words alone, in English.
+"""
+
+from __future__ import annotations
+
+import re
+
+from foveal.knowledge.hygiene import OPENING, uncorrected
+from foveal.knowledge.values import MemoryKind
+from foveal.model import Role
+from foveal.pipeline.compact.acts import LONGEST, asks, reports
+from foveal.pipeline.compact.sentences import ends, sentences, typed
+
+LOOKED_AT = 2_000
+"""Characters of each end of a text; what is longer was not typed about oneself."""
+MOST = 8
+"""Statements of one text; one with more is a questionnaire or a story."""
+
+
+def _any(listed: str) -> str:
+    """One of the words."""
+    return f"(?:{'|'.join(listed.split())})"
+
+
+_CALLED = r"(?-i:[A-Z][\w'-]+)"
+_WHEN = _any(
+    "asap back today tomorrow mon(?:day)? tue\\w* wed\\w* thu\\w* fri(?:day)? sat(?:urday)? sun(?:day)?"
+)
+_KIN = _any(
+    "husband wife partner spouse sister brother son daughter mother father mom dad dog cat boss manager"
+)
+_TRADE = _any(
+    """
+    developer designer teacher writer manager producer director editor lawyer painter photographer programmer
+    researcher consultant accountant assistant student nurse doctor professor analyst architect founder owner
+    officer chef coach driver farmer trainer author actor actress freelancer contractor entrepreneur parent
+    mother father mom dad veteran beginner citizen resident immigrant vegan vegetarian
+    \\w+ist \\w+eer \\w+ian
+    """
+)
+_HABIT = _any(
+    """
+    use eat drink work write want run take buy watch read listen start travel fly commit test deploy review
+    format
+    """
+)
+_NO_WISH = _any(
+    """
+    mind been ever an? the in by at on again had was seen saw knew thought felt heard forget say too so more
+    here there up for your? my [a-z]+ing [a-z]+ed
+    """
+)
+"""What follows `always` and `never` where nothing is asked for."""
+_THIS = _any("this that it these those you him her them to when how")
+"""What is hated for the moment."""
+_IDENTITY = re.compile(
+    rf"""{OPENING}(?:
+        my[ ](?:full[ ]|first[ ]|last[ ])?name(?:'s|[ ]is)[ ]{_CALLED}
+        | (?:please[ ])?call[ ]me[ ](?!{_WHEN}\b){_CALLED}
+        | I(?:'m|[ ]am)[ ](?:called[ ]|named[ ])?{_CALLED}(?:[ ]{_CALLED})?,
+        | I(?:'m|[ ]am)[ ]an?[ ](?:[\w-]+[ ]){{0,3}}{_TRADE}\b
+        | I(?:'m|[ ]am)[ ]\d{{1,2}}(?:[ ]years[ ]old|\.|$)
+        | I(?:'m|[ ]am)[ ](?:originally[ ]|currently[ ]|now[ ])?(?:from|based[ ]in|living[ ]in)[ ]{_CALLED}
+        | I[ ](?:currently[ ]|now[ ])?(?:live|reside)[ ](?:in|near|with|on|at)\b
+        | I[ ](?:currently[ ]|now[ ])?work[ ](?:at|for|as|with|in)\b
+        | I[ ](?:currently[ ]|now[ ])?(?:study|teach|own|run[ ]an?)\b
+        | I[ ](?:just[ ]|recently[ ])?(?:moved[ ]to|grew[ ]up[ ]in|was[ ]born[ ]in)[ ]{_CALLED}
+        | my[ ]{_KIN}(?:'s[ ]name)?[ ]is[ ](?:called[ ]|named[ ])?{_CALLED}
+        | my[ ](?:job|profession|major|native[ ]language|mother[ ]tongue|time[ ]?zone|birthday|role)[ ]is\b
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_PREFERENCE = re.compile(
+    rf"""{OPENING}(?:
+        I[ ](?:really[ ]|strongly[ ]|generally[ ]|usually[ ]|always[ ]|much[ ]|definitely[ ])?prefer\b
+        | my[ ](?:preference|preferred|favou?rite)[ ]\w+
+        | I[ ](?:always|never|usually|only)[ ]{_HABIT}\b
+        | I(?:'m|[ ]am)[ ]allergic[ ]to\b
+        | I[ ](?:don't|do[ ]not|can't|cannot)[ ](?:eat|drink|use|stand|like)\b(?![ ]{_THIS}\b)
+        | I[ ](?:really[ ])?(?:hate|dislike)\b(?![ ]{_THIS}\b)
+        | I(?:[ ]want|[ ]need|[ ]would[ ]like|'d[ ]like)[ ]you[ ]to[ ](?:always|never)\b
+        | (?:please[ ])?(?:always|never)[ ](?:{_HABIT}[ ]\w|(?!{_NO_WISH}\b)[a-z]{{2,}}[ ]\S+[ ]\w)
+        | from[ ]now[ ]on,?[ ]\w
+        | in[ ](?:the[ ])?future,?[ ](?:please|always|never|use|don't)\b
+        | by[ ]default,?[ ](?:use|please|always)\b
+        | please[ ](?:do[ ]not|don't)[ ]ever\b
+        | whenever[ ]you[ ](?!were\b|are\b)\w+
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_MOMENT = _any("time day night one moment when summer winter year guy girl man woman thing part scene")
+_PAST = r"(?:you\b|I[ ](?:\w+[^\We]ed|told|said|had|was|were|sent|gave|did|went|saw)\b)"
+"""What is called to mind rather than told."""
+_SUPPOSED = re.compile(
+    rf"\b(?:{_any('if imagine suppose supposing pretend wish might maybe perhaps considering wondering')}"
+    r"|let's say|as though|(?:would|could) have|thinking (?:about|of)|not sure|for example|e\.g)\b",
+    re.IGNORECASE,
+)
+_ASKED = re.compile(
+    rf"{OPENING}(?:please[ ])?remember(?::|[ ]that\b(?![ ]{_MOMENT}\b),?|(?=[ ](?:I|my)\b))"
+    rf"[ ](?!{_PAST})(?=\w)",
+    re.IGNORECASE,
+)
+"""What asks to remember the rest of the sentence."""
+_POINTS = re.compile(r"\b(?:this|that|it|them|these|those)[.!]*$", re.IGNORECASE)
+_FEWEST, _FEW = 3, 4
+"""Words of a statement; and those of one that is nothing where it ends by pointing at something."""
+
+
+def statements_in(text: str, role: Role) -> tuple[tuple[MemoryKind, str], ...]:
+    """Kind and words of each statement, in order; only users make them.
+
+    >>> statements_in("My name is Ana. Could I be a painter? Always use tabs here.", "user")
+    (('identity', 'My name is Ana.'), ('preference', 'Always use tabs here.'))
+    >>> statements_in("No wait, my name is Anna. Please remember that I use vim.", "user")
+    (('identity', 'My name is Anna.'), ('fact', 'I use vim.'))
+    """
+    if role != "user":
+        return ()
+    told = (sentence for sentence in sentences(typed(ends(text, LOOKED_AT))[0]) if len(sentence) <= LONGEST)
+    found = [made for sentence in dict.fromkeys(map(uncorrected, told)) if (made := _statement(sentence))]
+    return tuple(found) if len(found) <= MOST else ()
+
+
+def _statement(sentence: str) -> tuple[MemoryKind, str] | None:
+    asked = _ASKED.match(sentence)
+    said = uncorrected(sentence[asked.end() :], again=True) if asked else sentence
+    if not _tells(said.replace("’", "'")):
+        return None
+    kind = kind_of(said) or ("fact" if asked else None)
+    return (kind, said) if kind else None
+
+
+def _tells(sentence: str) -> bool:
+    many = len(sentence.split())
+    if asks(sentence) or sentence.endswith((":", "…")) or many < _FEWEST:
+        return False
+    return not (
+        reports(sentence) or _SUPPOSED.search(sentence) or (many <= _FEW and _POINTS.search(sentence))
+    )
+
+
+def kind_of(sentence: str) -> MemoryKind | None:
+    """Whether it says who the user is, or how they want things; None: neither.
+
+    >>> kind_of("I live in Lyon."), kind_of("I prefer tea."), kind_of("The cat is old.")
+    ('identity', 'preference', None)
+    """
+    plain = sentence.replace("’", "'")
+    if _IDENTITY.match(plain):
+        return "identity"
+    return "preference" if _PREFERENCE.match(plain) else None
