@@ -1,66 +1,109 @@
-"""Every handle of windows of recorded agent runs → the original it brings back, byte for byte, or a fault.
+"""Every handle of every window of recorded agent runs → the original it brings back, to the byte, or a fault.
 
     python benchmarks/handles.py [--json FILE] [--most N]
 
-Each recording is a session in a file. Every so many turns, and at the last one, windows are built under each
-preset with 25% and 50% of the tokens beside the system prompt. Each handle of each decision must bring back
-the message as it went in, the same text of JSON; and again when the store was closed and reopened.
+Each recording is a session in a file. Before every call of its model, windows are built under each preset
+with 25% and 50% of the tokens beside the system prompt. Every handle in every window is looked at: of each
+decision, and where the text shows one. Seen for the first time in a session, it must bring back the message
+as it went in, the same text of JSON; seen again, it must be the one that this message had before. All of
+them are recalled once more when the store was closed and reopened.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from foveal import BudgetError, Foveal, Session
+from foveal import BudgetError, Foveal, Session, Window
 from foveal.config import Tables
 from harness import ABSENT, trajectories
 
 FRACTIONS = (0.25, 0.5)
 PRESETS = ("recent", "openscroll", "fifth")
 NUMBERS: Tables = {"recent": {"short_forms": True}}
-MOMENTS = 4
-"""Windows of one recording under each preset and budget."""
 MODEL = "gpt-5"
+HANDLE = re.compile("fv-[0-9a-f]{8,64}")
+SEEN = ("windows", "refused", "decisions", "shortened", "handles seen", "shown in text")
+RECALLED = "distinct handles recalled"
+FAULTS = ("uncovered", "changed", "unknown", "differ")
+"""Windows without one decision for each message; messages with another handle than before; handles in a text
+that are nobody's; originals that did not come back as they went in."""
 
 
 class Tally:
     """What was found, by preset and in all."""
 
     def __init__(self) -> None:
-        self.rows: dict[str, Counter[str]] = {preset: Counter() for preset in PRESETS}
-        self.reopened: Counter[str] = Counter()
-
-    def ask(self, session: Session, row: Counter[str], wanted: Mapping[str, str]) -> None:
-        for handle, text in wanted.items():
-            row["handles"] += 1
-            row["differ"] += _text(session.recall(handle)) != text
+        self.rows = {name: Counter[str]() for name in (*PRESETS, "first seen", "reopened")}
 
     @property
-    def differ(self) -> int:
-        return sum(row["differ"] for row in (*self.rows.values(), self.reopened))
+    def faults(self) -> int:
+        return sum(row[fault] for row in self.rows.values() for fault in FAULTS)
+
+    def show(self) -> None:
+        self._table((*SEEN, *FAULTS[:3]), PRESETS)
+        self._table((RECALLED, "differ"), ("first seen", "reopened"))
+
+    def _table(self, columns: Sequence[str], names: Sequence[str]) -> None:
+        print(f"{'':12}" + "".join(f"{column:>{len(column) + 2}}" for column in columns))
+        for name in names:
+            figures = (f"{self.rows[name][column]:>{len(column) + 2},}" for column in columns)
+            print(f"{name:12}" + "".join(figures))
 
 
-def measure(messages: list[dict[str, Any]], file: Path, tally: Tally) -> None:
+class Recording:
+    """One run: its messages as they went in, and the handle that each had in the first window with it."""
+
+    def __init__(self, messages: Sequence[Any]) -> None:
+        self.texts = [_text(message) for message in messages]
+        self.handles: list[str] = []
+
+    def look(self, window: Window, length: int, row: Counter[str]) -> None:
+        """Check what a window says of the first `length` messages; take the handles that are new."""
+        decisions = window.manifest.decisions
+        found = [handle for decision in decisions for handle in window.handles(decision)]
+        row["windows"] += 1
+        row["decisions"] += len(decisions)
+        row["shortened"] += sum(each.verdict == "kept" and each.detail != "full" for each in decisions)
+        row["handles seen"] += len(found)
+        row["uncovered"] += [at for d in decisions for at in range(d.first, d.last + 1)] != [*range(length)]
+        row["changed"] += sum(one != other for one, other in zip(self.handles, found, strict=False))
+        self.handles += found[len(self.handles) :]
+        shown = {handle for piece in window.pieces for handle in HANDLE.findall(piece)}
+        row["shown in text"] += len(shown)
+        row["unknown"] += len(shown - {*found})
+
+    def recall(self, session: Session, row: Counter[str], *, start: int = 0) -> None:
+        """Bring back the messages from `start` on that have a handle."""
+        for handle, text in zip(self.handles[start:], self.texts[start:], strict=False):
+            row["differ"] += _text(session.recall(handle)) != text
+        row[RECALLED] += len({*self.handles} - {*self.handles[:start]})
+
+
+def measure(messages: Sequence[Any], file: Path, tally: Tally) -> None:
     """Replay one recording into a store, build windows on the way, and ask for everything they name."""
     from trajbench.data import turns
 
-    due = _moments(turns(messages))
-    wanted: dict[str, str] = {}
+    due = {*turns(messages)}
+    recording = Recording(messages)
     with opened(file) as session:
         for at, message in enumerate(messages):
             if at in due:
-                _windows(session, messages[:at], tally, wanted)
+                known = len(recording.handles)
+                _windows(session, recording, at, tally)
+                recording.recall(session, tally.rows["first seen"], start=known)
             session.extend([message], format="openai")
     with opened(file) as session:
-        tally.ask(session, tally.reopened, wanted)
+        recording.recall(session, tally.rows["reopened"])
 
 
 @contextmanager
@@ -69,12 +112,10 @@ def opened(file: Path) -> Iterator[Session]:
         yield store.session("bench", model=MODEL)
 
 
-def _moments(turns: list[int]) -> set[int]:
-    return {turns[len(turns) * nth // MOMENTS - 1] for nth in range(1, MOMENTS + 1)}
-
-
-def _windows(session: Session, history: list[dict[str, Any]], tally: Tally, wanted: dict[str, str]) -> None:
-    system, talk = _tokens(session, "system"), _tokens(session, "user", "assistant", "tool")
+def _windows(session: Session, recording: Recording, length: int, tally: Tally) -> None:
+    entries = session.entries()
+    system = sum(entry.tokens for entry in entries if entry.role == "system")
+    talk = sum(entry.tokens for entry in entries) - system
     for preset in PRESETS:
         row = tally.rows[preset]
         for fraction in FRACTIONS:
@@ -82,21 +123,8 @@ def _windows(session: Session, history: list[dict[str, Any]], tally: Tally, want
                 window = session.build(budget=system + int(fraction * talk), preset=preset, now=0.0)
             except BudgetError:
                 row["refused"] += 1
-                continue
-            row["windows"] += 1
-            named = {}
-            for decision in window.manifest.decisions:
-                handles = window.handles(decision)
-                row["decisions"] += 1
-                row["shortened"] += decision.verdict == "kept" and decision.detail != "full"
-                named |= dict(zip(handles, map(_text, history[decision.first :]), strict=False))
-            row["uncovered"] += set(named.values()) != set(map(_text, history))
-            tally.ask(session, row, named)
-            wanted |= named
-
-
-def _tokens(session: Session, *roles: str) -> int:
-    return sum(entry.tokens for entry in session.entries() if entry.role in roles)
+            else:
+                recording.look(window, length, row)
 
 
 def _text(message: object) -> str:
@@ -117,17 +145,17 @@ def main() -> int:
     records = load("dev")
     picked = records if options.most is None else records[:: max(1, len(records) // options.most)]
     tally = Tally()
-    for record in picked:
+    for number, record in enumerate(picked, 1):
         with tempfile.TemporaryDirectory() as folder:
             measure(record["messages"], Path(folder) / "store.db", tally)
-    shown = ("windows", "refused", "decisions", "shortened", "uncovered", "handles", "differ")
-    print(f"{len(picked)} recordings\n{'':12}" + "".join(f"{name:>11}" for name in shown))
-    for name, row in (*tally.rows.items(), ("reopened", tally.reopened)):
-        print(f"{name:12}" + "".join(f"{row[each]:>11,}" for each in shown))
+        spent = time.process_time()
+        print(f"{number} of {len(picked)} recordings, {spent:,.0f} s", end="\r", file=sys.stderr, flush=True)
+    print(f"{len(picked)} recordings")
+    tally.show()
     if options.json:
-        figures = {**tally.rows, "reopened": tally.reopened, "recordings": len(picked)}
+        figures = {**tally.rows, "recordings": len(picked)}
         options.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    return int(tally.differ or any(row["uncovered"] for row in tally.rows.values()))
+    return int(tally.faults > 0)
 
 
 if __name__ == "__main__":

@@ -53,7 +53,9 @@ def test_a_task_that_is_over_leaves_its_summary_in_place_of_its_messages(session
 def test_the_summary_stands_in_under_every_preset(session: Session, preset: str) -> None:
     done(session)
     session.add("user", "next, please")
-    assert len(contents(session, preset)) == 2
+    *known, note, asked = contents(session, preset)  # what is known comes first, where a preset shows it
+    assert ("“fix the login”" in note, asked) == (True, "next, please")
+    assert len(known) == (preset == "openscroll")
 
 
 def test_what_was_decided_and_forbidden_outlives_a_task(session: Session) -> None:

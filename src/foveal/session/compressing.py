@@ -9,8 +9,9 @@ import time
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from foveal.events import Reported
+from foveal.events import Event, Reported
 from foveal.pipeline.compact.envelope import covering
 from foveal.pipeline.compact.values import Answer
 from foveal.pipeline.history import History
@@ -18,7 +19,6 @@ from foveal.pipeline.items import items
 from foveal.pipeline.plan.levels import due, slot_of
 from foveal.pipeline.values import Item, Scene
 from foveal.session import noting
-from foveal.session.answers import Answers
 from foveal.session.checks import a_count
 from foveal.session.core import Core
 from foveal.session.noting import Note
@@ -55,19 +55,18 @@ def compress(core: Core, max_tokens: int | None) -> Removal:
     budget = asked or aim.budget(None)
     # Who gives a number wants that much left: then age alone is no reason.
     now = None if asked else time.time()
-    noting.written_beforehand(core, aim, lambda answer: _planned(core, budget, now, answer))
-    with core.writing() as events:
-        answers = Answers(core.desk.library, aim.meter.text, better=False)
-        plan = _planned(core, budget, now, answers)
+
+    def act(plan: _Plan, events: list[Event]) -> Removal:
         for note in plan.notes:
             noting.put(core, note)
-        answers.save()
         _save(core, plan.notes, seconds=time.perf_counter() - begun)
         removal = _removal(plan, budget)
         if plan.notes:
             told = {"compressed": len(removal.ids), "original": removal.original, "final": removal.final}
             events.append(Reported(name="context:compressed", session=core.name, payload=told))
-    return removal
+        return removal
+
+    return noting.acted_on(core, aim, partial(_planned, core, budget, now), act)
 
 
 def _planned(core: Core, budget: int, now: float | None, answer: Answer) -> _Plan:

@@ -96,9 +96,11 @@ def summarize(core: Core, keep: int | None) -> Removal:
 
 
 def leave_out(core: Core, leaving: Leaving, events: list[Event]) -> Removal:
-    for entry in leaving.entries:
-        text = leaving.removal.summary if entry is leaving.entries[-1] else ""
-        core.store.mark(core.id, entry.seq, absence="left out", stand_in=text)
+    if text := leaving.removal.summary:
+        noting.put(core, noting.Note(entries=leaving.entries, text=text))
+    else:
+        for entry in leaving.entries:
+            core.store.mark(core.id, entry.seq, absence="left out")
     if leaving.entries:
         events.append(Reported(name=leaving.event, session=core.name, payload=leaving.payload))
     return leaving.removal

@@ -30,6 +30,7 @@ def stats(core: Core) -> Stats:
         aim, head = core.aim(), core.ledger.head
         history, newest = core.ledger.history(aim), core.store.build(core.id)
         made = core.store.compressions(core.id, limit=MOST)
+        core.books.catch_up(newest)
         manifest = read_manifest(newest) if newest else None
         measured = manifest is not None and manifest.preset == LEVELLED
         return replace(
@@ -40,20 +41,21 @@ def stats(core: Core) -> Stats:
             last_compression=made[0] if made else None,
             levels=manifest.slots if manifest and measured else _levels(core, history, aim.budget(None)),
             retrieved=manifest.retrieved if manifest else (),
+            costs=core.books.total(core.desk.catalogue),
         )
 
 
 def _levels(core: Core, history: History, budget: int) -> tuple[Slot, ...]:
     """The plan for the model's whole window, and what everything that windows may show would use of it."""
     numbers = core.desk.fifth
-    found = list(_items(history))
+    found = list(unread(history))
     used = charge(found, partial(slot_of, numbers=numbers))
     plan = levels(found, Scene(now=0.0, budget=budget), numbers=numbers)
     return tuple(replace(slot, used=used.get(slot.name, 0)) for slot in plan)
 
 
-def _items(history: History) -> Iterator[Item]:
-    """What decides the level of each message; its text does not."""
+def unread(history: History) -> Iterator[Item]:
+    """What windows may show, without its text: that decides no level."""
     for entry in history.entries:
         if entry.stand_in:
             tokens = history.chunk(history.turn_of(entry.seq)).tokens

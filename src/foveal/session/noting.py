@@ -1,16 +1,19 @@
 """Turns of a session in → the note that windows show in their place; a message in → whom its note covers.
 
-A note is data in an envelope. It covers the left-out messages before it, back to the note before it or to
-the first message that windows still show; system prompts and pins stand aside and are covered by none.
+A note is data in an envelope. It stands where the last message that it covers stood; each of them is left out
+and knows its note. What stands between them and is shown, or was left out on request, is covered by none.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
+from typing import Generic, TypeVar
 
+from foveal.events import Event
 from foveal.model import Entry, Message
 from foveal.pipeline.compact.envelope import END, RECORDS, enveloped, recorded
 from foveal.pipeline.compact.extract import extractive
@@ -20,17 +23,24 @@ from foveal.pipeline.compact.values import Answer, Ask, Summary
 from foveal.pipeline.compact.voices import Said, voices
 from foveal.pipeline.history import History
 from foveal.pipeline.summary import of_counts, summary_text
+from foveal.session.answers import Answers
 from foveal.session.core import Core
 from foveal.session.target import Target
+from foveal.store import Head
 
 SHARE = 4
 """A note is to be at most this part of what it stands for; where that is too little to say anything, half."""
 LEAST = 24
 """Tokens of words that are worth a note."""
+PLANS = 4
+"""Times that something is planned while others may change the session."""
 RESOLVED = 3
 """Errors with what resolved them that a note tells of, the newest: decisions need the room."""
 MOST = 300
 """Tokens of a note, whatever it stands for: small windows need small notes. Only records may take more."""
+
+P = TypeVar("P")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,36 +58,9 @@ class Note:
 
 
 def covered(entries: Sequence[Entry], seq: int) -> tuple[int, ...]:
-    """The left-out messages whose note covers this one, the note's own last; empty where none does."""
-    note = seq
-    while note < len(entries) and not entries[note].stand_in:
-        if not _aside(entries[note]):
-            return ()
-        note += 1
-    if note == len(entries) or not entries[seq].absence:
-        return ()
-    found = [note]
-    for at in range(note - 1, -1, -1):
-        if entries[at].stand_in or not _aside(entries[at]):
-            break
-        found.append(at)
-    return tuple(at for at in reversed(found) if entries[at].absence == "left out")
-
-
-def noted(entries: Sequence[Entry]) -> set[int]:
-    """All positions that some note covers."""
-    found: set[int] = set()
-    under = False
-    for entry in reversed(entries):
-        under = bool(entry.stand_in) or (under and _aside(entry))
-        if under and entry.absence == "left out":
-            found.add(entry.seq)
-    return found
-
-
-def _aside(entry: Entry) -> bool:
-    """May it stand among what a note covers?"""
-    return bool(entry.absence) or entry.pinned or entry.role == "system"
+    """The messages that the note over this one covers, its own place last; empty where there is none."""
+    note = entries[seq].noted_by
+    return () if note is None else tuple(each.seq for each in entries if each.noted_by == note)
 
 
 def made(core: Core, aim: Target, turns: Sequence[int], *, answer: Answer, title: str = "") -> Note | None:
@@ -100,7 +83,7 @@ def made(core: Core, aim: Target, turns: Sequence[int], *, answer: Answer, title
         summary = told(core, aim, heard, tokens=room, answer=by)
         text = _enveloped("\n".join(filter(None, (title, summary))), heard)
         if price(text) <= most:
-            entries = tuple(e for turn in turns for e in _entries(history, turn))
+            entries = tuple(history.entries[each.seq] for each in heard)
             return Note(entries=entries, text=text, summary=summary, original=original, tokens=price(text))
     return None
 
@@ -120,7 +103,7 @@ def told(core: Core, aim: Target, heard: Sequence[Said], *, answer: Answer, toke
 
 def counted(core: Core, history: History, turns: Sequence[int]) -> str:
     """The note of counts for these turns, with their records."""
-    seqs = [seq for turn in turns for seq in behind(history, turn)]
+    seqs = [*chain.from_iterable(behind(history, turns))]
     records = distinct(record for each in said(core, history, turns) for record in each.records)
     lines = (RECORDS, *map(recorded, records)) if records else ()
     return "\n".join((summary_text([message for _, message in read(history, seqs)]), *lines, END))
@@ -133,13 +116,13 @@ def shown(history: History, turn: int) -> int:
     return history.chunk(turn).tokens if history.stand_in(turn) else history.between(*history.span(turn))
 
 
-def said(core: Core, history: History, turns: Iterable[int]) -> list[Said]:
+def said(core: Core, history: History, turns: Sequence[int]) -> list[Said]:
     """The messages of turns as compaction sees them, those behind notes included."""
     core.walker.catch_up()
     return [
         _said(core, history, history.entries[seq], message)
-        for turn in turns
-        for seq, message in read(history, behind(history, turn))
+        for seqs in behind(history, turns)
+        for seq, message in read(history, seqs)
     ]
 
 
@@ -166,11 +149,17 @@ def _said(core: Core, history: History, entry: Entry, message: Message) -> Said:
     )
 
 
-def behind(history: History, turn: int) -> Sequence[int]:
-    """The messages of a turn, or those that the note in its place covers."""
-    own = _entries(history, turn)
-    note = next((entry.seq for entry in own if entry.stand_in), None)
-    return [entry.seq for entry in own] if note is None else covered(history.entries, note)
+def behind(history: History, turns: Sequence[int]) -> list[Sequence[int]]:
+    """For each turn its messages, or those that the note in its place covers."""
+    notes: dict[int, list[int]] = {}
+    for entry in history.entries if any(map(history.stand_in, turns)) else ():
+        if entry.noted_by is not None:
+            notes.setdefault(entry.noted_by, []).append(entry.seq)
+    return [_note(history, turn, notes) or [entry.seq for entry in _entries(history, turn)] for turn in turns]
+
+
+def _note(history: History, turn: int, notes: Mapping[int, list[int]]) -> list[int]:
+    return next((notes[entry.seq] for entry in _entries(history, turn) if entry.stand_in), [])
 
 
 def _entries(history: History, turn: int) -> Sequence[Entry]:
@@ -189,16 +178,17 @@ def _price(history: History, text: str) -> int:
 
 def put(core: Core, note: Note) -> None:
     """Leave the messages out and let the note stand where the last of them stood."""
+    place = note.entries[-1].seq
     for entry in note.entries:
-        text = note.text if entry is note.entries[-1] else ""
-        core.store.mark(core.id, entry.seq, absence="left out", stand_in=text)
+        text = note.text if entry.seq == place else ""
+        core.store.mark(core.id, entry.seq, absence="left out", stand_in=text, noted_by=place)
 
 
 def put_again(core: Core, seqs: Sequence[int], before: str, *, title: str = "") -> None:
     """Something that a note covered was erased: the note is made again of what is left, at once."""
     core.ledger.catch_up()
     for seq in seqs:
-        if core.ledger.entries[seq].stand_in:
+        if core.ledger.entries[seq].absence == "left out":
             core.store.mark(core.id, seq, absence="left out")
     core.ledger.catch_up()
     aim = core.aim()
@@ -220,25 +210,64 @@ def _left_out(history: History, turn: int) -> bool:
     return all(entry.absence == "left out" for entry in _entries(history, turn))
 
 
-def written_beforehand(core: Core, aim: Target, plan: Callable[[Answer], object]) -> None:
-    """Have the model that writes summaries, if one does, answer what a plan will ask, before it is acted on.
+def acted_on(core: Core, aim: Target, plan: Callable[[Answer], P], act: Callable[[P, list[Event]], R]) -> R:
+    """Act on a plan in one transaction that waits neither for a model nor for the plan to be made.
 
-    It may take its time, so nothing is locked meanwhile; where the session changes, extracts serve.
+    Where what was planned on changed meanwhile, another plan is made; what was only added changes nothing.
+    Among others who change something all the time, the last plan is made while they wait.
     """
-    if core.desk.writer is None:
-        return
+    asked: set[str] = set()
+    for _ in range(PLANS):
+        with core.reading():
+            made = _planned(core, aim, plan)
+        new = [ask for ask in made.asks if ask.key not in asked]
+        asked |= {ask.key for ask in new}
+        if _written(core, new):
+            continue
+        with core.writing() as events:
+            if made.holds(core.ledger.head):
+                made.answers.save()
+                return act(made.plan, events)
+    with core.writing() as events:
+        made = _planned(core, aim, plan)
+        made.answers.save()
+        return act(made.plan, events)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Planned(Generic[P]):
+    """A plan, where the session stood, and what was asked for it."""
+
+    plan: P
+    head: Head
+    asks: Sequence[Ask]
+    answers: Answers
+
+    def holds(self, now: Head) -> bool:
+        return (now.branch, now.version) == (self.head.branch, self.head.version)
+
+
+def _planned(core: Core, aim: Target, plan: Callable[[Answer], P]) -> _Planned[P]:
     asks: list[Ask] = []
+    answers = Answers(core.desk.library, aim.meter.text, better=False)
 
-    def noted_down(ask: Ask) -> Summary:
+    def answer(ask: Ask) -> Summary:
         asks.append(ask)
-        return extractive(ask, aim.meter.text)
+        return answers(ask)
 
-    with core.reading():
-        plan(noted_down)
-    for ask in asks:
-        found = core.desk.library.find(ask)
-        if found is None or found.by == "extractive":
-            core.desk.library.save(ask, core.desk.writer(ask))
+    return _Planned(plan=plan(answer), head=core.ledger.head, asks=asks, answers=answers)
+
+
+def _written(core: Core, asks: Iterable[Ask]) -> bool:
+    """Have the model that writes summaries, if one does, answer; False: there was nothing to do for it."""
+    write, library = core.desk.writer, core.desk.library
+    if write is None:
+        return False
+    found = ((ask, library.find(ask)) for ask in asks)
+    missing = [ask for ask, summary in found if summary is None or summary.by == "extractive"]
+    for ask in missing:
+        library.save(ask, write(ask))
+    return bool(missing)
 
 
 def open_turn(history: History) -> int:

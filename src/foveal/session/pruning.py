@@ -43,6 +43,7 @@ def for_a_summary(core: Core, history: History, keep: int) -> Leaving:
     turns = _old_turns(history, keep)
     spans = [history.span(turn) for turn in turns]
     gone = tuple(entry for first, last in spans for entry in history.entries[first : last + 1])
+    covered = [history.entries[seq] for seqs in noting.behind(history, turns) for seq in seqs]
     text = noting.counted(core, history, turns) if turns else ""
     note = history.frame.price(history.frame.scribe.note(text)) if text else 0
     shown = [noting.shown(history, turn) for turn in range(len(history))]
@@ -53,7 +54,7 @@ def for_a_summary(core: Core, history: History, keep: int) -> Leaving:
         summary=text,
     )
     told = {"summarized": len(gone), "kept": len(history.entries) - len(gone), "summary": text}
-    return Leaving(entries=gone, removal=removal, event="context:summarized", payload=told)
+    return Leaving(entries=tuple(covered), removal=removal, event="context:summarized", payload=told)
 
 
 def _old_turns(history: History, keep: int) -> list[int]:

@@ -42,6 +42,8 @@ AFTER = 40
 """Messages after an error in which what resolved it is looked for."""
 SHORT = 40
 """Tokens that an error and what resolved it have at least, each."""
+WAY_BACK = 36
+"""Tokens of the mark by which an agent brings a stretch back."""
 LABEL = 10
 """Tokens of the mark over a quoted message."""
 LEAST = 24
@@ -71,6 +73,7 @@ def retrieved(core: Core, history: History, manifest: Manifest, order: Order) ->
         return ()
     hits = [item.index for item in now.past]
     room = int(RETRIEVED_SHARE * order.budget) - AROUND
+    apiece = APIECE + WAY_BACK * history.frame.handles
     found: list[Stretches] = []
     paired: set[int] = set()
     for step in _steps(now):
@@ -78,9 +81,11 @@ def retrieved(core: Core, history: History, manifest: Manifest, order: Order) ->
         if step.task is None and paired.issuperset(seqs):
             continue
         pair = _pair(past, seqs, hits) if step.task is None else ()
-        found.append(_of_an_error(past, step, pair, room, order) if pair else _forms(past, step, hits))
+        found.append(
+            _of_an_error(past, step, pair, room - apiece, order) if pair else _forms(past, step, hits)
+        )
         paired.update(pair)
-    return tuple(_fitting(list(filter(None, found)), room, order.count))
+    return tuple(_fitting(list(filter(None, found)), room, apiece, order.count))
 
 
 def _pair(past: _Past, seqs: Sequence[int], hits: Sequence[int]) -> tuple[int, ...]:
@@ -104,40 +109,39 @@ def _of_an_error(past: _Past, step: Step, pair: Sequence[int], room: int, order:
     again = "occurs again" if step.because.startswith("an error") else "of before is mentioned"
     why = f"an error {again}: message {error:,} reported it, message {resolution:,} resolved it"
     what, text = _quoted(past, pair, why)
-    sizes = (max(SHORT, (room - APIECE) // 4 - LABEL), SHORT)
+    sizes = (max(SHORT, room // 4 - LABEL), SHORT)
     passages = _passages(past, pair)
     short = ([replace(p, text=cut(p.text, size, order.count)) for p in passages] for size in sizes)
     return ((what, text), *((what, quoted(each)) for each in short))
 
 
 def _fitting(
-    found: Sequence[Stretches], room: int, count: Callable[[str], int]
+    found: Sequence[Stretches], room: int, apiece: int, count: Callable[[str], int]
 ) -> Iterator[tuple[Retrieved, str]]:
     """One form of each stretch: the longest in half of what is left, else the shortest whole.
 
     Where not even that fits, the first is cut and the others do not come.
     """
     for number, forms in enumerate(found):
-        most = room - APIECE
+        most = room - apiece
         what, text = next((form for form in forms if 2 * count(form[1]) <= most), forms[-1])
         if number == 0 and most >= LEAST:
             text = cut(text, most, count)
         if count(text) <= most:
-            room -= count(text) + APIECE
+            room -= count(text) + apiece
             yield what, text
 
 
 def _past(core: Core, history: History, manifest: Manifest) -> _Past:
     kept = [d for d in manifest.kept if d.detail != "folded"]
     held = frozenset(seq for d in kept for seq in range(d.first, d.last + 1))
-    noted = noting.noted(history.entries)
     return _Past(
         history=history,
         held=held,
         open=frozenset(
             e.seq
             for e in history.entries
-            if e.seq not in held and e.role != "system" and (not e.absence or e.seq in noted)
+            if e.seq not in held and e.role != "system" and (not e.absence or e.noted_by is not None)
         ),
         tasks=[t for t in map(as_task, core.store.tasks(core.id)) if t.summary and not _told(manifest, t)],
     )

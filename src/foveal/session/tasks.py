@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from functools import partial
 
 from foveal.errors import NotFoundError
-from foveal.events import Event, TaskCompleted, TaskStarted
+from foveal.events import Event, Reported, TaskCompleted, TaskStarted
+from foveal.pipeline.compact.due import Situation, new_task
 from foveal.pipeline.compact.envelope import neutral
 from foveal.pipeline.compact.extract import extractive
 from foveal.pipeline.compact.tasks import Task, shown
 from foveal.pipeline.compact.values import Answer
 from foveal.pipeline.history import History
+from foveal.pipeline.values import Scene
 from foveal.session import noting
-from foveal.session.answers import Answers
 from foveal.session.core import Core
+from foveal.session.measuring import unread
 from foveal.session.noting import Note
 from foveal.store import CompressionRecord, TaskRecord
 
@@ -36,10 +38,17 @@ class _Outcome:
 
 
 def start(core: Core, name: str) -> int:
+    """Begin a task: the one before is summarized, then volatile memory is cleared.
+
+    Whatever the session's preset: that is chosen for each window, while what a session remembers, and at
+    which level, is the session's own. So `compress` treats it, and so do tasks.
+    """
     with core.writing() as events:
         record = core.store.start_task(core.id, name, now=time.time())
         events.append(TaskStarted(session=core.name, task=record.number))
     _finish(core)
+    with core.writing() as events:
+        _clear(core, record, events)
     return record.number
 
 
@@ -75,17 +84,44 @@ def title(core: Core, seqs: Sequence[int], note: str) -> str:
     return ""
 
 
+def _clear(core: Core, task: TaskRecord, events: list[Event]) -> None:
+    """Leave out what was volatile before the task, until it is restored."""
+    history = core.ledger.history(core.aim())
+    gone = [history.entries[seq] for seqs in _volatile(core, history, task) for seq in seqs]
+    for entry in gone:
+        core.store.mark(core.id, entry.seq, absence="left out")
+    if gone:
+        tokens = sum(entry.tokens for entry in gone)
+        told = {"task": task.number, "removed": len(gone), "token_reduction": tokens}
+        events.append(Reported(name="context:cleared", session=core.name, payload=told))
+
+
+def _volatile(core: Core, history: History, task: TaskRecord) -> list[range]:
+    """The turns before a task of which nothing is to last, the calls that brought it aside."""
+    found = [item for item in unread(history) if item.index < task.first]
+    now = Situation(items=found, scores=(), scene=Scene(now=0.0), starting=as_task(task))
+    gone = {step.first for step in new_task(now, core.desk.fifth) if step.action == "drop"}
+    idle = gone | {item.index for item in found if item.kind == "tool_input"}
+    turns = sorted({history.turn_of(seq) for seq in gone} - _staying(history))
+    spans = [history.span(turn) for turn in turns if not history.absence(turn)]
+    whole = [range(first, last + 1) for first, last in spans]
+    return [seqs for seqs in whole if idle.issuperset(seqs)]
+
+
 def _finish(core: Core) -> None:
     """Summarise the tasks that are over and have no summary, and let these stand for their messages."""
     begun = time.perf_counter()
-    aim = core.aim()
-    noting.written_beforehand(core, aim, lambda answer: [_made(core, t, answer) for t in _over(core)])
-    with core.writing() as events:
-        answers = Answers(core.desk.library, aim.meter.text, better=False)
-        for task in _over(core):
-            made = _made(core, task, answers)
-            _keep(core, task, made, events, seconds=time.perf_counter() - begun)
-        answers.save()
+
+    def plan(answer: Answer) -> list[tuple[TaskRecord, _Outcome]]:
+        return [(task, _made(core, task, answer)) for task in _over(core)]
+
+    def act(made: list[tuple[TaskRecord, _Outcome]], events: list[Event]) -> None:
+        over = _over(core)  # somebody else may have finished one meanwhile
+        for task, outcome in made:
+            if task in over:
+                _keep(core, task, outcome, events, seconds=time.perf_counter() - begun)
+
+    noting.acted_on(core, core.aim(), plan, act)
 
 
 def _over(core: Core) -> list[TaskRecord]:
@@ -111,18 +147,21 @@ def _turns(history: History, task: TaskRecord) -> list[int]:
     """The turns of a task that can leave: whole, shown, neither fixed nor still to be answered."""
     if task.last is None or task.last < task.first:
         return []
-    newest = history.entries[-1]
-    answered = newest.role == "assistant" and not newest.calls
-    stay = {*history.pinned, *(() if answered else (noting.open_turn(history),))}
+    stay = _staying(history)
     inside = range(history.turn_of(task.first), history.turn_of(task.last) + 1)
+    free = [turn for turn in inside if turn not in stay and not history.absence(turn)]
     return [
         turn
-        for turn in inside
-        if turn not in stay
-        and not history.absence(turn)
-        and task.first <= min(noting.behind(history, turn))
-        and history.span(turn)[1] <= task.last
+        for turn, seqs in zip(free, noting.behind(history, free), strict=True)
+        if task.first <= seqs[0] and seqs[-1] <= task.last
     ]
+
+
+def _staying(history: History) -> set[int]:
+    """The turns that are fixed, and the one that is still to be answered."""
+    newest = history.entries[-1] if history.entries else None
+    answered = newest is not None and newest.role == "assistant" and not newest.calls
+    return {*history.pinned, *(() if answered else (noting.open_turn(history),))}
 
 
 def _keep(core: Core, task: TaskRecord, made: _Outcome, events: list[Event], *, seconds: float) -> None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from foveal import wire
 from foveal.events import Event, HistoryForked, MessagesAdded
-from foveal.model import Conversation, Entry, Format, Message
+from foveal.model import Conversation, Entry, Format, Message, Role
 from foveal.session.core import Core
 from foveal.session.drafts import carried, drafted, parting
-from foveal.session.noting import covered
 
 
 def extend(core: Core, messages: Any, format: Format | None) -> tuple[str, ...]:
@@ -27,6 +26,22 @@ def sync(core: Core, history: Any, format: Format | None) -> tuple[str, ...]:
         if part.fork is None:
             return append(core, messages[part.known :], events)
         return _fork(core, messages[part.known :], part.fork, events)
+
+
+def add(core: Core, message: Message) -> str:
+    """Store a message of the session's own."""
+    with core.writing() as events:
+        (id,) = append(core, [message], events, beside=True)
+    return id
+
+
+def worded(
+    role: Role, text: str, *, name: str, timestamp: float | None, metadata: Mapping[str, object] | None
+) -> Message:
+    """A plain message with what was said of it."""
+    given = {"name": name or None, "timestamp": timestamp, "metadata": metadata}
+    said = {key: value for key, value in given.items() if value is not None}
+    return wire.message_of({"role": role, "content": text, **said}, "plain", where="add")
 
 
 def append(
@@ -89,8 +104,7 @@ def _fork(core: Core, messages: Sequence[Message], at: int, events: list[Event])
 def _uncovered(core: Core, at: int) -> list[Entry]:
     """What a fork leaves behind. Its notes do not go along, so what they covered is shown again."""
     entries = core.ledger.entries
-    notes = [entry.seq for entry in entries[at:] if entry.stand_in]
-    shown = {seq for note in notes for seq in covered(entries, note)}
+    shown = {entry.seq for entry in entries if entry.noted_by is not None and entry.noted_by >= at}
     for seq in sorted(seq for seq in shown if seq < at):
         core.store.mark(core.id, seq, absence="")
     return [replace(entry, absence="") if entry.seq in shown else entry for entry in entries[at:]]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
@@ -28,6 +29,8 @@ SHORT = 6
 """Messages up to which each has its own line."""
 LINE = 100
 """Characters of such a line's text."""
+REMEMBERED = 8
+"""Conversations whose questions and topics are kept at hand."""
 RECENT = 200
 """Newest messages in which questions are looked for: an older one was answered or given up."""
 TOPICS = 8
@@ -83,23 +86,30 @@ def _line(said: Said) -> tuple[str, str]:
 
 
 def _long(said: Sequence[Said]) -> Arc:
-    heard = Overheard()
-    passages = [passage for each in said[-RECENT:] for passage in each.passages]
-    for passage in passages:
-        if passage.role == "tool":
-            heard.hear(passage.text)
     opening = next((line for each in said[:RECENT] for line in _own(each.passages, "user")), "")
     focus = next((line for each in reversed(said) for line in _own(each.passages, "user")), "")
     decided = distinct(record for each in said for record in each.records if record.kind == "decision")
-    own = (line for passage in passages for line in _own((passage,), passage.role) if not heard(line))
     began = f"It began with the user: {clipped(opening, LINE)}\n" if opening else ""
+    questions, about = _lately(tuple(each.passages for each in said[-RECENT:]))
     return Arc(
         arc=f"{began}{len(said):,} messages. Decisions on record: {len(decided):,}.",
         decisions=tuple(f"{_speaker(each.role)}: {neutral(each.text)}" for each in decided),
-        open_questions=tuple(line for line in _open(passages) if not heard(line)),
+        open_questions=questions,
         current_focus=clipped(focus, 2 * LINE) or None,
-        key_topics=tuple(topics(own, TOPICS)),
+        key_topics=about,
     )
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _lately(said: tuple[tuple[Passage, ...], ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Open questions and topics of the newest messages. Fitting a window asks for the same several times."""
+    heard = Overheard()
+    passages = [passage for each in said for passage in each]
+    for passage in passages:
+        if passage.role == "tool":
+            heard.hear(passage.text)
+    own = (line for passage in passages for line in _own((passage,), passage.role) if not heard(line))
+    return tuple(line for line in _open(passages) if not heard(line)), tuple(topics(own, TOPICS))
 
 
 def _own(passages: Sequence[Passage], role: str) -> list[str]:

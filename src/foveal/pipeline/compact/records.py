@@ -7,8 +7,10 @@ the model's, unless the sentence repeats what a tool, a file or the web said: wh
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import Literal
 
@@ -27,6 +29,10 @@ HEARD = 1 << 17
 """Runs of words that are remembered, those of the longest text aside; the oldest half goes first."""
 TELLING = 1 << 18
 """Runs that are remembered besides: those of sentences that could be records, however much else is heard."""
+SHORT = 1 << 14
+"""Characters of a text whose runs are kept at hand."""
+KEPT = 512
+"""Such texts, those heard last."""
 LOOKED_AT = 100_000
 """Characters of each end of a text that are mined."""
 TYPED: frozenset[Kind | None] = frozenset(
@@ -71,16 +77,31 @@ class Overheard:
     def hear(self, text: str) -> None:
         if (mark := hash(text)) in self._texts:
             return
-        told = sentences(_WORDLESS.sub("\n", text))
-        aged = self._runs.add(chain(_runs(_words(text)), map(_short, told)))
-        self._telling.add(_telling(told))
+        runs, telling = _kept_marks(text) if len(text) <= SHORT else _marks(text)
+        aged = self._runs.add(runs)
+        self._telling.add(telling)
         if aged or len(self._texts) >= _TEXTS:
             self._texts.clear()
         self._texts.add(mark)
 
     def __call__(self, sentence: str) -> bool:
         runs = [short] if (short := _short(sentence)) else _runs(_words(sentence))
-        return any(run in self._telling or run in self._runs for run in runs)
+        return any(mark in self._telling or mark in self._runs for mark in map(hash, runs))
+
+
+def _marks(text: str) -> tuple[Sequence[int], Sequence[int]]:
+    """What a text is recognised by: all its runs, and those that are remembered longest. Each by its hash."""
+    told = sentences(_WORDLESS.sub("\n", text))
+    runs = chain(_runs(_words(text)), map(_short, told))
+    return _hashed(runs), _hashed(_telling(told))
+
+
+_kept_marks = lru_cache(maxsize=KEPT)(_marks)
+"""Whoever tells of a history hears all of it again."""
+
+
+def _hashed(runs: Iterable[str]) -> Sequence[int]:
+    return array("q", map(hash, filter(None, runs)))  # eight bytes each, where the words are a hundred
 
 
 class _Latest:
@@ -88,17 +109,17 @@ class _Latest:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._new: set[str] = set()
-        self._old: set[str] = set()
+        self._new: set[int] = set()
+        self._old: set[int] = set()
 
-    def add(self, runs: Iterable[str]) -> bool:
+    def add(self, runs: Iterable[int]) -> bool:
         """True: the older half of what was remembered went to make room."""
         if full := len(self._new) > self._limit // 2:
             self._old, self._new = self._new, set()
-        self._new.update(filter(None, runs))
+        self._new.update(runs)
         return full
 
-    def __contains__(self, run: str) -> bool:
+    def __contains__(self, run: int) -> bool:
         return run in self._new or run in self._old
 
 
