@@ -10,13 +10,13 @@ import typer
 
 import foveal
 from foveal.cli import output
+from foveal.cli.progress import noted
 from foveal.cli.reading import Source, read_data
 from foveal.cli.shell import Json, catalogue, shell_of
 from foveal.cli.windows import Budget, Model, Task
-from foveal.errors import NotFoundError
-from foveal.pipeline.explain import Line, decision_about, detail, lines
-from foveal.session import Comparison, Session
-from foveal.window import Manifest
+from foveal.pipeline.explain import Line, lines
+from foveal.session import Comparison, diffing
+from foveal.session.why import Why
 
 
 def explain(
@@ -35,32 +35,55 @@ def explain(
     Of what was left out, those nearest to the cut, and what would have kept them.
     """
     with shell_of(context).session() as session:
-        manifest = session.manifest(build)
-        seq = _position(session, message, manifest) if message else -1
+        found = session.why(message, build=build) if message else session.manifest(build)
     if json:
-        output.tell(decision_about(manifest, seq) if message else manifest)
+        output.tell(found.decision if isinstance(found, Why) else found)
         return
-    for line in detail(manifest, seq) if message else lines(manifest):
+    for line in _in_words(found) if isinstance(found, Why) else lines(found):
         output.say(_coloured(line))
 
 
-def _position(session: Session, id: str, manifest: Manifest) -> int:
-    """Where a message stands in the history that a build saw."""
-    found = next((entry for entry in session.entries() if id in (entry.id, entry.handle)), None)
-    if found is None:
-        raise NotFoundError(
-            f"session `{session.name}` has no message {id!r}", remedy="`foveal export --ids` lists them"
-        )
-    if manifest.record.get("branch", str(session.branch)) != str(session.branch):
-        raise NotFoundError(
-            "the history was edited after that build: its positions are those of the branch that was left",
-            remedy="see the whole of it without `--message`, or name a later build",
-        )
-    if decision_about(manifest, found.seq) is None:
-        raise NotFoundError(
-            f"message {id!r} came after that build", remedy="name a later build, or build a window now"
-        )
-    return found.seq
+def why(
+    context: typer.Context,
+    id: Annotated[str, typer.Argument(metavar="ID", help="Of a message, or its handle.")],
+    *,
+    build: Annotated[int | None, typer.Option(metavar="N", help="Its number; the newest by default.")] = None,
+    json: Json = False,
+) -> None:
+    """Say why a message was in a build's window or not, and what would have changed that.
+
+    The tokens and the score are found by making the build again; nothing is stored.
+    """
+    with shell_of(context).session() as session, noted("making the build again; it may take a while"):
+        found = session.why(id, build=build)
+    if json:
+        output.tell(found)
+        return
+    for line in _in_words(found):
+        output.say(_coloured(line))
+
+
+def _in_words(found: Why) -> Iterator[Line]:
+    for at, text in enumerate(found.text.splitlines()):
+        look = found.decision.verdict if text.startswith("verdict") else ""
+        yield Line(text, look if at else "title")
+
+
+def diff(
+    context: typer.Context,
+    a: Annotated[int, typer.Argument(metavar="A", help="The number of a build.")],
+    b: Annotated[int, typer.Argument(metavar="B", help="The number of another.")],
+    *,
+    json: Json = False,
+) -> None:
+    """Say what entered the window from one build to another, what left it, and why."""
+    with shell_of(context).session() as session:
+        found = session.diff(a, b)
+    if json:
+        output.tell(found)
+        return
+    for line in diffing.lines(found):
+        output.say(_coloured(line))
 
 
 def _coloured(line: Line) -> str:
@@ -123,7 +146,7 @@ def compare(  # noqa: PLR0913 — every option it has, by name
 
 def _table(found: Comparison) -> Iterator[str]:
     messages, tokens = output.counted(found.messages, "message"), output.counted(found.tokens, "token")
-    yield f"{messages}, {tokens}{_dollars(', sent whole ', found.cost)}"
+    yield f"{messages}, {tokens}{dollars(', sent whole ', found.cost)}"
     reader = f" for {found.model}" if found.model else ""
     yield f"budget {found.budget:,}, counted with {found.counter}{reader}"
     yield ""
@@ -134,8 +157,8 @@ def _table(found: Comparison) -> Iterator[str]:
             f"{row.tokens:,}",
             f"{row.messages:,}",
             *(f"{row.kinds[kind]:,}" for kind in ("user", "assistant", "tool_calls", "tool_output")),
-            _dollars("", row.cost),
-            _dollars("", row.cost_cached),
+            dollars("", row.cost),
+            dollars("", row.cost_cached),
             f"{row.milliseconds:,.0f}",
         ]
         for row in found.presets
@@ -156,6 +179,8 @@ def _notes(found: Comparison) -> Iterator[str]:
         yield f"Invalid, with the number of the provider's rules that are broken: {', '.join(broken)}."
     else:
         yield f"Invalid: 0 of {len(found.presets)}. Every window is one that the provider accepts."
+    for name, why in found.refused.items():
+        yield f"No window from {name}: {why}."
     if found.cost is None:
         yield "No prices: " + (f"none are known for `{found.model}`." if found.model else "name a --model.")
     else:
@@ -165,7 +190,7 @@ def _notes(found: Comparison) -> Iterator[str]:
         )
 
 
-def _dollars(before: str, amount: float | None) -> str:
+def dollars(before: str, amount: float | None) -> str:
     """An amount with the digits that tell small ones apart; nothing for one that nobody knows."""
     if amount is None:
         return ""

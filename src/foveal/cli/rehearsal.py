@@ -12,9 +12,9 @@ from typing import Any
 
 from foveal import catalog, wire
 from foveal.cli import demo_session
-from foveal.model import Message
 from foveal.session import Foveal, Hit, Session
-from foveal.session.target import Target, target
+from foveal.session.requests import broken, calls, sent
+from foveal.session.target import target
 from foveal.window import Window
 
 BUDGET = 16_000
@@ -57,7 +57,7 @@ def rehearse(budget: int = BUDGET) -> Rehearsal:
     aim = target(demo_session.MODEL, "openai")
     loaded = wire.load(history, format="openai").messages
     sizes = tuple(map(aim.meter.message, loaded))
-    asked = [at for at in range(1, len(history) + 1) if _asks(history, at)]
+    asked = calls(loaded)
     prices = catalog.prices(demo_session.MODEL)
     naive = [_naive(history, sizes, at, budget - aim.meter.request) for at in asked]
     with Foveal(":memory:") as fov:
@@ -73,8 +73,8 @@ def rehearse(budget: int = BUDGET) -> Rehearsal:
         requests=len(asked),
         naive_refused=sum(bool(wire.check({"messages": cut}, "openai")) for cut in naive),
         naive_ruleless=sum(history[1] not in cut for cut in naive),
-        refused=sum(bool(wire.check(window.request, "openai")) for window in windows),
-        over=sum(_counted(window, aim) > budget for window in windows),
+        refused=sum(broken(window) > 0 for window in windows),
+        over=sum(aim.price(sent(window), "") > budget for window in windows),
         sent=sum(window.tokens for window in windows),
         sent_whole=sum(aim.meter.request + sum(sizes[:at]) for at in asked),
         largest=max(window.tokens for window in windows),
@@ -85,12 +85,6 @@ def rehearse(budget: int = BUDGET) -> Rehearsal:
         hits=hits,
         original=original,
     )
-
-
-def _asks(history: Sequence[dict[str, Any]], at: int) -> bool:
-    """Whether the model is called when the history is that long."""
-    asked = history[at - 1]["role"] in ("user", "tool")
-    return asked and (at == len(history) or history[at]["role"] == "assistant")
 
 
 def _managed(
@@ -124,9 +118,3 @@ def _to_the_first_outside(window: Window, hits: Sequence[Hit]) -> Iterator[Hit]:
         yield hit
         if hit.text not in inside:
             return
-
-
-def _counted(window: Window, aim: Target) -> int:
-    """The window counted again, from what would be sent."""
-    sent: Sequence[Message] = wire.load(window.messages, format="openai").messages
-    return aim.price(sent, "")

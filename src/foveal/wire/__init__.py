@@ -9,10 +9,15 @@ from foveal.wire.jsontext import address, to_json
 from foveal.wire.load import load, message_of
 from foveal.wire.make import answer, note, text_message
 from foveal.wire.stored import rendered, reread
+from foveal.wire.tools import RECALL, SEARCH, answered, call_of, offers_recall, tool_definitions
 
 __all__ = [
+    "RECALL",
+    "SEARCH",
     "address",
     "answer",
+    "answered",
+    "call_of",
     "cap_markers",
     "check",
     "detect",
@@ -21,9 +26,11 @@ __all__ = [
     "load",
     "message_of",
     "note",
+    "offers_recall",
     "rendered",
     "reread",
     "rules",
     "text_message",
     "to_json",
+    "tool_definitions",
 ]

@@ -1,0 +1,134 @@
+"""Snippets and room in → those worth their tokens, chosen together, and the note that tells them.
+
+A snippet is worth the names in it that the window does not tell yet, and what it is: a question of the
+user's, a failure, a decision. The best for its length goes first; a value only ever falls, when another one
+tells the same names, so one that did not fall is the best.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+
+from foveal.pipeline.compact.envelope import END
+from foveal.pipeline.compact.naming import weight
+from foveal.pipeline.compact.snippets import Snippet
+from foveal.pipeline.summary import MARK
+
+LABEL = 4
+"""Tokens of the mark before what is told of a message."""
+LEAST = 24
+"""Tokens of room below which nothing is told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worth:
+    """What snippets are worth. Chosen on recorded agent runs, by what `benchmarks/foveated.py` measures."""
+
+    bent: float = 0.7
+    """Value is weighed against tokens to this power."""
+    asked: float = 6.0
+    failed: float = 4.0
+    decided: float = 5.0
+    """What the beginning of such a message is worth beside its names."""
+    own_words: float = 3.0
+    """Times: names that the user wrote."""
+    fades: float = 3.0
+    """Rooms of tokens further back, what a name is worth halves."""
+    faded: float = 0.3
+    """But not below this."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Digest:
+    """The chosen snippets, in order, and how far out the others were."""
+
+    chosen: tuple[Snippet, ...] = ()
+    values: Mapping[int, float] = field(default_factory=dict)
+    """By message, what the chosen snippets of it are worth."""
+    cut: float = 0.0
+    """Value for its length of the first snippet that did not fit; 0 where all did."""
+
+
+def choose(
+    snippets: Sequence[Snippet],
+    room: int,
+    known: Set[str],
+    *,
+    worth: Worth,
+    back: Callable[[int], float],
+) -> Digest:
+    """The most telling snippets within `room` tokens.
+
+    `known`: names that the window tells already. `back`: rooms of tokens that a message lies behind.
+    """
+    if room < LEAST:
+        return Digest()
+    scale = _Scale(snippets, known, worth, back)
+    heap = [(-scale.density(snippet), at) for at, snippet in enumerate(snippets)]
+    heapq.heapify(heap)
+    chosen: list[Snippet] = []
+    values: dict[int, float] = {}
+    cut = 0.0
+    while heap and room >= LABEL:
+        claimed, at = heapq.heappop(heap)
+        snippet = snippets[at]
+        now = -scale.density(snippet)
+        if now > claimed:
+            heapq.heappush(heap, (now, at))
+            continue
+        if now == 0.0:
+            break
+        cost = snippet.tokens + (0 if snippet.seq in values else LABEL)
+        if cost > room:
+            cut = max(cut, -now)
+            continue
+        room -= cost
+        values[snippet.seq] = values.get(snippet.seq, 0.0) + scale.value(snippet)
+        chosen.append(snippet)
+        scale.tell(snippet)
+    return Digest(chosen=tuple(chosen), values=values, cut=cut)
+
+
+class _Scale:
+    """What snippets are worth beside what is told already."""
+
+    def __init__(
+        self, snippets: Sequence[Snippet], known: Set[str], worth: Worth, back: Callable[[int], float]
+    ) -> None:
+        self._told = set(known)
+        self._begun: set[str] = set()
+        self._worth = worth
+        messages = {snippet.seq for snippet in snippets}
+        self._fade: dict[int, float] = {
+            seq: max(worth.faded, 0.5 ** (back(seq) / worth.fades)) for seq in messages
+        }
+        self._landmarks = {"asked": worth.asked, "failed": worth.failed, "decided": worth.decided}
+
+    def value(self, snippet: Snippet) -> float:
+        named = sum(weight(name) for name in snippet.names if name not in self._told)
+        named *= self._fade[snippet.seq] * (self._worth.own_words if snippet.voice == "user" else 1.0)
+        if snippet.text in self._begun:
+            return named
+        return named + self._landmarks.get(snippet.landmark, 0.0)
+
+    def density(self, snippet: Snippet) -> float:
+        length: float = snippet.tokens**self._worth.bent
+        return self.value(snippet) / length
+
+    def tell(self, snippet: Snippet) -> None:
+        self._told.update(snippet.names)
+        self._begun.add(snippet.text)
+
+
+def note_text(chosen: Sequence[Snippet]) -> str:
+    """The note: what is told of each message, in order, under whose words they are."""
+    lines = [MARK]
+    before = None
+    for snippet in sorted(chosen, key=lambda each: (each.seq, each.number)):
+        place = (snippet.seq, snippet.voice)
+        mark = "" if place == before else f"[{snippet.voice} {snippet.seq + 1}] "
+        lines.append(mark + snippet.text)
+        before = place
+    return "\n".join((*lines, END))

@@ -1,0 +1,198 @@
+"""Two builds of a session in → what entered the window, what left it, what is there in other detail, and why.
+
+Positions are those of one branch of the history. Where it was edited between the builds, the same position
+is another message, and there is nothing to compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+
+from foveal.errors import NotFoundError
+from foveal.model import Entry
+from foveal.pipeline.explain import WIDTH, Line, Look, terse
+from foveal.session.building import built
+from foveal.session.core import Core
+from foveal.session.records import read_manifest
+from foveal.store import BuildRecord
+from foveal.window import Decision, Manifest
+
+GROUPS = 12
+"""Groups of messages with the same reasons that a text shows, the largest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """A run of messages that both builds decided about in one way each."""
+
+    first: int
+    last: int
+    """Positions, both included."""
+    ids: tuple[str, ...]
+    tokens: int
+    """Of the messages as they are stored."""
+    before: Decision | None
+    """None: they came after that build."""
+    after: Decision | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One of the two builds."""
+
+    build: int
+    preset: str
+    model: str
+    budget: int
+    tokens: int
+    parts: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diff:
+    """What is another from build to build."""
+
+    a: Side
+    b: Side
+    entered: tuple[Changed, ...]
+    left: tuple[Changed, ...]
+    changed: tuple[Changed, ...]
+    """In both, in other detail."""
+    stayed: int
+    """Messages that are in both alike."""
+
+    @property
+    def text(self) -> str:
+        """All of it for a person at a terminal."""
+        return "\n".join(line.text for line in lines(self))
+
+
+def diff(core: Core, a: int, b: int) -> Diff:
+    with core.reading():
+        records = [built(core, number) for number in (a, b)]
+        manifests = [read_manifest(record) for record in records]
+        _check(core, manifests, (a, b))
+        runs = list(_runs(core.ledger.entries, *manifests))
+    sides = [_side(*each) for each in zip(records, manifests, strict=True)]
+    moved = [(_shown(run.before), _shown(run.after), run) for run in runs]
+    return Diff(
+        a=sides[0],
+        b=sides[1],
+        entered=tuple(run for was, now, run in moved if now and not was),
+        left=tuple(run for was, now, run in moved if was and not now),
+        changed=tuple(run for was, now, run in moved if was and now and was != now),
+        stayed=sum(len(run.ids) for was, now, run in moved if was and was == now),
+    )
+
+
+def _check(core: Core, manifests: Sequence[Manifest], numbers: tuple[int, int]) -> None:
+    """Both must be of the branch that the session is on: the store tells of no other."""
+    here = str(core.ledger.head.branch)
+    for manifest, number in zip(manifests, numbers, strict=True):
+        if manifest.record.get("branch", here) != here:
+            raise NotFoundError(
+                f"the history was edited after build {number}: its positions are those of the branch that "
+                "was left",
+                remedy="name two builds from after the edit; `explain` shows this one",
+            )
+
+
+def _side(record: BuildRecord, manifest: Manifest) -> Side:
+    return Side(
+        build=record.number,
+        preset=record.preset,
+        model=record.model,
+        budget=record.budget,
+        tokens=record.tokens,
+        parts=manifest.parts,
+    )
+
+
+def _runs(entries: Sequence[Entry], before: Manifest, after: Manifest) -> Iterator[Changed]:
+    """The messages that either build saw, cut wherever either decided anew."""
+    stops = sorted({decision.last + 1 for each in (before, after) for decision in each.decisions})
+    first, places = 0, [0, 0]
+    for stop in stops:
+        now = [_at(each.decisions, at) for each, at in zip((before, after), places, strict=True)]
+        run = entries[first:stop]
+        yield Changed(
+            first=first,
+            last=stop - 1,
+            ids=tuple(entry.id for entry in run),
+            tokens=sum(entry.tokens for entry in run),
+            before=now[0],
+            after=now[1],
+        )
+        places = [at + (d is not None and d.last < stop) for at, d in zip(places, now, strict=True)]
+        first = stop
+
+
+def _at(decisions: Sequence[Decision], place: int) -> Decision | None:
+    return decisions[place] if place < len(decisions) else None
+
+
+def _shown(decision: Decision | None) -> str:
+    """In which detail it is in; empty where it is not."""
+    return decision.detail if decision and decision.verdict == "kept" else ""
+
+
+def lines(found: Diff) -> Iterator[Line]:
+    """The difference line by line."""
+    yield Line(f"build {found.a.build} → {found.b.build}", "title")
+    for name in ("preset", "model", "budget", "tokens"):
+        values = getattr(found.a, name), getattr(found.b, name)
+        yield from [Line(_step(name, *values))] * any(values)
+    parts = dict.fromkeys((*found.a.parts, *found.b.parts))
+    for part in parts:
+        yield Line(_step(f"  {part}", found.a.parts.get(part, 0), found.b.parts.get(part, 0)))
+    looks: tuple[tuple[str, Sequence[Changed], Look], ...] = (
+        ("entered", found.entered, "kept"),
+        ("left", found.left, "left out"),
+        ("in other detail", found.changed, ""),
+    )
+    for title, runs, look in looks:
+        yield from _section(title, runs, look)
+    yield Line("")
+    yield Line(f"{found.stayed:,} messages are in both alike")
+
+
+def _step(name: str, before: object, after: object) -> str:
+    told = [f"{value:,}" if isinstance(value, int) else str(value) for value in (before, after)]
+    return f"{name:<12}{told[0]}" if before == after else f"{name:<12}{told[0]} → {told[1]}"
+
+
+def _section(title: str, runs: Sequence[Changed], look: Look) -> Iterator[Line]:
+    """The runs by their reasons: what befell many messages alike is said once."""
+    if not runs:
+        return
+    yield Line("")
+    yield Line(f"{title}: {_size(runs)}", "title")
+    alike: dict[tuple[str, str], list[Changed]] = {}
+    for run in runs:
+        alike.setdefault((_reason(run.before), _reason(run.after)), []).append(run)
+    largest = sorted(alike.items(), key=lambda pair: -sum(run.tokens for run in pair[1]))
+    for (was, now), group in largest[:GROUPS]:
+        places = ", ".join(map(_places, group))
+        texts = (f"  {places}: {_size(group)}", f"    was {was}", f"    is {now}")
+        for text in texts:
+            indent = " " * (len(text) - len(text.lstrip()) + 2)
+            yield from (Line(each, look) for each in wrap(text, WIDTH, subsequent_indent=indent))
+    if rest := [run for _, group in largest[GROUPS:] for run in group]:
+        yield Line(f"  and {_size(rest)} more", look)
+
+
+def _size(runs: Sequence[Changed]) -> str:
+    messages = sum(len(run.ids) for run in runs)
+    return f"{messages:,} message{'s' * (messages != 1)}, {sum(run.tokens for run in runs):,} tokens"
+
+
+def _places(run: Changed) -> str:
+    return f"{run.first + 1}" if run.first == run.last else f"{run.first + 1}–{run.last + 1}"
+
+
+def _reason(decision: Decision | None) -> str:
+    if decision is None:
+        return "not there yet"
+    return f"{_shown(decision) or 'out'}: {terse(decision, set()).because}"

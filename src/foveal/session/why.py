@@ -1,0 +1,171 @@
+"""A message and a build in → why it was in that window or not, and what would have changed that.
+
+The numbers are found by making the build again: with that many tokens more the decision is another, with one
+fewer it is not. Where a build cannot be made again, the words say what its record tells.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from foveal.errors import NotFoundError
+from foveal.model import Entry
+from foveal.pipeline.explain import Line, decision_about, detail
+from foveal.pipeline.history import EMPTY, ERASED, LEFT_OUT
+from foveal.pipeline.nearly import FIXED, Cut, crossing, worth
+from foveal.session.again import Again, material_of
+from foveal.session.building import built
+from foveal.session.core import Core
+from foveal.session.records import read_manifest
+from foveal.window import Decision, Manifest
+
+GONE = {
+    ERASED: "nothing brings it back",
+    LEFT_OUT: "`restore` lets it in again",
+    EMPTY: "no budget brings it in",
+}
+UNSURE = "more exactly nobody can say: what the build was asked for beside its budget is not stored"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """The decision about one message in a build."""
+
+    id: str
+    build: int
+    preset: str
+    place: int
+    """Its position in the history, from 0."""
+    decision: Decision
+    """In or out, the detail, the reason, the score by part, the slot; together with the rest of its turn."""
+    tokens: int | None = None
+    """Tokens of budget that change the decision while one fewer does not: more for what is left out or not
+    in full, fewer, below 0, for what is in; None where no budget does, or nobody can say."""
+    score: float | None = None
+    """The score that brings it in while the next lower one does not; None likewise."""
+    otherwise: str
+    """The same in words, or why there is no number."""
+    text: str
+    """All of it for a person at a terminal."""
+
+
+def why(core: Core, id: str, build: int | None) -> Why:
+    record = built(core, build)
+    told, material = read_manifest(record), material_of(core, record)
+    with core.reading():
+        entry = _entry(core, id, told)
+        again = Again(core, record, told, material)
+        manifest = again.faithful()
+        decision = _decision(manifest or told, entry)
+        tokens = score = None
+        if manifest and decision.because not in GONE and not _fixed(decision):
+            tokens = _tokens(again, manifest, decision, entry.seq)
+            score = _score(again, manifest, decision, entry.seq)
+    otherwise = _words(decision, tokens, score, manifest or told, sure=manifest is not None)
+    found = Why(
+        id=entry.id,
+        build=record.number,
+        preset=told.preset,
+        place=entry.seq,
+        decision=decision,
+        tokens=tokens,
+        score=score,
+        otherwise=otherwise,
+        text="",
+    )
+    return replace(found, text="\n".join(line.text for line in lines(manifest or told, found)))
+
+
+def lines(manifest: Manifest, found: Why) -> Iterator[Line]:
+    return detail(manifest, found.place, otherwise=found.otherwise)
+
+
+def _entry(core: Core, id: str, manifest: Manifest) -> Entry:
+    """The message, if the build saw it."""
+    place = core.located(id)
+    if manifest.record.get("branch", str(core.ledger.head.branch)) != str(core.ledger.head.branch):
+        raise NotFoundError(
+            "the history was edited after that build: its positions are those of the branch that was left",
+            remedy="`explain` shows the whole of it; or name a later build",
+        )
+    if not place.current:
+        raise NotFoundError(
+            f"message {id!r} is on a branch that the session left", remedy="`entries` gives those it has"
+        )
+    return place.entry
+
+
+def _decision(manifest: Manifest, entry: Entry) -> Decision:
+    found = decision_about(manifest, entry.seq)
+    if found is None:
+        raise NotFoundError(
+            f"message {entry.id!r} came after that build", remedy="name a later build, or build a window now"
+        )
+    return found
+
+
+def _fixed(decision: Decision) -> bool:
+    return decision.verdict == "kept" and decision.detail == "full" and decision.because.startswith(FIXED)
+
+
+def _changed(before: Decision, after: Manifest | None, seq: int) -> bool:
+    """Is it in now, or in full now, or no more?"""
+    found = decision_about(after, seq) if after else None
+    if before.verdict == "left out":
+        return found is not None and found.verdict == "kept"
+    whole = found is not None and (found.verdict, found.detail) == ("kept", "full")
+    return whole if before.detail != "full" else not whole
+
+
+def _tokens(again: Again, manifest: Manifest, decision: Decision, seq: int) -> int | None:
+    budget = manifest.budget
+    if decision.verdict == "kept" and decision.detail == "full":
+        fewer = crossing(lambda n: _changed(decision, again.made(budget - n), seq), budget - 1)
+        # Where there is no window at all, nothing was decided about this message.
+        return None if fewer is None or again.made(budget - fewer) is None else -fewer
+    guess = Cut(manifest).lacks(decision) if decision.verdict == "left out" else 0
+    return crossing(
+        lambda n: _changed(decision, again.made(budget + n), seq),
+        max(0, again.most - budget),
+        (guess, guess - 1),
+    )
+
+
+def _score(again: Again, manifest: Manifest, decision: Decision, seq: int) -> float | None:
+    """The lowest, in steps of the digits that scores are told with, that brings a left-out message in."""
+    cut, score = Cut(manifest), worth(decision)
+    if not again.scored or score is None or decision.verdict == "kept":
+        return None
+    steps = 10**cut.digits
+    own = math.floor(score.total * steps)
+    best = max(found.total for each in manifest.decisions if (found := worth(each)))
+    above = cut.above(decision)
+    guess = 0 if above is None else math.floor(above * steps) - own
+
+    def enough(more: int) -> bool:
+        return _changed(decision, again.made(manifest.budget, scores=(seq, (own + more) / steps)), seq)
+
+    more = crossing(enough, math.ceil(best * steps) - own + 1, (guess + 1, guess))
+    return None if more is None else (own + more) / steps
+
+
+def _words(
+    decision: Decision, tokens: int | None, score: float | None, manifest: Manifest, *, sure: bool
+) -> str:
+    if decision.because in GONE:
+        return GONE[decision.because]
+    whole, cut = decision.verdict == "kept" and decision.detail == "full", Cut(manifest)
+    if not sure and not _fixed(decision):
+        told = cut.keeps(decision)
+        return f"{told}; {UNSURE}" if told else UNSURE
+    if whole and tokens is None:
+        return "it is in with every budget"
+    if whole and tokens is not None:
+        fewer = -tokens
+        return f"not in, or not in full, with {fewer:,} fewer tokens of budget; in with {fewer - 1:,} fewer"
+    goal = "in" if decision.verdict == "left out" else "in full"
+    ways = [] if tokens is None else [f"with {tokens:,} more tokens of budget, not with {tokens - 1:,}"]
+    ways += [] if score is None else [f"with a score of {cut.score(score)}"]
+    return f"{goal} {'; or '.join(ways)}" if ways else f"no budget brings it {goal}"

@@ -1,0 +1,130 @@
+"""What the water marks promise: a refocus where the next kept token costs more than it is worth."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from foveal.pipeline.plan.marks import Course, Marks, Rates, marks
+
+ANTHROPIC = Rates(input=3.0, read=0.3, write=3.75, seconds=300)
+OPENAI = Rates(input=1.25, read=0.125)
+PRICE = st.floats(0.0, 100.0)
+RATES = st.builds(
+    Rates,
+    input=PRICE | st.none(),
+    read=PRICE | st.none(),
+    write=PRICE | st.none(),
+    seconds=st.floats(0, 1e6) | st.none(),
+)
+COURSES = st.builds(
+    Course,
+    room=st.integers(1, 2_000_000),
+    fixed=st.integers(0, 3_000_000),
+    growth=st.floats(0, 1e5),
+    turns=st.integers(0, 10_000),
+    turns_left=st.integers(0, 10_000) | st.none(),
+    seconds_between=st.floats(0, 1e6) | st.none(),
+)
+
+
+def course(
+    room: int = 32_000,
+    *,
+    growth: float = 290,
+    fixed: int = 0,
+    left: int | None = None,
+    between: float | None = None,
+) -> Course:
+    return Course(room=room, growth=growth, fixed=fixed, turns=500, turns_left=left, seconds_between=between)
+
+
+def share(found: Marks, room: int) -> float:
+    return round(found.low / room, 2)
+
+
+@pytest.mark.parametrize("room", [16_000, 32_000])
+def test_where_a_write_costs_twelve_reads_about_half_is_kept_and_the_window_is_filled(room: int) -> None:
+    found = marks(course(room), ANTHROPIC)
+    assert found.high == room
+    assert 0.51 <= share(found, room) <= 0.55
+
+
+def test_where_a_write_costs_no_more_than_input_a_little_more_is_kept() -> None:
+    assert share(marks(course(), OPENAI), 32_000) == 0.58
+
+
+def test_without_prices_the_marks_are_nine_and_six_tenths() -> None:
+    assert marks(course(), Rates()) == Marks(high=28_800, low=19_200, back=0)
+
+
+@pytest.mark.parametrize("rates", [Rates(input=1, read=1), Rates(input=1, read=1.5, write=1.25)])
+def test_without_a_discount_for_reads_nothing_is_held_back(rates: Rates) -> None:
+    assert marks(course(), rates) == Marks(high=32_000, low=32_000, back=0)
+
+
+@pytest.mark.parametrize(("between", "low"), [(299, 0.54), (300, 1.0)])
+def test_a_cache_that_has_expired_by_the_next_turn_holds_nothing_back(between: float, low: float) -> None:
+    assert share(marks(course(between=between), ANTHROPIC), 32_000) == low
+
+
+@pytest.mark.parametrize("rates", [ANTHROPIC, Rates()])
+def test_a_window_of_a_few_turns_is_filled_to_the_top(rates: Rates) -> None:
+    assert marks(course(4_000), rates) == Marks(high=4_000, low=4_000, back=0)
+
+
+def test_the_slack_holds_at_least_eight_turns_or_there_is_none() -> None:
+    for room in range(1_000, 20_000, 250):
+        found = marks(course(room), ANTHROPIC)
+        assert found.low == room or found.high - found.low >= 8 * 290 - 1
+
+
+def test_the_fixed_prefix_is_kept_beside_the_marks_and_never_touched() -> None:
+    bare, prefixed = marks(course(30_000), ANTHROPIC), marks(course(32_000, fixed=2_000), ANTHROPIC)
+    assert (prefixed.high, prefixed.low, prefixed.back) == (bare.high + 2_000, bare.low + 2_000, 2_000)
+
+
+def test_no_more_is_set_free_than_the_turns_left_will_fill() -> None:
+    assert marks(course(left=20), ANTHROPIC).low == 32_000 - 20 * 290
+
+
+def test_a_refocus_that_serves_few_turns_leaves_the_beginning_alone() -> None:
+    few, many = marks(course(left=5, fixed=2_000), ANTHROPIC), marks(course(left=20, fixed=2_000), ANTHROPIC)
+    assert (few.back, many.back) == (32_000 - 10 * 290, 2_000)
+
+
+def test_unknown_turns_left_are_as_many_as_there_were() -> None:
+    known = Course(room=32_000, growth=290, turns=7, turns_left=30)
+    assert marks(known, ANTHROPIC) == marks(
+        Course(room=32_000, growth=290, turns=30, turns_left=None), ANTHROPIC
+    )
+
+
+@given(COURSES, RATES)
+def test_the_marks_are_always_in_order(how: Course, rates: Rates) -> None:
+    found = marks(how, rates)
+    assert 0 <= found.back <= found.low <= found.high <= how.room
+    assert found.low > 0
+
+
+@given(st.floats(0.01, 1), st.floats(0.01, 1), st.integers(1_000, 500_000))
+def test_the_cheaper_a_read_the_lower_the_mark(one: float, other: float, room: int) -> None:
+    cheap, dear = sorted((one, other))
+    found = [marks(course(room), Rates(input=1, read=read)) for read in (cheap, dear)]
+    assert found[0].low <= found[1].low
+
+
+@given(st.floats(1, 3), st.floats(1, 3), st.integers(1_000, 500_000))
+def test_the_dearer_a_write_the_lower_the_mark(one: float, other: float, room: int) -> None:
+    cheap, dear = sorted((one, other))
+    found = [marks(course(room), Rates(input=1, read=0.1, write=write)) for write in (cheap, dear)]
+    assert found[1].low <= found[0].low
+
+
+@given(st.floats(0.01, 1), st.floats(1, 3), st.floats(1, 1_000), st.integers(1_000, 500_000))
+def test_only_the_ratio_of_the_prices_counts(read: float, write: float, unit: float, room: int) -> None:
+    assume(write / read > 1.001)
+    one = marks(course(room), Rates(input=1, read=read, write=write))
+    other = marks(course(room), Rates(input=unit, read=unit * read, write=unit * write))
+    assert abs(one.low - other.low) <= 1
