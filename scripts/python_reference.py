@@ -19,11 +19,28 @@ from typing import Any, get_args
 import foveal
 from foveal import events, model
 from foveal.errors import FovealError
+from foveal.knowledge.values import (
+    Depth,
+    Memory,
+    MemoryKind,
+    Origin,
+    Predicted,
+    Prediction,
+    PredictionLedger,
+    Presence,
+    Profile,
+    Thing,
+)
 from foveal.model import Entry, Repair
+from foveal.pipeline.plan.categories import Usage
 from foveal.session import Compared, Hit, Stats
+from foveal.session.prompting import Prompt
 from foveal.session.views import Recorded, Removal
+from foveal.sources.assemble import SmartContext
+from foveal.sources.values import Look
+from foveal.sources.workspace import Limits, Refusal, Seen, Workspace
 from foveal.store import Checked, CompressionRecord, Durability, SessionRecord, TaskRecord
-from foveal.window import Conflict, Decision, Retrieved, Score, Slot, Verdict
+from foveal.window import Conflict, Contributed, Decision, Retrieved, Score, Slot, Verdict
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "python.md"
 INTRODUCTION = """\
@@ -38,6 +55,7 @@ VALUES = (
     Slot,
     Conflict,
     Retrieved,
+    Contributed,
     Repair,
     Compared,
     Hit,
@@ -49,7 +67,16 @@ VALUES = (
     TaskRecord,
     CompressionRecord,
     Checked,
+    Prompt,
+    Profile,
+    Memory,
+    Thing,
+    Presence,
+    Prediction,
+    PredictionLedger,
+    Predicted,
 )
+WORKSPACES = (SmartContext, Usage, Look, Workspace, Seen, Refusal, Limits)
 WORDS = {
     "Role": model.Role,
     "Format": model.Format,
@@ -59,6 +86,9 @@ WORDS = {
     "Absence": model.Absence,
     "Verdict": Verdict,
     "Durability": Durability,
+    "MemoryKind": MemoryKind,
+    "Origin": Origin,
+    "Depth": Depth,
 }
 MADE_BY_US = (foveal.Session,)
 
@@ -80,7 +110,9 @@ def _lines() -> Iterator[str]:
             yield from (f"### {value.__name__}", "", *_class(value))
     yield from ("## Errors", "", "Each is explained in [errors](errors.md).", "")
     yield from (f"- {_line(value.__name__, value)}" for value in classes if issubclass(value, FovealError))
-    yield from ("", "## Values that calls return", "")
+    yield from ("", "## Workspaces", "")
+    yield from _workspaces()
+    yield from ("## Values that calls return", "")
     for value in VALUES:
         yield from (f"### {value.__name__}", "", *_class(value))
     yield from ("## Words that arguments take", "")
@@ -95,6 +127,12 @@ def _lines() -> Iterator[str]:
     )
     yield from map(_event, get_args(events.Event))
     yield ""
+
+
+def _workspaces() -> Iterator[str]:
+    """What looks through a workspace; each says where it is imported from."""
+    for value in WORKSPACES:
+        yield from (f"### {value.__name__}", "", f"From `{value.__module__}`.", "", *_class(value))
 
 
 def _public_name(function: Callable[..., Any]) -> str:
@@ -178,6 +216,8 @@ def _arguments(signature: inspect.Signature) -> Iterator[str]:
 
 
 def _written(default: object) -> str:
+    if is_dataclass(default) and default == type(default)():
+        return f"{type(default).__name__}()"
     return json.dumps(default) if isinstance(default, str) else repr(default)
 
 

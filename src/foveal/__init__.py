@@ -1,5 +1,7 @@
 """Foveal: a context window manager for LLM agents. Store everything, send the best window that fits."""
 
+import typing
+
 from foveal.errors import (
     BudgetError,
     ConfigError,
@@ -15,6 +17,24 @@ from foveal.model import Message
 from foveal.session import Comparison, Foveal, Session, afit, compare, count_tokens, fit
 from foveal.window import Manifest, Window
 
+if typing.TYPE_CHECKING:
+    from foveal.sources.assemble import assemble_smart_context
+    from foveal.sources.values import Offer
+else:
+
+    def __getattr__(name: str) -> object:
+        """What looks through workspaces is imported when it is asked for."""
+        if name == "assemble_smart_context":
+            from foveal.sources.assemble import assemble_smart_context
+
+            return assemble_smart_context
+        if name == "Offer":
+            from foveal.sources.values import Offer
+
+            return Offer
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -27,6 +47,7 @@ __all__ = [
     "Manifest",
     "Message",
     "NotFoundError",
+    "Offer",
     "Session",
     "StoreBusyError",
     "StoreDamagedError",
@@ -34,6 +55,7 @@ __all__ = [
     "UpstreamError",
     "Window",
     "afit",
+    "assemble_smart_context",
     "compare",
     "count_tokens",
     "fit",

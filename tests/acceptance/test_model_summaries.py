@@ -101,6 +101,7 @@ def test_whatever_a_model_does_every_build_is_served_and_the_fault_is_told(
     reply: Reply, fault: str, tail: str
 ) -> None:
     with Reader(reply) as server, at_work(server, tail) as (fov, session, faults):
+        fov.profile()  # what is known grows while it is read; here only summaries are to change
         before = shown(session.build(budget=BUDGET))
         assert fov.settle(60)
         assert shown(session.build(budget=BUDGET)) == before

@@ -22,7 +22,8 @@ from foveal.cli import app
 COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 ISSUED = (
     "add import build fit stats search recall pin unpin forget restore sessions export backup verify count "
-    "models explain compare config doctor demo op compress summarize prune focus task"
+    "models explain compare config doctor demo op compress summarize prune focus task "
+    "context remember profile why diff replay"
 )
 MESSAGES = [{"role": "user", "content": f"message {n}"} for n in range(3)]
 
@@ -84,7 +85,7 @@ def test_an_option_after_the_command_is_told_its_place(desk: Desk) -> None:
 
 READING = (
     "verify, search x --everywhere, stats, export, sessions, recall m1, backup copy.db, build, focus x, "
-    "compress, prune, summarize, task, task complete"
+    "compress, prune, summarize, task, task complete, profile, profile delete memory-1"
 )
 
 

@@ -163,6 +163,16 @@ def test_stats_tell_the_session_in_numbers(filled: Desk) -> None:
     assert f"{stored:,} tokens stored, {sent:,} sent: {stored / sent:.0f}×" in out
 
 
+def test_stats_tell_what_the_windows_cost_and_what_everything_would_have(filled: Desk) -> None:
+    build(filled, 80)
+    numbers = filled.foveal("stats", "--json").json
+    sent, whole = numbers["costs"]["managed"]["tokens"], numbers["costs"]["unmanaged"]["tokens"]
+    assert numbers["saved_percent"] == round(100 * (1 - sent / whole), 1)
+    out = filled.foveal("stats").out
+    assert f"unmanaged  {whole:,} tokens" in out
+    assert f"saved      {numbers['saved_percent']:.0f}%" in out
+
+
 def test_stats_tell_how_full_each_memory_level_is(filled: Desk) -> None:
     out = filled.foveal("stats").out
     assert "levels" in out
@@ -249,7 +259,7 @@ def test_compare_is_a_table_of_at_most_80_columns(desk: Desk) -> None:
     assert max(map(len, out.splitlines())) <= 80
     rows = out.split("\n\n")[1].splitlines()
     assert [row.split()[0] for row in rows] == ["preset", *PRESETS]
-    assert "Invalid: 0 of 6." in out
+    assert f"Invalid: 0 of {len(PRESETS)}." in out
     assert not desk.store.exists()
 
 

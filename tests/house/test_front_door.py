@@ -6,6 +6,8 @@ import inspect
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
 import foveal
 from foveal import errors
 from house.tree import python
@@ -37,6 +39,17 @@ def test_every_error_can_be_caught_from_the_front_door() -> None:
 def test_importing_loads_no_web_orm_numpy_or_sdk_module(tmp_path: Path) -> None:
     loaded = python(f"import sys, foveal; {LOADED}", tmp_path).split()
     assert HEAVY.isdisjoint(loaded), HEAVY & set(loaded)
+
+
+def test_what_looks_through_workspaces_is_loaded_when_it_is_asked_for(tmp_path: Path) -> None:
+    loaded = "'foveal.sources.assemble' in sys.modules"
+    code = f"import sys, foveal; before = {loaded}; foveal.assemble_smart_context; print(before, {loaded})"
+    assert python(code, tmp_path) == "False True"
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="'foveal' has no attribute 'nonesuch'"):
+        _ = foveal.nonesuch  # type: ignore[attr-defined]
 
 
 def test_fitting_loads_none_of_them_either(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,7 +22,7 @@ EVERY = settings(max_examples=settings.default.max_examples * 2 // 5)  # 1 000 f
 SHORT = {"recent": {"short_forms": True, "full_share": 0.25, "short_least": 8}}
 """Without short forms `recent` is under the laws of every window."""
 SCORED = sorted(name for name, preset in presets.PRESETS.items() if preset.looks_at_all)
-LAWFUL = [*SCORED, "recent"]
+LAWFUL = [*SCORED, "foveal", "recent"]
 FORGETFUL = [name for name in LAWFUL if not presets.PRESETS[name].retrieves]
 """Their windows are made of messages and a moment alone; others also of what the session remembers."""
 TIMELESS = ["openscroll", "penguin", "recent", "reploid"]
@@ -28,6 +30,14 @@ TIMELESS = ["openscroll", "penguin", "recent", "reploid"]
 WHOLE = {"everything fits", "among the newest turns that fit", "system prompt", "open turn"}
 BUDGETS = st.integers(1, 400)
 FEWER = settings(max_examples=settings.default.max_examples // 25)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _nothing_known() -> Iterator[None]:
+    """What is learnt in the background has laws of its own; here windows are made of messages alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(presets.PRESETS, "openscroll", replace(presets.PRESETS["openscroll"], knows=False))
+        yield
 
 
 def parted(window: Window) -> int:
@@ -98,7 +108,7 @@ def test_a_turn_that_grew_between_two_builds_is_seen_whole(preset: str) -> None:
     with foveal.Foveal(":memory:", numbers=SHORT, embedder="none") as fov:
         session = fov.session(preset=preset)
         session.extend(begun)
-        session.build(budget=120, now=0.0)
+        session.build(budget=160, now=0.0)
         session.extend(rest)
         built = session.build(budget=280, now=0.0).messages
     assert built == foveal.fit([*begun, *rest], budget=280, preset=preset, numbers=SHORT, now=0.0).messages

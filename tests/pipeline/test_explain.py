@@ -18,7 +18,7 @@ from foveal.pipeline.history import LEFT_OUT
 from foveal.pipeline.nearly import Cut
 from foveal.pipeline.select.importance import importance
 from foveal.pipeline.values import Unit
-from foveal.window import Conflict, Decision, Manifest, Score, Slot, Verdict
+from foveal.window import Conflict, Contributed, Cost, Costs, Decision, Manifest, Score, Slot, Verdict
 
 IN: Verdict = "kept"
 OUT: Verdict = "left out"
@@ -180,3 +180,99 @@ def test_every_width_is_kept_and_every_kept_message_shown(
     told = list(lines(found, width=width))
     assert max(len(line.text) for line in told) <= width
     assert any(line.look == "kept" for line in told) is any(kept for kept, *_ in rows)
+
+
+BESIDE = """
+beside the conversation:
+type           source                  tokens     weight ×  because
+                                                  salience
+WORKING_FILES  …rc/deep/in/it/auth.py   1,200  0.40 × 0.90  in
+GIT            .                           50  0.10 × 0.50  left out: needed 50
+                                                            tokens, 12 were left"""
+
+
+def contributed(type: str, source: str, tokens: int, because: str, **more: float) -> Contributed:
+    verdict = IN if because.endswith("tokens") else OUT
+    return Contributed(type=type, source=source, tokens=tokens, verdict=verdict, because=because, **more)
+
+
+def test_material_beside_the_conversation_has_a_table_of_what_is_in_and_why_not() -> None:
+    file = contributed(
+        "WORKING_FILES",
+        "src/deep/in/it/auth.py",
+        1_200,
+        "weight 0.40 x salience 0.90, 1,200 tokens",
+        weight=0.4,
+        salience=0.9,
+    )
+    git = contributed("GIT", ".", 50, "needed 50 tokens, 12 were left", weight=0.1, salience=0.5)
+    found = replace(
+        manifest(decision(0, IN, 60, 80)), contributed=(replace(file, source="s" + file.source), git)
+    )
+    assert BESIDE in explain(found)
+
+
+def beside(*pieces: Contributed) -> list[str]:
+    found = replace(manifest(decision(0, IN, 60, 80)), contributed=pieces)
+    return explain(found).partition("beside the conversation:\n")[2].splitlines()[2:]
+
+
+def test_a_piece_with_a_title_is_told_by_it_on_one_line() -> None:
+    known = contributed("entity", "thing-12", 9, "9 tokens", weight=1.0, salience=1.0)
+    (line,) = beside(replace(known, title="Maria\nGonzalez"))
+    assert line.split("  ")[:2] == ["entity", "Maria·Gonzalez"]
+
+
+def test_of_material_that_is_left_out_the_nearest_twelve_are_told_and_the_rest_counted() -> None:
+    kept = [contributed("GIT", f"in{n}", 9, "9 tokens", weight=0.1, salience=0.5) for n in range(15)]
+    out = [contributed("RETRIEVAL", f"out{n}", 9, "no room", weight=0.1, salience=n / 50) for n in range(49)]
+    told = beside(*out, *kept)
+    assert sum(line.endswith("  in") for line in told) == 15
+    assert [line.split()[1] for line in told if "no room" in line] == [f"out{n}" for n in range(37, 49)]
+    assert told[-1] == "… 37 more left out"
+
+
+def test_one_more_than_twelve_is_told_and_not_counted() -> None:
+    out = [contributed("RETRIEVAL", f"out{n}", 9, "no room", weight=0.1, salience=0.1) for n in range(13)]
+    assert len(beside(*out)) == 13
+
+
+def test_a_contributor_that_failed_is_told_however_many_pieces_are_left_out() -> None:
+    out = [contributed("RETRIEVAL", f"out{n}", 9, "no room", weight=0.1, salience=0.9) for n in range(30)]
+    failed = contributed("CUSTOM", "weather", 0, "it failed", weight=0.1, salience=0.0)
+    assert any("weather" in line for line in beside(*out, failed))
+
+
+@given(st.text(max_size=60), st.text(max_size=200))
+def test_no_source_and_no_reason_makes_a_line_longer_than_the_width(source: str, because: str) -> None:
+    piece = contributed("WORKING_FILES", source, 10**6, because, weight=0.4, salience=0.9)
+    found = replace(manifest(decision(0, IN, 60, 80)), contributed=(piece,))
+    assert max(len(line) for line in explain(found).split("\n")) <= 80
+
+
+def test_what_the_window_costs_stands_beside_what_everything_would() -> None:
+    spent = Costs(
+        managed=Cost(tokens=1_000, cached=900, dollars=0.002),
+        unmanaged=Cost(tokens=9_000, dollars=0.02),
+        billed=Cost(tokens=1_010, dollars=0.0021),
+    )
+    out = explain(replace(manifest(decision(0, IN, 60, 80)), costs=spent)).splitlines()
+    assert out[2:6] == [
+        "  sent: 1,000 tokens, 900 of them from the cache, $0.0020",
+        "  unmanaged: 9,000 tokens, $0.0200",
+        "  saved: 90%, $0.0180",
+        "  billed: 1,010 tokens, $0.0021",
+    ]
+
+
+def test_a_window_that_costs_more_than_everything_would_says_so() -> None:
+    spent = Costs(managed=Cost(tokens=100, dollars=12.0), unmanaged=Cost(tokens=100, dollars=1.5))
+    assert "  saved: nothing: it costs more" in explain(
+        replace(manifest(decision(0, IN, 60, 80)), costs=spent)
+    )
+
+
+def test_without_prices_the_tokens_are_compared() -> None:
+    spent = Costs(managed=Cost(tokens=25, requests=2), unmanaged=Cost(tokens=100, requests=2))
+    out = explain(replace(manifest(decision(0, IN, 60, 80)), costs=spent)).splitlines()
+    assert (out[2], out[4]) == ("  sent: 25 tokens in 2 requests", "  saved: 75%")

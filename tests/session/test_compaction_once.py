@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from foveal import Foveal, Session
+from foveal import Foveal, Session, presets
 from foveal.pipeline.compact import extract
 from foveal.pipeline.compact.values import Ask, Summary
 from foveal.session import answers
@@ -57,6 +58,9 @@ def built(session: Session) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> Made:
+    """Nothing is known beside the history: what is learnt in the background would change its share."""
+    layers = replace(presets.PRESETS["openscroll"], knows=False)
+    monkeypatch.setitem(presets.PRESETS, "openscroll", layers)
     return Made(monkeypatch)
 
 

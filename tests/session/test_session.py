@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import foveal
-from foveal import Foveal, Session
+from foveal import Foveal, Session, presets
 from foveal.errors import BudgetError, ConfigError, InputError, NotFoundError
 from foveal.events import Event, HistoryForked, HistoryRepaired, MessageMarked, WindowBuilt
 
@@ -258,6 +258,10 @@ def test_an_unknown_model_warns_and_works(fov: Foveal) -> None:
         window = session.build()
     assert window.budget == 100_000
     assert "nobody-knows-it" in window.manifest.warnings[0]
+
+
+def test_a_session_says_how_its_windows_are_chosen(fov: Foveal) -> None:
+    assert (fov.session("a").preset, fov.session("b", preset="omar").preset) == (presets.DEFAULT, "omar")
 
 
 def test_an_unknown_preset_is_refused_with_the_known_ones(fov: Foveal) -> None:

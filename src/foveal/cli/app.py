@@ -15,6 +15,7 @@ import typer
 from foveal import __version__, config
 from foveal.cli import (
     about,
+    assembling,
     demo,
     failing,
     finding,
@@ -22,7 +23,9 @@ from foveal.cli import (
     memory,
     operations,
     output,
+    profile,
     reasons,
+    replaying,
     settings,
     shrinking,
     store,
@@ -35,13 +38,15 @@ app = typer.Typer(name="foveal", rich_markup_mode=None, pretty_exceptions_enable
 
 for command in (
     memory.add, memory.import_, finding.search, finding.focus, memory.recall, memory.pin, memory.unpin,
-    memory.forget, memory.restore, memory.export, windows.build, windows.fit, reasons.explain,
-    reasons.compare, windows.stats, shrinking.compress, shrinking.prune, shrinking.summarize, windows.count,
-    store.sessions, store.backup, store.verify, operations.op, about.models, settings.config, about.doctor,
-    demo.demo,
+    memory.forget, memory.restore, memory.export, windows.build, windows.fit, assembling.context,
+    reasons.explain, reasons.why, reasons.diff, reasons.compare, replaying.replay,
+    windows.stats, shrinking.compress, shrinking.prune, shrinking.summarize, windows.count, profile.remember,
+    store.sessions, store.backup, store.verify, operations.op, about.models, settings.config,
+    about.doctor, demo.demo,
 ):  # fmt: skip
     app.command(name=command.__name__.rstrip("_"))(command)
 app.add_typer(tasks.task)
+app.add_typer(profile.profile)
 
 
 def _version(value: bool) -> None:  # noqa: FBT001 — the signature typer calls

@@ -6,7 +6,9 @@ import os
 import platform
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 
 from foveal import __version__, catalog
 from foveal.cli import output
@@ -33,6 +35,7 @@ def checkup(shell: Shell) -> list[Finding]:
         _sqlite,
         _store,
         _tokenizers,
+        _workspaces,
     )
     findings = (finding for check in (*checks, _catalogue) for finding in _guarded(check, shell))
     return list(dict.fromkeys(findings))  # several stand on the settings; their fault is told once
@@ -102,6 +105,22 @@ def _tokenizers(_: Shell) -> Iterator[Finding]:
         else:
             loaded.append(name)
     yield Finding(what=f"{len(loaded)} of {len(vocabulary.PUBLIC)} tokenizers load")
+
+
+def _workspaces(_: Shell) -> Iterator[Finding]:
+    """What looking through a workspace stands on."""
+    from foveal.sources.code.languages import LANGUAGES
+
+    missing = sorted({each.module for each in LANGUAGES.values() if find_spec(each.module) is None})
+    yield Finding(
+        what=f"no grammar: {', '.join(missing)}" if missing else f"{len(LANGUAGES)} languages can be parsed",
+        remedy="`pip install --force-reinstall foveal`" if missing else "",
+    )
+    # Whoever works without git misses nothing that could be repaired here.
+    there = (
+        "git, for what changed in a workspace" if which("git") else "no git: workspaces are read without it"
+    )
+    yield Finding(what=there)
 
 
 def _catalogue(shell: Shell) -> Iterator[Finding]:

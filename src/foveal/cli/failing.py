@@ -13,6 +13,8 @@ from foveal.errors import FovealError
 COMMANDS = {
     "`search` and `entries`": "`foveal search` and `foveal export --ids`",
     "`start_task`": "`foveal task start NAME`",
+    "`profile` lists": "`foveal profile` lists",
+    "as `workspace`": "as `--workspace`",
 }
 """What remedies name in Python → the commands that do it here."""
 

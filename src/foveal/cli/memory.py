@@ -106,11 +106,11 @@ def recall(
     if json:
         output.tell(original)
         return
-    text = _text(original)
+    text = text_of(original)
     sys.stdout.write(text if text.endswith("\n") or not sys.stdout.isatty() else f"{text}\n")
 
 
-def _text(original: object) -> str:
+def text_of(original: object) -> str:
     """What a person would read of a message; the JSON of what has no words."""
     match original:
         case str():
@@ -230,7 +230,7 @@ def export(
 
 def _listed(entries: Sequence[Entry], messages: Sequence[object]) -> Iterator[dict[str, Any]]:
     """Every entry with the first words of its message; of an erased one only its place is left."""
-    texts = map(_text, messages)
+    texts = map(text_of, messages)
     for entry in entries:
         yield {
             "id": entry.id,

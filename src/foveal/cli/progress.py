@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Timer
 
@@ -12,8 +12,12 @@ from foveal.cli import output
 
 LONG = 4_000_000
 """Bytes below which a bar would be gone before it is seen."""
+MANY = 100
+"""Files, the same."""
 LATE = 1.0
 """Seconds."""
+READING = "reading files"
+"""Those of a workspace."""
 
 
 @contextmanager
@@ -50,3 +54,33 @@ def noted(what: str) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+
+
+@contextmanager
+def counting(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """What to call with the files that are done and how many there are; None where nobody watches."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    with ExitStack() as until:
+        yield _Counting(what, until)
+
+
+class _Counting:
+    """A bar that is there from the first call on, if there is much to do."""
+
+    def __init__(self, what: str, until: ExitStack) -> None:
+        self._what, self._until = what, until
+        self._advance: Callable[[int], None] | None = None
+
+    def __call__(self, done: int, of: int) -> None:
+        if of < MANY:
+            return
+        if self._advance is None:
+            from rich.console import Console
+            from rich.progress import Progress
+
+            bar = self._until.enter_context(Progress(console=Console(stderr=True), transient=True))
+            task = bar.add_task(self._what, total=of)
+            self._advance = lambda done: bar.update(task, completed=done)
+        self._advance(done)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +18,11 @@ from foveal.model import MESSAGES_KEY, SYSTEM_KEY, Conversation, Format
 STDIN = "-"
 Source = Annotated[
     Format | None, typer.Option("--format", metavar="FORMAT", help="Of the messages; detected unless given.")
+]
+
+Active = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FILE", help="Open in the editor, a path below DIR; for several, say it again."),
 ]
 
 
@@ -99,3 +106,13 @@ def read_data(file: str | None, format: Format | None) -> object:
 def named(file: str | None) -> str:
     """How a file is called in what we say."""
     return "stdin" if file in (None, STDIN) else str(file)
+
+
+def active_files(active: Sequence[str] | None, workspace: str) -> list[str]:
+    """The files that are open; a slip of the keyboard is no file."""
+    for file in active or ():
+        if not os.path.lexists(os.path.join(workspace, file)):
+            raise InputError(
+                f"`--active`: there is no {file} in {workspace}", remedy="give a path below the workspace"
+            )
+    return list(active or ())

@@ -60,8 +60,7 @@ def complete(context: typer.Context, *, json: Json = False) -> None:
         ended = session.tasks()[-1]
         entries = session.entries()[ended.first :]
     messages = entries if ended.last is None else entries[: max(0, ended.last - ended.first + 1)]
-    noted = any(each.stand_in for each in messages)
-    replaced = [each.id for each in messages if noted and each.absence == "left out"]
+    replaced = [each.id for each in messages if each.noted_by is not None]
     if json:
         output.tell({"summary": summary, "replaced": replaced})
     elif not summary:

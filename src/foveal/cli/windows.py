@@ -6,6 +6,7 @@ import json as json_text
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import partial
 from typing import Annotated, Literal
 
 import typer
@@ -13,11 +14,13 @@ import typer
 import foveal
 from foveal import catalog, wire
 from foveal.cli import output
-from foveal.cli.reading import Source, named, read_data, read_text, read_tools
+from foveal.cli.progress import READING, counting
+from foveal.cli.reading import Active, Source, active_files, named, read_data, read_text, read_tools
 from foveal.cli.shell import Json, catalogue, shell_of
 from foveal.config import Settings
 from foveal.model import Conversation, Format, Message
 from foveal.pipeline.compact.envelope import covering
+from foveal.pipeline.explain import spent
 from foveal.session.target import target, warn
 from foveal.session.views import Stats
 from foveal.window import Window
@@ -34,6 +37,12 @@ Task = Annotated[str, typer.Option(metavar="TEXT", help="What the window is for.
 System = Annotated[str | None, typer.Option(metavar="TEXT", help="A system prompt for this window only.")]
 Tools = Annotated[str | None, typer.Option(metavar="FILE", help="Tool definitions, a JSON array.")]
 
+Workspace = Annotated[
+    str | None, typer.Option(metavar="DIR", help="A folder whose files may stand beside the conversation.")
+]
+LAYERED = "openscroll"
+"""The preset whose window is also one text."""
+
 
 def build(  # noqa: PLR0913 — every option a build has, by name
     context: typer.Context,
@@ -44,25 +53,42 @@ def build(  # noqa: PLR0913 — every option a build has, by name
     task: Task = "",
     system: System = None,
     tools: Tools = None,
+    workspace: Workspace = None,
+    active: Active = None,
     format: Written = "text",
     json: Json = False,
 ) -> None:
     """Print the best window of the session that fits.
 
-    As text for reading; as a provider's request body; or as JSON with tokens and the manifest.
+    As text for reading; as a provider's request body; or as JSON with tokens and the manifest. With
+    the preset openscroll the text is its prompt of eight layers.
     """
     shell = shell_of(context)
     settings = shell.settings
+    if active and workspace is None:
+        raise typer.BadParameter("--active needs --workspace DIR")
+    size = settings.budget if budget is None else budget
+    given, files = read_tools(tools) if tools else None, active_files(active, workspace or "")
     with shell.session(patient=True) as session:
-        window = session.build(
-            budget=settings.budget if budget is None else budget,
-            model=model,
-            preset=preset,
-            task=task,
-            system=system,
-            tools=read_tools(tools) if tools else None,
-            format=as_format(format),
-        )
+        if (preset or session.preset) == LAYERED and format == "text" and not json:
+            with counting(READING) as progress:
+                prompt = partial(session.prompt, workspace=workspace, active_files=files, progress=progress)
+                text = prompt(budget=size, model=model, task=task, system=system, tools=given).text
+            output.say(output.harmless(text))
+            return
+        with counting(READING) as progress:
+            window = session.build(
+                budget=size,
+                model=model,
+                preset=preset,
+                task=task,
+                system=system,
+                tools=given,
+                format=as_format(format),
+                workspace=workspace,
+                active_files=files,
+                progress=progress,
+            )
         show(window, "json" if json and format == "text" else format)
 
 
@@ -150,7 +176,7 @@ def stats(context: typer.Context, *, json: Json = False) -> None:
         found = session.stats()
     if json:
         derived = {"percent": round(found.percent, 1), "ratio": round(found.ratio, 2)}
-        output.tell(asdict(found) | derived | {"ratio_low": found.ratio_low})
+        output.tell(asdict(found) | derived | {"ratio_low": found.ratio_low} | _saved(found))
         return
     count = _assumed(found.model, shell.settings) or (
         "exact" if found.exact else "estimated, on the safe side"
@@ -169,6 +195,7 @@ def stats(context: typer.Context, *, json: Json = False) -> None:
         ("counted", f"with {found.counter} as {found.format}, {count}"),
         ("builds", f"{found.builds:,}, preset {found.preset}"),
         *_memory(found),
+        *spent(found.costs),
     ]
     for line in output.columns(rows):
         output.say(line)
@@ -179,6 +206,11 @@ def stats(context: typer.Context, *, json: Json = False) -> None:
         )
         held = output.counted(found.tokens, "token")
         output.say(f"{held} stored, {found.window_tokens:,} sent{_times(found.ratio)}")
+
+
+def _saved(found: Stats) -> dict[str, object]:
+    costs = found.costs
+    return {"saved": costs.saved, "saved_percent": round(costs.percent, 1)} if costs else {}
 
 
 def _memory(found: Stats) -> Iterator[tuple[str, str]]:

@@ -110,26 +110,48 @@ def _out(history: History, choice: Choice, start: int, stop: int) -> Iterator[De
 
 
 def _chosen_out(history: History, selection: Selection, start: int, stop: int) -> Iterator[Decision]:
-    """Turns with a reason of their own one by one, the others as one run."""
-    if not _any_told(selection, start, stop):
-        yield from _run(history, start, stop, selection.because_out)
-        return
-    for turn in range(start, stop):
-        if why := selection.folded.get(turn):
-            first, last = history.span(turn)
-            yield Decision(first=first, last=last, verdict="kept", tokens=0, because=why, detail="folded")
+    """Turns with a reason of their own one by one, the others between them as runs."""
+    at = start
+    for turn in _told(selection, start, stop):
+        if turn < at:  # in a run already
             continue
-        (decision,) = _run(history, turn, turn + 1, selection.reasons.get(turn, selection.because_out))
+        yield from _run(history, at, turn, selection.because_out)
+        at = turn + 1
+        if turn in selection.folded:
+            while at < stop and _alike(selection, turn, at):
+                at += 1
+            yield _folded(history, selection, turn, at)
+            continue
+        (decision,) = _run(history, turn, at, selection.reasons[turn])
         slot = selection.charged.get(turn, "")
         yield replace(decision, score=selection.scores.get(turn), slot=slot)
+    yield from _run(history, at, stop, selection.because_out)
 
 
-def _any_told(selection: Selection, start: int, stop: int) -> bool:
-    """Has a turn of the gap something of its own to say? Looks at the gap or at what is said, the shorter."""
+def _told(selection: Selection, start: int, stop: int) -> list[int]:
+    """The turns of a gap that have something to say; looks at the gap or at what is said, the shorter."""
     reasons, folded = selection.reasons, selection.folded
     if stop - start <= len(reasons) + len(folded):
-        return any(turn in reasons or turn in folded for turn in range(start, stop))
-    return any(start <= turn < stop for turn in (*reasons, *folded))
+        return [turn for turn in range(start, stop) if turn in reasons or turn in folded]
+    return sorted({turn for turn in (*reasons, *folded) if start <= turn < stop})
+
+
+def _alike(selection: Selection, one: int, other: int) -> bool:
+    """Are both told in the same note, with nothing of their own to say?"""
+    scored = one in selection.scores or other in selection.scores
+    return not scored and selection.folded.get(other) == selection.folded[one]
+
+
+def _folded(history: History, selection: Selection, start: int, stop: int) -> Decision:
+    return Decision(
+        first=history.span(start)[0],
+        last=history.span(stop - 1)[1],
+        verdict="kept",
+        tokens=0,
+        because=selection.folded[start],
+        detail="folded",
+        score=selection.scores.get(start),
+    )
 
 
 def _run(history: History, start: int, stop: int, because: str) -> Iterator[Decision]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from foveal.model import Message
-from foveal.pipeline.compact.shorten import Render, Scale, capped, leveled
+from foveal.pipeline.compact.shorten import Mark, Render, Scale, capped, leveled
 
 HEAD_SHARE = 0.6
 """Of the room, for the head: what a tool prints first names what follows; errors come last."""
@@ -48,9 +48,10 @@ def cut_results(
     count: Callable[[str], int],
     *,
     render: Render = tuple,
+    mark: Mark | None = None,
 ) -> tuple[Message, ...] | None:
     """Shorten the longest tool results until the messages fit; None if even that is not enough."""
-    return leveled(messages, room, Scale(price=price, count=count, render=render))
+    return leveled(messages, room, Scale(price=price, count=count, render=render, mark=mark))
 
 
 def least(

@@ -14,18 +14,28 @@ from textwrap import wrap
 from typing import Literal, NamedTuple
 
 from foveal.pipeline.nearly import Cut, nearest, worth
-from foveal.window import Decision, Manifest, Slot
+from foveal.window import Contributed, Cost, Costs, Decision, Manifest, Slot
 
 WIDTH = 80
 NEAR_MOST = 12
 """Left-out decisions that are shown one by one: those nearest to the cut."""
 
+TYPE_MOST = 15
+"""Characters of what brought a piece of material."""
+BECAUSE_LEAST = 20
+"""Characters a line for reasons in a table, beside which everything else is clipped."""
+REASON_LEAST = 16
+"""The same in a table of which nothing can be clipped."""
+
 SCORE = re.compile(r"(importance|priority|score) [\d,.]+")
+
+
+Look = Literal["", "title", "kept", "left out"]
 
 
 class Line(NamedTuple):
     text: str
-    look: Literal["", "title", "kept", "left out"] = ""
+    look: Look = ""
 
 
 def explain(manifest: Manifest, *, width: int = WIDTH) -> str:
@@ -42,10 +52,39 @@ def lines(manifest: Manifest, *, width: int = WIDTH) -> Iterator[Line]:
         width,
     )
     yield from _wrapped(_listed(manifest.parts.items()), width, indent="  ")
+    for name, text in spent(manifest.costs):
+        yield from _wrapped(f"{name}: {text}", width, indent="  ", hanging="  ")
     yield Line("")
     yield from _decisions(manifest, width)
+    yield from _beside(manifest.contributed, width)
     yield from _plan(manifest.slots)
     yield from _notes(manifest, width)
+
+
+def spent(costs: Costs | None) -> Iterator[tuple[str, str]]:
+    """What windows cost and save, by name; nothing of a window that belongs to no session."""
+    if costs is None:
+        return
+    yield "sent", _cost(costs.managed)
+    yield "unmanaged", _cost(costs.unmanaged)
+    # A short history with material beside it costs more than the history alone: no percentage says more.
+    amount = "" if costs.saved is None else f", {_dollars(costs.saved)}"
+    yield "saved", f"{round(costs.percent)}%{amount}" if costs.percent >= 0 else "nothing: it costs more"
+    if costs.billed:
+        yield "billed", _cost(costs.billed)
+
+
+def _cost(cost: Cost) -> str:
+    requests = f" in {cost.requests:,} requests" if cost.requests != 1 else ""
+    cached = f", {cost.cached:,} of them from the cache" if cost.cached else ""
+    amount = "" if cost.dollars is None else f", {_dollars(cost.dollars)}"
+    return f"{cost.tokens:,} tokens{requests}{cached}{amount}"
+
+
+def _dollars(amount: float) -> str:
+    """With the digits that tell small amounts apart."""
+    sign = "-" if amount < 0 else ""
+    return f"{sign}${abs(amount):,.2f}" if abs(amount) >= 10 else f"{sign}${abs(amount):.4f}"
 
 
 def _decisions(manifest: Manifest, width: int) -> Iterator[Line]:
@@ -63,7 +102,7 @@ def _decisions(manifest: Manifest, width: int) -> Iterator[Line]:
         at for at, title in enumerate(titles) if title == "because" or any(row[at] != [""] for row in table)
     ]
     widths = [max(len(cell) for cell in [titles[at], *_flat(row[at] for row in table)]) for at in used[:-1]]
-    widths.append(max(20, width - sum(widths) - 2 * len(widths)))
+    widths.append(max(REASON_LEAST, width - sum(widths) - 2 * len(widths)))
     right = [titles[at] in ("messages", "tokens", "score") for at in used]
     yield Line(next(_block([[titles[at]] for at in used], widths, right)), "title")
     for row, cells in zip(shown, table, strict=True):
@@ -77,11 +116,12 @@ def _decisions(manifest: Manifest, width: int) -> Iterator[Line]:
 def _rows(decisions: Sequence[Decision], planned: set[str]) -> Iterator[Decision]:
     """Runs with one reason as one row; the reasons without what the columns say already."""
     if any(map(worth, decisions)):
-        return (_terse(decision, planned) for decision in merged(decisions))
-    return merged(_terse(decision, planned) for decision in decisions)
+        return (terse(decision, planned) for decision in merged(decisions))
+    return merged(terse(decision, planned) for decision in decisions)
 
 
-def _terse(decision: Decision, planned: set[str]) -> Decision:
+def terse(decision: Decision, planned: set[str]) -> Decision:
+    """The reason without what is said elsewhere: its tokens, its score, the slots of the plan."""
     said = {f"{decision.tokens:,} tokens", *planned.intersection(decision.slot.split(", "))}
     clauses = [part for part in decision.because.split(", ") if part not in said]
     if worth(decision):
@@ -118,6 +158,64 @@ def _further(rest: Sequence[Decision], cut: Cut) -> str:
     # A stored manifest has the scores of the nearest alone.
     least = f"{cut.score(min(scores))} to" if len(scores) == len(rest) else "up to"
     return f"{told}, scores {least} {cut.score(max(scores))}"
+
+
+def _beside(contributed: Sequence[Contributed], width: int) -> Iterator[Line]:
+    """What of the material is in, and the nearest of what is not, with what it is worth."""
+    if not contributed:
+        return
+    contributed, more = _nearest_beside(contributed)
+    worth = [f"{each.weight:.2f} × {each.salience:.2f}" for each in contributed]
+    tokens = [f"{each.tokens:,}" for each in contributed]
+    types = [_clipped(each.type, TYPE_MOST) for each in contributed]
+    rest = sum(max(map(len, cells)) for cells in (types, ["tokens", *tokens], worth)) + 2 * 4 + BECAUSE_LEAST
+    sources = [_called(each, max(8, width - rest)) for each in contributed]
+    rows = list(zip(types, sources, tokens, worth, strict=True))
+    heads = [["type"], ["source"], ["tokens"], ["weight ×", "salience"], ["because"]]
+    columns = zip(heads[:-1], zip(*rows, strict=True), strict=True)
+    widths = [max(map(len, (*head, *cells))) for head, cells in columns]
+    widths.append(max(BECAUSE_LEAST, width - sum(widths) - 2 * len(widths)))
+    right = (False, False, True, True, False)
+    yield from (Line(text) for text in ("", "beside the conversation:"))
+    yield from (Line(text, "title") for text in _block(heads, widths, right))
+    for each, row in zip(contributed, rows, strict=True):
+        verdict = "in" if each.verdict == "kept" else "left out"
+        told = wrap(": ".join(filter(None, (verdict, _unsaid(each)))), widths[-1])
+        for text in _block([*([cell] for cell in row), told], widths, right):
+            yield Line(text, each.verdict)
+    if more:
+        yield Line(f"… {more:,} more left out", "left out")
+
+
+def _nearest_beside(contributed: Sequence[Contributed]) -> tuple[Sequence[Contributed], int]:
+    """The pieces that are shown, in their order, and how many are not."""
+
+    def distance(at: int) -> tuple[bool, float]:
+        # Who brought nothing, for it failed, is looked for here: that comes before what was too little.
+        return contributed[at].tokens > 0, -contributed[at].weight * contributed[at].salience
+
+    out = sorted((at for at, each in enumerate(contributed) if each.verdict != "kept"), key=distance)
+    rest = frozenset(out[NEAR_MOST:] if len(out) > NEAR_MOST + 1 else ())
+    return [each for at, each in enumerate(contributed) if at not in rest], len(rest)
+
+
+def _called(each: Contributed, most: int) -> str:
+    """By its name, or its source, of which the ending says most."""
+    return _clipped(each.title, most) if each.title else _clipped(each.source, most, ending=True)
+
+
+def _clipped(text: str, most: int, *, ending: bool = False) -> str:
+    """Its beginning, or its ending: that of a path says most. Nothing in it may break a line."""
+    plain = "".join(sign if sign.isprintable() else "·" for sign in text)
+    if len(plain) <= most:
+        return plain
+    return f"…{plain[1 - most :]}" if ending else f"{plain[: most - 1]}…"
+
+
+def _unsaid(each: Contributed) -> str:
+    """The reason without what the columns say already."""
+    said = {f"{each.tokens:,} tokens", f"weight {each.weight:.2f} x salience {each.salience:.2f}"}
+    return ", ".join(part for part in each.because.split(", ") if part not in said)
 
 
 def _plan(slots: Sequence[Slot]) -> Iterator[Line]:
@@ -158,8 +256,11 @@ def _places(first: int, last: int) -> str:
     return f"{first + 1}" if first == last else f"{first + 1}–{last + 1}"
 
 
-def detail(manifest: Manifest, seq: int, *, width: int = WIDTH) -> Iterator[Line]:
-    """The decision about one message in full: its score by part, what would have kept it."""
+def detail(manifest: Manifest, seq: int, *, otherwise: str = "", width: int = WIDTH) -> Iterator[Line]:
+    """The decision about one message in full: its score by part, and what would have changed it.
+
+    `otherwise`: the latter, from somebody who knows better than the manifest can.
+    """
     found = decision_about(manifest, seq)
     if found is None:
         return
@@ -168,7 +269,7 @@ def detail(manifest: Manifest, seq: int, *, width: int = WIDTH) -> Iterator[Line
     rows = [
         ("verdict", found.verdict if found.detail == "full" else f"{found.verdict}, {found.detail}"),
         ("because", found.because),
-        ("else", cut.keeps(found)),
+        ("else", otherwise or cut.keeps(found)),
         ("tokens", f"{found.tokens:,}{together}"),
         ("slot", found.slot),
         ("score", cut.score(score.total) if score else ""),

@@ -2,6 +2,7 @@
 
     fixed    the system prompt, the pins and the open turn are in, whatever the selector says
     retrieve what the past has to say to this, within its share of the room that is left
+    admit    material beside the conversation, in notes of ours, as the preset's plan has room for it
     select   the preset's selector spends the rest
     arrange  in conversation order, with a note of ours where the provider needs one
     account  one decision for every message, and the tokens by part
@@ -13,7 +14,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from foveal.errors import BudgetError, InputError
 from foveal.model import Chunk
@@ -22,8 +24,11 @@ from foveal.pipeline.compact.retrieved import retrieved_note
 from foveal.pipeline.compact.values import Answer
 from foveal.pipeline.cut import cut_results, least
 from foveal.pipeline.history import History, is_system
+from foveal.pipeline.material import Admit, Material
+from foveal.pipeline.placing import Placed, placed
+from foveal.pipeline.plan.marks import Rates
 from foveal.pipeline.select.selection import Selector
-from foveal.pipeline.values import Scene
+from foveal.pipeline.values import Held, Scene
 from foveal.window import Manifest, Retrieved
 
 RETRIEVED_SHARE = 0.2
@@ -52,6 +57,14 @@ class Order:
     """A system prompt given with this build only."""
     retrieved: tuple[tuple[Retrieved, str], ...] = ()
     """Stretches of the past and their words, the most wanted first."""
+    material: tuple[Material, ...] = ()
+    """What was never said and may be in the window."""
+    admit: Admit | None = None
+    """Who says what of the material is shown; without one, nothing is."""
+    held: Held | None = None
+    """The layout of the build before, for presets that hold still."""
+    rates: Rates | None = None
+    """What the provider charges, where another window will follow that should begin with this one."""
     warnings: tuple[str, ...] = ()
 
     @property
@@ -67,8 +80,14 @@ class Fitted:
     pieces: tuple[str, ...]
     """The chunks as the provider's JSON, in order, notes of ours included."""
     manifest: Manifest
+    held: Held | None = None
+    """The layout to begin the next window with, where the preset holds still."""
     reports: tuple[tuple[str, Mapping[str, object]], ...] = ()
     """Events of the preset's own design: name and payload."""
+    placed: Placed = field(default_factory=Placed)
+    """The material that is in, and its notes."""
+    arcs: Mapping[int, str] = field(default_factory=dict)
+    """By position of its first message: how the conversation got here, where a note begins with that."""
 
 
 def fit(history: History, order: Order) -> Fitted:
@@ -78,26 +97,61 @@ def fit(history: History, order: Order) -> Fitted:
     room = order.budget - order.overhead - sum(chunk.tokens for chunk in fixed.values())
     brought, note = _brought(history, order, fixed, room)
     room -= note.tokens if note else 0
-    scene = Scene(now=order.now, task=order.task, budget=order.budget, count=order.count, answer=order.answer)
-    selection = order.select(history, fixed, room, scene)
+    scene = Scene(
+        now=order.now,
+        task=order.task,
+        budget=order.budget,
+        count=order.count,
+        answer=order.answer,
+        overhead=order.overhead,
+        held=order.held,
+        rates=order.rates,
+    )
+    joints = history.note_tokens * sum(history.joints([fixed[turn] for turn in sorted(fixed)]))
+    beside = placed(order.material, order.admit, history, room - joints, scene)
+    scene = replace(scene, material=beside.items, slots=beside.slots if beside.items else ())
+    selection = order.select(history, fixed, room - beside.tokens, scene)
     window = {turn: selection.forms.get(turn) or history.chunk(turn) for turn in selection.turns} | fixed
     shown = {**window, **selection.markers}
-    places = sorted(shown)
-    chunks = [shown[turn] for turn in places]
-    if note:
-        chunks.insert(bisect_left(places, _asked(history, opened)), note)
+    chunks = _arranged(history, shown, _asked(history, opened), beside=beside, past=note)
     notes = history.joints(chunks)
     choice = Choice(window=window, forced=forced, opened=opened, selection=selection, notes=sum(notes))
-    manifest = _manifest(history, order, choice, note.tokens if note else 0)
-    manifest = replace(manifest, retrieved=brought)
+    costs = {"retrieved": note.tokens if note else 0, "material": beside.tokens}
+    manifest = _manifest(history, order, choice, costs)
+    manifest = replace(manifest, retrieved=brought, contributed=beside.told)
     assert manifest.tokens <= order.budget, f"{manifest.tokens} tokens for a budget of {order.budget}"
     prelude = (order.prelude,) if order.prelude else ()
     return Fitted(
         chunks=(*prelude, *chunks),
         pieces=tuple(_pieces(history, (*prelude, *chunks), [*(False for _ in prelude), *notes])),
         manifest=manifest,
+        held=selection.held,
         reports=selection.reports,
+        placed=beside,
+        arcs={shown[turn].first: arc for turn, arc in selection.arcs.items()},
     )
+
+
+def _arranged(
+    history: History, shown: Mapping[int, Chunk], asked: int, *, beside: Placed, past: Chunk | None
+) -> list[Chunk]:
+    """The turns in their order; what is known before them, the rest of ours before the newest question."""
+    places = sorted(shown)
+    chunks = [shown[turn] for turn in places]
+    first = next((at for at, chunk in enumerate(chunks) if not is_system(chunk)), len(chunks))
+    head = max(first, bisect_left(places, min(_pinned_at_start(history), asked)))
+    tail = max(head, bisect_left(places, asked))
+    chunks[tail:tail] = [note for note in (beside.tail, past) if note]
+    chunks[head:head] = [beside.head] if beside.head else []
+    return chunks
+
+
+def _pinned_at_start(history: History) -> int:
+    """The first turn that need not be in every window: what is before it never moves."""
+    pinned, turn = history.pinned, 0
+    while turn in pinned:
+        turn += 1
+    return turn
 
 
 def _brought(
@@ -107,7 +161,9 @@ def _brought(
     room -= history.note_tokens * sum(history.joints([fixed[turn] for turn in sorted(fixed)]))
     most = min(room, int(RETRIEVED_SHARE * order.budget))
     for stop in range(len(order.retrieved), 0, -1):
-        note = history.note(retrieved_note(order.retrieved[:stop]))
+        stretches = order.retrieved[:stop]
+        ways = [history.way_back(what.first, what.last) for what, _ in stretches]
+        note = history.note(retrieved_note(stretches, ways))
         if note.tokens <= most:
             return tuple(what for what, _ in order.retrieved[:stop]), note
     return (), None
@@ -120,12 +176,12 @@ def _asked(history: History, opened: int) -> int:
     return next(own, opened)
 
 
-def _manifest(history: History, order: Order, choice: Choice, retrieved: int) -> Manifest:
+def _manifest(history: History, order: Order, choice: Choice, costs: Mapping[str, int]) -> Manifest:
     fixed_costs = {
         "framing": order.framing,
         "tools": order.tools,
         "system": order.prelude.tokens if order.prelude else 0,
-        "retrieved": retrieved,
+        **costs,
     }
     return Manifest(
         preset=order.preset,
@@ -152,8 +208,11 @@ def _fixed(history: History, order: Order, forced: Mapping[int, str]) -> tuple[d
     notes = history.note_tokens * sum(history.joints([fixed[turn] for turn in sorted(fixed)]))
     room = order.budget - order.overhead - others - notes
     if chunk.tokens > room:
-        frame = history.frame
-        shorter = cut_results(chunk.messages, room, frame.price, order.count, render=frame.render)
+        cut = partial(
+            cut_results, chunk.messages, room, history.frame.price, order.count, render=history.frame.render
+        )
+        # Where there is no room for the ways back, the words still fit.
+        shorter = cut(mark=history.marks(chunk)) or cut()
         if shorter is None:
             raise _too_small(history, order, fixed, opened, notes)
         fixed[opened] = history.reword(chunk, shorter)

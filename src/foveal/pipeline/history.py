@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from foveal.model import Chunk, Entry, Message, Repair, Rules
+from foveal.pipeline.compact.handles import way_back, ways_back
 from foveal.pipeline.mend import Scribe, mend
 from foveal.pipeline.turns import Links, Tail, joined, joins
 
@@ -33,6 +34,8 @@ class Frame:
     """Messages as the provider will read them: what is converted costs what it is written as."""
     chained: bool = False
     """The stored format gives every block an item of its own: assistant runs are one turn."""
+    handles: bool = False
+    """The agent can bring originals back: notes and short forms show how."""
 
 
 T = TypeVar("T")
@@ -60,6 +63,8 @@ class History:
         """The absent turns in order, as runs with one reason: first, one past the last, why."""
         self._stand_ins: dict[int, str] = {}
         """Texts that windows show in place of a left-out turn and those before it."""
+        self._noted: dict[int, int] = {}
+        """By position of such a text, that of the first message it tells of."""
         self._chunks: dict[int, Chunk] = {}
         self._newly: tuple[tuple[int, int], Sequence[Message]] = ((0, 0), ())
         """What was read last, and where it stands."""
@@ -84,6 +89,8 @@ class History:
         if self._absent.get(turn) == EMPTY:
             del self._absent[turn]
             self._absences = []
+        if entry.noted_by is not None:
+            self._noted.setdefault(entry.noted_by, entry.seq)
         if entry.stand_in:
             self._stand_ins[turn] = entry.stand_in
             self._absent.pop(turn, None)
@@ -168,7 +175,7 @@ class History:
 
     def _prepared(self, turn: int) -> Chunk:
         if turn in self._stand_ins:
-            return self.folded(turn, self._stand_ins[turn])
+            return self.folded(turn, self._stand_ins[turn], first=self._noted.get(self.span(turn)[1]))
         return self._mended(turn)
 
     def original(self, turn: int) -> Chunk:
@@ -181,10 +188,20 @@ class History:
         messages, repairs = mend(read, self.frame.rules, self.frame.scribe, seq=first)
         return self._written(messages, first, last, repairs)
 
-    def folded(self, turn: int, text: str) -> Chunk:
-        """A note in the place of a turn, for it and whatever else the text covers."""
-        first, last = self.span(turn)
-        return replace(self.note(text), first=first, last=last, detail="folded")
+    def folded(self, turn: int, text: str, *, first: int | None = None) -> Chunk:
+        """A note in the place of a turn, for it and whatever else the text covers, from `first` on."""
+        start, last = self.span(turn)
+        if self.frame.handles:
+            text = f"{text}\n{self.way_back(start if first is None else first, last)}"
+        return replace(self.note(text), first=start, last=last, detail="folded")
+
+    def way_back(self, first: int, last: int) -> str:
+        """The mark by which an agent brings these messages back; empty where it has no tool for that."""
+        return way_back(self._entries[first], self._entries[last]) if self.frame.handles else ""
+
+    def marks(self, chunk: Chunk) -> Callable[[Message], str] | None:
+        """How short forms of a turn's messages end; None where the agent could not use it."""
+        return ways_back(self._entries[chunk.first : chunk.last + 1]) if self.frame.handles else None
 
     def note(self, text: str) -> Chunk:
         """A note of ours that stands in no turn's place."""

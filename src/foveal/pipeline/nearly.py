@@ -5,11 +5,14 @@
     score   above that of the kept ones whose tokens, with the room that is left, make place for it
 
 Where there was room in the whole and not in its own share of the plan, the share is named.
+
+These are read off the manifest, and a larger budget may be shared out anew: `crossing` finds the number
+itself, by trying.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from foveal.pipeline.history import EMPTY, ERASED, LEFT_OUT
 from foveal.window import Decision, Manifest, Score
@@ -17,6 +20,8 @@ from foveal.window import Decision, Manifest, Score
 FIXED = ("system prompt", "pinned", "open turn")
 """How the reasons begin of what is in whatever its score."""
 ABSENT = (EMPTY, ERASED, LEFT_OUT)
+FIRST, FASTER = 16, 4
+"""How a number is looked for: the first that is tried, and how many times larger each next step is."""
 
 
 def worth(decision: Decision) -> Score | None:
@@ -34,6 +39,33 @@ def _nearness(decision: Decision) -> tuple[bool, float, int]:
     if score:  # of equals the smallest: least was missing for it
         return False, -score.total, decision.tokens
     return decision.score is None, 0.0, -decision.last
+
+
+def crossing(flips: Callable[[int], bool], most: int, guesses: Iterable[int] = ()) -> int | None:
+    """A number that flips something while one less does not, 0 taken as such; None where `most` does not.
+
+    It tries small numbers first, so of several such numbers it is seldom a large one; a good guess saves most
+    of the tries.
+
+    >>> crossing(lambda number: number >= 37, 100), crossing(lambda number: False, 100)
+    (37, None)
+    """
+    low, high, step = 0, most + 1, FIRST
+    for guess in guesses:
+        if low < guess < high:
+            low, high = (low, guess) if flips(guess) else (guess, high)
+    while low + step < high:
+        if flips(low + step):
+            high = low + step
+        else:
+            low, step = low + step, FASTER * step
+    if high > most and (low >= most or not flips(most)):
+        return None
+    high = min(high, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if flips(middle) else (middle, high)
+    return high
 
 
 class Cut:
@@ -68,9 +100,16 @@ class Cut:
         run = decision.first != decision.last and not (decision.slot and decision in self._out)
         return "all of it needs" if run and not self._scored else "needs"
 
+    def lacks(self, decision: Decision) -> int:
+        """Tokens that the budget lacks for it, as far as the manifest tells."""
+        return max(0, self._need(decision) - self.free)
+
+    def _need(self, decision: Decision) -> int:
+        return decision.tokens if self._scored else sum(d.tokens for d in self._newer(decision))
+
     def _tokens(self, decision: Decision) -> str:
         """How many more tokens, of the whole or of its slot."""
-        need = decision.tokens if self._scored else sum(d.tokens for d in self._newer(decision))
+        need = self._need(decision)
         full = [name for name in decision.slot.split(", ") if self._slots.get(name, need) < need]
         if full and (self._slot_bound if not self._scored else need <= self.free):
             tightest = min(full, key=lambda name: self._slots[name])
@@ -89,16 +128,20 @@ class Cut:
         return [d for d in self._out if d.last >= decision.first and mine & set(d.slot.split(", "))]
 
     def _score(self, decision: Decision) -> str:
+        above = self.above(decision)
+        return "" if above is None else f"a score over {self.score(above)}"
+
+    def above(self, decision: Decision) -> float | None:
+        """The score of the kept one that it would have to beat; None where no score would help it."""
         if not self._scored or decision.tokens <= self.free:
-            return ""
+            return None
         room = self.free
         for rival in self._chosen:
             if rival.slot == decision.slot:
                 room += rival.tokens
                 if room >= decision.tokens:
-                    above = self.score(_total(rival))
-                    return f"a score over {above}" if _total(decision) < _total(rival) else ""
-        return ""
+                    return _total(rival) if _total(decision) < _total(rival) else None
+        return None
 
 
 def _total(decision: Decision) -> float:

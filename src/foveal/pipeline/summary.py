@@ -26,7 +26,7 @@ _NOTE = re.compile(
     re.escape(MARK) + r"\nPrevious (?P<messages>\d{1,9}) messages?: (?P<users>\d{1,9}) user messages?, "
     r"(?P<answers>\d{1,9}) model responses?, (?P<calls>\d{1,9}) tool calls?\."
     r"(?:\nAbout: (?P<topics>.+)\.)?(?:\nTools: (?P<tools>.+)\.)?"
-    r"(?:\nOn record:(?:\n- .+)+)?(?:\n\[End of summary\])?"
+    r"(?:\nOn record:(?:\n- .+)+)?(?:\n\[End of summary\])?(?:\n\[recall [^\]\n]{1,60}\])?"
 )
 _USED = re.compile(rf"(\S{{1,{LONGEST}}}) ×(\d{{1,9}})")
 

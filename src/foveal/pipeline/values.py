@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from foveal.model import Chunk, Kind, Level, Role
 from foveal.pipeline.compact.values import Answer
+from foveal.pipeline.plan.marks import Rates
 from foveal.window import Conflict, Score, Slot
 
-__all__ = ["Conflict", "Item", "Pick", "Scene", "Score", "Slot", "Unit"]
+__all__ = ["Conflict", "Held", "Item", "Pick", "Scene", "Score", "Slot", "Unit"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,24 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """The layout of a window that holds still: what the next one begins with."""
+
+    talk: int
+    """Tokens there were for everything said: another number means another layout."""
+    first: int
+    """Position from which on every turn is in, whole."""
+    kept: tuple[int, ...] = ()
+    """Positions of turns before it that are in, whole."""
+    place: int = 0
+    """Position of the turn in whose place the note stands."""
+    note: str = ""
+    """What is told of earlier messages."""
+    shown: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    """By position of a message, which of its snippets the note tells."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
     """When and what for a window is built: every result can be reproduced from it."""
 
@@ -45,6 +64,16 @@ class Scene:
     """Tokens of a text."""
     answer: Answer | None = None
     """Who makes summaries; without one they are extracts, made anew."""
+    overhead: int = 0
+    """Tokens of the budget that no message can have: framing, tools, a system prompt of this build only."""
+    material: tuple[Item, ...] = ()
+    """What is in the window beside the conversation, paid for already."""
+    slots: tuple[Slot, ...] = ()
+    """The plan that the material was admitted by; empty: it had none, or there is no material."""
+    held: Held | None = None
+    """The layout of the build before, where nothing of it changed since."""
+    rates: Rates | None = None
+    """What the provider charges, where another window will follow that should begin with this one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,4 +103,5 @@ class Pick:
     forms: Mapping[int, Chunk] = field(default_factory=dict)
     folded: Mapping[int, str] = field(default_factory=dict)
     markers: Mapping[int, Chunk] = field(default_factory=dict)
+    arcs: Mapping[int, str] = field(default_factory=dict)
     """As a `Selection` has them."""

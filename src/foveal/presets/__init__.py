@@ -11,10 +11,12 @@ from foveal.pipeline.plan.layers import OpenscrollNumbers
 from foveal.pipeline.plan.levels import FifthNumbers
 from foveal.pipeline.score.importance import ReploidNumbers
 from foveal.pipeline.score.omar import OmarNumbers
+from foveal.pipeline.select.foveated import FovealNumbers
 from foveal.pipeline.select.recent import RecentNumbers
 from foveal.presets import plugins
 from foveal.presets.base import Preset
 from foveal.presets.fifth import fifth
+from foveal.presets.foveal import foveal
 from foveal.presets.numbers import DEFAULTS, Numbers, settled
 from foveal.presets.omar import omar
 from foveal.presets.openscroll import openscroll
@@ -26,18 +28,21 @@ from foveal.presets.reploid import reploid
 def _made(numbers: Numbers) -> Preset:
     """The preset that goes by these numbers."""
     match numbers:
+        case FovealNumbers():
+            made = foveal(numbers)
         case OmarNumbers():
-            return omar(numbers)
+            made = omar(numbers)
         case OpenscrollNumbers():
-            return openscroll(numbers)
+            made = openscroll(numbers)
         case PenguinNumbers():
-            return penguin(numbers)
+            made = penguin(numbers)
         case FifthNumbers():
-            return fifth(numbers)
+            made = fifth(numbers)
         case ReploidNumbers():
-            return reploid(numbers)
+            made = reploid(numbers)
         case RecentNumbers():
-            return recent(numbers)
+            made = recent(numbers)
+    return made
 
 
 PRESETS = {preset.name: preset for preset in map(_made, DEFAULTS.values())}

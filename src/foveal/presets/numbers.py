@@ -20,9 +20,18 @@ from foveal.pipeline.plan.layers import OpenscrollNumbers
 from foveal.pipeline.plan.levels import FifthNumbers
 from foveal.pipeline.score.importance import ReploidNumbers
 from foveal.pipeline.score.omar import OmarNumbers
+from foveal.pipeline.select.foveated import FovealNumbers
 from foveal.pipeline.select.recent import RecentNumbers
 
-Numbers = OmarNumbers | OpenscrollNumbers | PenguinNumbers | FifthNumbers | ReploidNumbers | RecentNumbers
+Numbers = (
+    FovealNumbers
+    | OmarNumbers
+    | OpenscrollNumbers
+    | PenguinNumbers
+    | FifthNumbers
+    | ReploidNumbers
+    | RecentNumbers
+)
 T = TypeVar("T")
 
 DEFAULTS: Mapping[str, Numbers] = MappingProxyType(
@@ -33,6 +42,7 @@ DEFAULTS: Mapping[str, Numbers] = MappingProxyType(
         "penguin": PenguinNumbers(),
         "fifth": FifthNumbers(),
         "reploid": ReploidNumbers(),
+        "foveal": FovealNumbers(),
     }
 )
 """By preset. A preset that is not here has no numbers."""
@@ -45,10 +55,35 @@ _WORDS = {
     "solver": ("greedy", "exact"),
 }
 _SHARES = frozenset(
-    {"shares", "elasticity", "full_at", "full_share", "jit_least", "short_share", "target", "topic_pressure"}
+    {
+        "asked_share",
+        "bent",
+        "elasticity",
+        "faded",
+        "full_at",
+        "full_share",
+        "jit_least",
+        "least",
+        "near_share",
+        "shares",
+        "short_share",
+        "target",
+        "topic_pressure",
+        "unpriced_high",
+        "unpriced_low",
+    }
 )
 _DIVISORS = frozenset(
-    {"densities", "exact_steps", "jit_topic_share", "pressure_share", "revenue_scale", "target", "total"}
+    {
+        "densities",
+        "exact_steps",
+        "fades",
+        "jit_topic_share",
+        "pressure_share",
+        "revenue_scale",
+        "target",
+        "total",
+    }
 )
 _NAMED_IN = {"group_caps": "usual_caps", "minimums": "shares"}
 """Tables that are empty unless somebody asks: the names they may hold are those of another."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from foveal.errors import ConfigError
 from foveal.presets.base import Preset
+from foveal.sources.plugins import PREFIX
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -20,8 +21,8 @@ GROUP = "foveal.plugins"
 
 
 def names() -> tuple[str, ...]:
-    """The names that installed packages bring; none of them is imported."""
-    return tuple(sorted({point.name for point in _points()}))
+    """The names of the presets that installed packages bring; none of them is imported."""
+    return tuple(sorted({point.name for point in _points() if not point.name.startswith(PREFIX)}))
 
 
 def find(name: str) -> Preset | None:

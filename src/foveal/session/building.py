@@ -4,27 +4,38 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from foveal import catalog, presets
 from foveal.errors import FovealError, NotFoundError
 from foveal.events import Event, HistoryRepaired, Reported, Warned, WindowBuilt
-from foveal.model import Conversation, Format
+from foveal.model import Conversation, Entry, Format
 from foveal.pipeline import fit as pipeline
-from foveal.pipeline.count import SCALED
 from foveal.pipeline.history import History
 from foveal.presets import Preset
+from foveal.session import gathering, holding
 from foveal.session.answers import Answers
-from foveal.session.checks import a_count
+from foveal.session.books import Request
 from foveal.session.compare import Case, Comparison, compared, named
 from foveal.session.core import Core
+from foveal.session.costs import priced
+from foveal.session.gathering import Beside, Gathered
 from foveal.session.records import read_manifest, write_manifest
 from foveal.session.retrieving import retrieved
 from foveal.session.target import Count, Target, checked_budget, system_messages, tools_text, warn
 from foveal.store import BuildRecord
-from foveal.window import Manifest, Window
+from foveal.window import Costs, Manifest, Window
+
+if TYPE_CHECKING:
+    from foveal.sources.assemble import SmartContext
+
+TASK = "task"
+"""In a build's record: somebody named what the window is for. The words themselves are not stored."""
+HANDLES = "handles"
+"""Likewise: its notes show handles, for an agent that has the tool to recall them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,39 +51,120 @@ class Wanted:
     format: Format | None = None
     now: float | None = None
     counter: str | Count | None = None
+    beside: Beside = field(default_factory=Beside)
+    """What of a workspace belongs beside the conversation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """A window's content that is not stored yet."""
+
+    aim: Target
+    fitted: pipeline.Fitted
+    entries: Sequence[Entry]
+    answers: Answers
+    moment: float
+    tools: str
+    order: pipeline.Order
+    history: History
+    length: int
+    """Messages that the history had."""
+    events: tuple[Event, ...] = ()
 
 
 def build(core: Core, wanted: Wanted, fetch: Any) -> Window:
+    gathered = gather(core, wanted)
+    with core.lock:
+        return stored(core, make(core, wanted, gathered), fetch)
+
+
+def gather(core: Core, wanted: Wanted) -> Gathered:
+    """The material of a build. Files may take their time: nothing is locked meanwhile."""
     checked_budget(wanted.budget)
+    chosen = _preset(core, wanted)
+    if not chosen.knows and wanted.beside == Beside():
+        return Gathered()
+    with core.lock:
+        aim = core.aim(wanted.model, wanted.format, wanted.counter)
+    return gathering.gathered(core, chosen, wanted.beside, _wish(aim, wanted))
+
+
+def context(core: Core, wanted: Wanted) -> SmartContext:
+    """The material of a workspace as one text, and no window around it."""
+    checked_budget(wanted.budget)
+    with core.lock:
+        aim = core.aim(wanted.model)
+    warn(aim.warnings)
+    return gathering.context(core, wanted.beside, _wish(aim, wanted))
+
+
+def _wish(aim: Target, wanted: Wanted) -> gathering.Wish:
+    now = time.time() if wanted.now is None else wanted.now
+    return gathering.Wish(task=wanted.task, budget=_budget(aim, wanted), count=aim.meter.text, now=now)
+
+
+def make(core: Core, wanted: Wanted, gathered: Gathered) -> Made:
+    """Choose what is in the window. Whoever asks holds the session."""
     moment = time.time() if wanted.now is None else wanted.now
     tools = tools_text(wanted.tools)
-    with core.lock:
-        with core.reading():
-            aim = core.aim(wanted.model, wanted.format, wanted.counter)
-            warn(aim.warnings)
-            chosen = presets.find(wanted.preset or core.ledger.head.preset, core.desk.numbers)
-            order = aim.order(
-                chosen,
-                budget=aim.budget(None) if wanted.budget is None else wanted.budget,
-                tools=tools,
-                task=wanted.task,
-                now=moment,
-                system=system_messages(wanted.system),
-            )
-            history, answers = core.ledger.history(aim), core.answers(aim)
-            order = replace(order, answer=answers)
-            fitted = _fitted(core, history, order, chosen)
-            if chosen.retrieves and (past := retrieved(core, history, fitted.manifest, order)):
-                fitted = _fitted(core, history, replace(order, retrieved=past), chosen)
-            if not chosen.looks_at_all:
-                history.release(history.turn_of(_earliest(fitted)) - 1)
-            entries = history.entries
-        given = Conversation(format=aim.format, messages=(), tools=tools)
-        window = aim.window(fitted, given, entries=entries, fetch=fetch)
-        _save(core, window.manifest, aim, moment, fitted.reports, answers)
+    with core.reading():
+        aim = core.aim(wanted.model, wanted.format, wanted.counter).with_tools(tools)
+        warn(aim.warnings)
+        chosen = _preset(core, wanted)
+        order = aim.order(
+            chosen,
+            budget=_budget(aim, wanted),
+            tools=tools,
+            task=wanted.task,
+            now=moment,
+            system=system_messages(wanted.system),
+        )
+        history, answers = core.ledger.history(aim), core.answers(aim)
+        order = replace(order, answer=answers, material=gathered.material, admit=chosen.admit)
+        rates = holding.rates(core, aim, chosen)
+        order = replace(order, held=holding.held(core, aim, chosen, history), rates=rates)
+        fitted = _fitted(core, history, order, chosen)
+        if chosen.retrieves and (past := retrieved(core, history, fitted.manifest, order)):
+            fitted = _fitted(core, history, replace(order, retrieved=past), chosen)
+        if fitted.held:
+            layout = holding.keep(core, aim, chosen, fitted.held)
+            record = {**fitted.manifest.record, **layout}
+            fitted = replace(fitted, manifest=replace(fitted.manifest, record=record))
+        if not chosen.looks_at_all:
+            history.release(history.turn_of(_earliest(fitted)) - 1)
+        entries = history.entries
+    contributed = (*fitted.manifest.contributed, *gathered.left_out)
+    fitted = replace(fitted, manifest=replace(fitted.manifest, contributed=contributed))
+    return Made(
+        aim=aim,
+        fitted=fitted,
+        entries=entries,
+        answers=answers,
+        moment=moment,
+        tools=tools,
+        order=order,
+        history=history,
+        length=len(entries),
+        events=gathered.events,
+    )
+
+
+def stored(core: Core, made: Made, fetch: Any) -> Window:
+    """The window, once it is filed and told."""
+    given = Conversation(format=made.aim.format, messages=(), tools=made.tools)
+    window = made.aim.window(made.fitted, given, entries=made.entries, fetch=fetch)
+    costs = _save(core, window.manifest, made)
     if core.desk.writer:
         core.desk.worker.wake()
-    return window
+    return replace(window, tell=partial(_told, core, replace(window.manifest, costs=costs), window.model))
+
+
+def _preset(core: Core, wanted: Wanted) -> Preset:
+    return presets.find(wanted.preset or core.ledger.head.preset, core.desk.numbers)
+
+
+def _budget(aim: Target, wanted: Wanted) -> int:
+    return aim.budget(None) if wanted.budget is None else wanted.budget
 
 
 def _fitted(core: Core, history: History, order: pipeline.Order, preset: Preset) -> pipeline.Fitted:
@@ -87,6 +179,8 @@ def _fitted(core: Core, history: History, order: pipeline.Order, preset: Preset)
         raise
     manifest = fitted.manifest
     record, metrics = {"branch": str(core.ledger.head.branch)}, dict(manifest.metrics)
+    record |= {TASK: "given"} if order.task else {}
+    record |= {HANDLES: "shown"} if history.frame.handles else {}
     if metrics:
         metrics["duration_ms"] = round(1000 * (time.perf_counter() - start), 3)
         record |= {**manifest.record, "session": core.name, "trace_id": secrets.token_hex(16)}
@@ -99,29 +193,53 @@ def _earliest(fitted: pipeline.Fitted) -> int:
     return min((d.first for d in fitted.manifest.kept if d.because not in fixed), default=0)
 
 
-def _save(
-    core: Core,
-    manifest: Manifest,
-    aim: Target,
-    moment: float,
-    reports: Sequence[tuple[str, Mapping[str, object]]],
-    answers: Answers,
-) -> None:
-    record = BuildRecord(
-        number=0,
-        created_at=moment,
-        preset=manifest.preset,
-        model=aim.card.id,
-        budget=manifest.budget,
-        tokens=manifest.tokens,
-        manifest=write_manifest(manifest),
-    )
+def _save(core: Core, manifest: Manifest, made: Made) -> Costs:
     with core.writing() as events:
         core.ledger.save_counts()
-        answers.save()
+        made.answers.save()
+        core.books.catch_up(core.store.build(core.id))
+        booked = core.books.book(_request(made), made.moment)
+        record = BuildRecord(
+            number=0,
+            created_at=made.moment,
+            preset=manifest.preset,
+            model=made.aim.card.id,
+            budget=manifest.budget,
+            tokens=manifest.tokens,
+            manifest=write_manifest(manifest, booked),
+        )
         number = core.store.save_build(core.id, record)
+        events.extend(made.events)
+        reports = made.fitted.reports
         events.extend(Reported(name=name, session=core.name, payload=told) for name, told in reports)
         events.extend(_events(core, manifest, number))
+    core.books.file(booked, number, record.manifest)
+    return booked.costs
+
+
+def _request(made: Made) -> Request:
+    return Request(
+        aim=made.aim,
+        order=made.order,
+        fitted=made.fitted,
+        tools=made.tools,
+        history=made.history,
+        length=made.length,
+    )
+
+
+def _told(core: Core, manifest: Manifest, model: str) -> Manifest:
+    """The manifest with what the window costs in dollars: prices are looked up when somebody asks."""
+    costs = manifest.costs
+    return replace(manifest, costs=priced(costs, model, core.desk.catalogue)) if costs else manifest
+
+
+def told(core: Core, number: int | None) -> Manifest:
+    """The manifest of a stored build, the newest when no number is given."""
+    from foveal.session import knowing
+
+    record = built(core, number)
+    return _told(core, knowing.titled(core.store, read_manifest(record)), record.model)
 
 
 def _events(core: Core, manifest: Manifest, number: int) -> Iterator[Event]:
@@ -156,16 +274,6 @@ def built(core: Core, number: int | None) -> BuildRecord:
     )
 
 
-def billed(core: Core, input_tokens: int, build: int | None) -> None:
-    record = built(core, build)
-    name, _, factor = read_manifest(record).counter.partition(SCALED)
-    counted = round(record.tokens / float(factor or 1))
-    before = core.learned(record.model, name)
-    core.store.save_bill(record.model, name, counted=counted, billed=a_count(input_tokens, "input_tokens"))
-    if core.learned(record.model, name) != before:
-        core.aim_anew()
-
-
 def compare(core: Core, wanted: Wanted, presets: Sequence[str] | None) -> Comparison:
     checked_budget(wanted.budget)
     chosen = named(presets, core.desk.numbers)
@@ -177,7 +285,7 @@ def compare(core: Core, wanted: Wanted, presets: Sequence[str] | None) -> Compar
             entries=core.ledger.history(aim).entries,
             fresh=lambda: History(core.ledger.read, aim.frame(core.format)),
             given=Conversation(format=aim.format, messages=()),
-            budget=aim.budget(None) if wanted.budget is None else wanted.budget,
+            budget=_budget(aim, wanted),
             task=wanted.task,
             now=time.time() if wanted.now is None else wanted.now,
             prices=catalog.prices(aim.card.id, extra=core.desk.catalogue),

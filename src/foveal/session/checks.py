@@ -27,6 +27,13 @@ def a_count(value: object, name: str) -> int:
     raise InputError(f"`{name}` is {value!r}, not a whole number above 0", remedy=f"make `{name}` 1 or more")
 
 
+def a_number(value: object, name: str) -> int:
+    """A whole number, 0 included."""
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    raise InputError(f"`{name}` is {value!r}, not a whole number of 0 or more", remedy=f"correct `{name}`")
+
+
 def a_whole_number(value: object, name: str) -> int:
     """Of any size: what is too small for its use is said where it is used."""
     if isinstance(value, int) and not isinstance(value, bool):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,13 +17,14 @@ from foveal import catalog, wire
 from foveal.catalog import Prices
 from foveal.config import Tables
 from foveal.errors import BudgetError, InputError
-from foveal.model import Conversation, Entry, Format, Message
+from foveal.model import Chunk, Conversation, Entry, Format
 from foveal.pipeline import fit as pipeline
 from foveal.pipeline.history import History
 from foveal.presets import PRESETS, Preset, find
+from foveal.session.costs import alike, dollars, predicted, repeated
 from foveal.session.stateless import history_of
 from foveal.session.target import Count, Target, asked_reply, checked_budget, target, warn
-from foveal.window import Window
+from foveal.window import Cost, Window
 
 KINDS = ("system", "user", "assistant", "tool_calls", "tool_output")
 
@@ -67,6 +68,8 @@ class Comparison:
     cost: float | None
     """For sending all of it, without a cache."""
     presets: tuple[Compared, ...]
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """The presets that have no window for this budget, and why; an error where none has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +142,15 @@ def named(names: Sequence[str] | None, numbers: Tables | None) -> tuple[Preset, 
 def compared(case: Case, presets: Sequence[Preset]) -> Comparison:
     """Build, judge and price a window for each."""
     aim = case.aim
+    rows: list[Compared] = []
+    refused: dict[str, BudgetError] = {}
+    for preset in presets:
+        try:
+            rows.append(_row(case, preset))
+        except BudgetError as error:
+            refused[preset.name] = error
+    if refused and not rows:
+        raise next(iter(refused.values()))
     tokens = aim.meter.request + aim.meter.tools(case.given.tools) + sum(e.tokens for e in case.entries)
     return Comparison(
         model=aim.card.id,
@@ -148,87 +160,75 @@ def compared(case: Case, presets: Sequence[Preset]) -> Comparison:
         messages=len(case.entries),
         kinds=_kinds(case.entries),
         tokens=tokens,
-        cost=_cost(tokens, case.prices),
-        presets=tuple(_row(case, preset) for preset in presets),
+        cost=dollars(Cost(tokens=tokens), case.prices),
+        presets=tuple(rows),
+        refused={name: error.what for name, error in refused.items()},
     )
 
 
 def _row(case: Case, preset: Preset) -> Compared:
     before = _before(case, preset)
     started = time.perf_counter()
-    window = _window(case, preset, len(case.entries))
+    made = _made(case, preset, len(case.entries))
     seconds = time.perf_counter() - started
+    window, prices = made.window, case.prices
     kept = [e for d in window.manifest.kept for e in case.entries[d.first : d.last + 1]]
-    cached = _shared(case, before, window) if before else 0
+    cost = predicted(window.tokens, _shared(case, before, made) if before else 0, case.aim.card)
     return Compared(
         preset=preset.name,
         tokens=window.tokens,
         messages=len(kept),
         kinds=_kinds(kept),
-        cached=cached,
-        cost=_cost(window.tokens, case.prices),
-        cost_cached=_cost_cached(window.tokens, cached, case.prices),
+        cached=cost.cached,
+        cost=dollars(Cost(tokens=window.tokens), prices),
+        cost_cached=dollars(cost, prices) if prices and prices.cache_read is not None else None,
         milliseconds=round(1000 * seconds, 1),
         invalid=_invalid(window),
     )
 
 
-def _window(case: Case, preset: Preset, stop: int) -> Window:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    window: Window
+    chunks: Sequence[Chunk]
+    history: History
+
+
+def _made(case: Case, preset: Preset, stop: int) -> _Made:
     """The window of the first messages, as one that never saw the history would build it."""
     history = case.fresh()
     history.extend(case.entries[:stop])
     order = case.aim.order(preset, budget=case.budget, tools=case.given.tools, task=case.task, now=case.now)
-    return case.aim.window(
-        pipeline.fit(history, order), case.given, entries=history.entries, fetch=_no_recall
-    )
+    fitted = pipeline.fit(history, order)
+    window = case.aim.window(fitted, case.given, entries=history.entries, fetch=_no_recall)
+    return _Made(window=window, chunks=fitted.chunks, history=history)
 
 
 def _no_recall(handle: str) -> NoReturn:
     raise InputError(f"a comparison recalls nothing, not {handle!r} either", remedy="`fit` or `build` it")
 
 
-def _before(case: Case, preset: Preset) -> Window | None:
+def _before(case: Case, preset: Preset) -> _Made | None:
     """The window of the request that the model answered last; None where there was none."""
     roles = [entry.role for entry in case.entries]
     ends = [
         at for at in range(1, len(roles)) if roles[at] == "assistant" and roles[at - 1] in ("user", "tool")
     ]
     try:
-        return _window(case, preset, ends[-1]) if ends else None
+        return _made(case, preset, ends[-1]) if ends else None
     except (BudgetError, InputError):  # what was asked then does not fit, or is not to be shown any more
         return None
 
 
-def _shared(case: Case, before: Window, window: Window) -> int:
+def _shared(case: Case, before: _Made, now: _Made) -> int:
     """Tokens of the longest beginning that two windows share, as a provider's cache would find it."""
-    shared: list[Message] = []
-    for old, new in zip(_sent(before), _sent(window), strict=False):
-        if (old.role, old.digest) != (new.role, new.digest):
-            break
-        shared.append(new)
-    tokens = case.aim.price(shared, case.given.tools) if shared else 0
-    return tokens if tokens >= (case.aim.card.cache_min or 0) else 0
-
-
-def _sent(window: Window) -> tuple[Message, ...]:
-    return wire.load(window.request, format=window.format).messages
+    tokens = repeated(now.history, before.chunks, now.chunks, alike(before.chunks, now.chunks))
+    return tokens + case.aim.price((), case.given.tools) if tokens else 0
 
 
 def _invalid(window: Window) -> int:
     """Broken rules. To end with the assistant is the history's doing, and some models take it."""
     return len(set(wire.check(window.request, window.format)) - {"ends_with_assistant"})
-
-
-def _cost(tokens: int, prices: Prices | None) -> float | None:
-    return None if prices is None or prices.input is None else tokens * prices.input / 1e6
-
-
-def _cost_cached(tokens: int, cached: int, prices: Prices | None) -> float | None:
-    if prices is None or prices.cache_read is None:
-        return None
-    written = prices.input if prices.cache_write is None else prices.cache_write
-    rest = _cost(tokens - cached, replace(prices, input=written))
-    return None if rest is None else rest + cached * prices.cache_read / 1e6
 
 
 def _kinds(entries: Sequence[Entry]) -> dict[str, int]:

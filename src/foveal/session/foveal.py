@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from foveal import presets
 from foveal.config import Tables, default_store
 from foveal.errors import NotFoundError
 from foveal.events import Bus, Subscriber
+from foveal.knowledge.values import (
+    Memory,
+    MemoryKind,
+    Origin,
+    Prediction,
+    PredictionLedger,
+    Presence,
+    Profile,
+)
 from foveal.session.answers import Library
-from foveal.session.checks import a_text
-from foveal.session.core import Desk
-from foveal.session.desk import Helpers, embedder_of, worker_of, writer_of
+from foveal.session.checks import a_moment, a_text
+from foveal.session.core import Core, Desk
+from foveal.session.desk import Helpers, embedder_of, reader_of, warmer_of, worker_of, writer_of
 from foveal.session.offload import in_thread
 from foveal.session.session import Session
 from foveal.store import Checked, Durability, SessionRecord, open_store
+
+if TYPE_CHECKING:
+    from foveal.session.replaying import Replayed
 
 
 class Foveal:
@@ -67,12 +80,14 @@ class Foveal:
             summary_key=summary_key,
         )
         writer, choose = writer_of(helpers, self._bus), embedder_of(helpers)
-        library = Library(self._store)
+        library, reader, warmer = Library(self._store), reader_of(self._store, self._bus), warmer_of()
         self._desk = Desk(
             store=self._store,
             bus=self._bus,
-            worker=worker_of(self._store, library, choose, writer, self._bus),
+            worker=worker_of(reader, warmer, library, choose, writer, self._bus),
             library=library,
+            reader=reader,
+            warmer=warmer,
             catalogue=catalogue,
             counter=counter,
             numbers=numbers,
@@ -92,12 +107,34 @@ class Foveal:
 
     def delete(self, name: str) -> None:
         """Erase a session and what no other session shares."""
-        for record in self._store.sessions():
-            if record.name == name:
-                self._store.delete_session(record.id)
-                self._desk.library.forget()
-                return
-        raise NotFoundError(f"there is no session {name!r}", remedy="`foveal sessions` lists them")
+        self._store.delete_session(self._record(name).id)
+        self._desk.library.forget()
+
+    def _record(self, name: str) -> SessionRecord:
+        found = next((record for record in self._store.sessions() if record.name == name), None)
+        if found is None:
+            raise NotFoundError(f"there is no session {name!r}", remedy="`foveal sessions` lists them")
+        return found
+
+    def replay(
+        self,
+        session: str | Session,
+        *,
+        preset: str,
+        budget: int | None = None,
+        model: str = "",
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Replayed:
+        """A stored session's requests as another preset would have made them: tokens, cost, facts kept.
+
+        No model is asked and nothing is stored. `progress` is called with the requests that are done and how
+        many there are.
+        """
+        from foveal.session import replaying
+
+        name = session if isinstance(session, str) else session.name
+        core = Core(self._desk, self._record(name))
+        return replaying.replay(core, preset=preset, budget=budget, model=model, progress=progress)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Call `subscriber` with every event of these sessions; returns the way to stop that."""
@@ -112,8 +149,83 @@ class Foveal:
         self._store.backup(str(path))
 
     def settle(self, seconds: float = 60.0) -> bool:
-        """Do the background work that is left now: embedding, summaries. False: some of it is still left."""
+        """Do the background work that is left now: embedding, reading, summaries. False: some is left."""
         return self._desk.worker.drain(seconds)
+
+    # What is known of the user
+
+    def remember(self, text: str, *, kind: MemoryKind | None = None, by: Origin = "user") -> Memory:
+        """Keep a sentence about the user: who they are, how they want things, or another fact.
+
+        Which of them, its words tell, unless `kind` does. What says the same already, or gives another value
+        for the same, is replaced. A model's words (`by="model"`) are in no window before
+        `confirm`, and replace nothing that the user said.
+        """
+        from foveal.session import remembering
+
+        return remembering.remember(self._desk, text, kind=kind, by=by)
+
+    def confirm(self, id: str) -> Memory:
+        """The user says that a memory is so."""
+        from foveal.session import remembering
+
+        return remembering.confirm(self._desk, id)
+
+    def edit_memory(self, id: str, text: str) -> Memory:
+        """Put other words in place of a memory's; they are the user's from then on."""
+        from foveal.session import remembering
+
+        return remembering.edit(self._desk, id, text)
+
+    def forget_memory(self, id: str) -> None:
+        """Delete a memory for good; what was said before does not bring it back, only its user's new word."""
+        from foveal.session import remembering
+
+        remembering.forget(self._desk, id)
+
+    def profile(self, *, now: float | None = None) -> Profile:
+        """All that is known of the user: memories, topics, entities. Messages not read yet are read first."""
+        from foveal.session import knowing
+
+        moment = a_moment(now, "now")
+        return knowing.profile(self._desk, now=time.time() if moment is None else moment)
+
+    def rename_thing(self, id: str, name: str) -> None:
+        """Name a topic or an entity; mining does not rename it."""
+        from foveal.session import knowing
+
+        knowing.rename_thing(self._desk, id, name)
+
+    def forget_thing(self, id: str) -> None:
+        """Delete a topic or an entity; mining does not revive it. The messages that name it stay."""
+        from foveal.session import knowing
+
+        knowing.forget_thing(self._desk, id)
+
+    def presence(
+        self,
+        presence: Presence | Mapping[str, object],
+        *,
+        session: str = "",
+        now: float | None = None,
+        warm: bool | None = None,
+    ) -> tuple[Prediction, ...]:
+        """Where the user is in → what they will probably do next; bundles for it are compiled meanwhile.
+
+        `session`: whose ledger the predictions go into; the active conversation's unless it is named.
+        `warm`: False predicts and compiles nothing; True warms up again where it had stopped itself.
+        """
+        from foveal.session import warming
+
+        moment = a_moment(now, "now")
+        at = time.time() if moment is None else moment
+        return warming.presence(self._desk, presence, session=session, now=at, warm=warm)
+
+    def predictions(self, session: str = "") -> PredictionLedger:
+        """Which predictions were made, used and wasted, of one session or of all; what warming up cost."""
+        from foveal.session import warming
+
+        return warming.ledger(self._desk, session, now=time.time())
 
     def close(self) -> None:
         self._desk.worker.close()
@@ -122,9 +234,19 @@ class Foveal:
     asession = in_thread(session)
     asessions = in_thread(sessions)
     adelete = in_thread(delete)
+    areplay = in_thread(replay)
     averify = in_thread(verify)
     abackup = in_thread(backup)
     asettle = in_thread(settle)
+    aremember = in_thread(remember)
+    aconfirm = in_thread(confirm)
+    aedit_memory = in_thread(edit_memory)
+    aforget_memory = in_thread(forget_memory)
+    aprofile = in_thread(profile)
+    arename_thing = in_thread(rename_thing)
+    aforget_thing = in_thread(forget_thing)
+    apresence = in_thread(presence)
+    apredictions = in_thread(predictions)
 
     def __enter__(self) -> Foveal:
         return self

@@ -33,7 +33,7 @@ class Ledger:
         self.erased = 0
         """How many messages of the branch are gone for good."""
         self._fresh: dict[int, Message] = {}
-        self._histories: dict[str, History] = {}
+        self._histories: dict[tuple[str, bool], History] = {}
         self._counted: dict[str, dict[str, int]] = {}
 
     @property
@@ -74,17 +74,17 @@ class Ledger:
     def _take(self, entries: Sequence[Entry]) -> None:
         self._entries += entries
         self.erased += sum(entry.absence == "erased" for entry in entries)
-        for key, history in self._histories.items():
+        for (key, _), history in self._histories.items():
             history.extend(self._priced(entries, key, history.frame.price))
 
     def history(self, aim: Target) -> History:
         """The session's turns, as the target sees them; kept from build to build."""
-        key = aim.history_key
+        key = (aim.history_key, aim.handles)
         if key not in self._histories:
             while len(self._histories) >= HISTORIES_MOST:
                 del self._histories[next(iter(self._histories))]
             history = History(self.read, aim.frame(self.head.format or "plain"))
-            history.extend(self._priced(self._entries, key, history.frame.price))
+            history.extend(self._priced(self._entries, aim.history_key, history.frame.price))
             self._histories[key] = history
         return self._histories[key]
 

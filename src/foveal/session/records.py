@@ -13,15 +13,17 @@ from dataclasses import asdict, replace
 from foveal.model import Detail, Repair
 from foveal.pipeline.explain import merged
 from foveal.pipeline.nearly import nearest
+from foveal.session.books import Booked, read_costs, write_book, write_costs
 from foveal.store import BuildRecord
-from foveal.window import Conflict, Decision, Manifest, Retrieved, Score, Slot, Verdict
+from foveal.window import Conflict, Contributed, Decision, Manifest, Retrieved, Score, Slot, Verdict
 
 NEAR_MOST = 50
 """Left-out decisions that are stored with their scores: those nearest to the cut."""
 FURTHER = "further out than those listed with their scores"
 
 
-def write_manifest(manifest: Manifest) -> str:
+def write_manifest(manifest: Manifest, booked: Booked | None = None) -> str:
+    filed = {"costs": write_costs(booked.costs), "book": write_book(booked)} if booked else {}
     return json.dumps(
         {
             "counter": manifest.counter,
@@ -34,10 +36,17 @@ def write_manifest(manifest: Manifest) -> str:
             "metrics": dict(manifest.metrics),
             "record": dict(manifest.record),
             "retrieved": [asdict(each) for each in manifest.retrieved],
+            "contributed": [asdict(_anonymous(each)) for each in manifest.contributed],
+            **filed,
         },
         ensure_ascii=False,
         separators=(",", ":"),
     )
+
+
+def _anonymous(told: Contributed) -> Contributed:
+    """A build outlives the words that a thing is named by: what its owner forgets is not named here."""
+    return replace(told, title="")
 
 
 def _condensed(decisions: Sequence[Decision]) -> tuple[Decision, ...]:
@@ -72,6 +81,8 @@ def read_manifest(record: BuildRecord) -> Manifest:
         metrics=data["metrics"],
         record=data.get("record", {}),
         retrieved=tuple(Retrieved(**each) for each in data.get("retrieved", ())),
+        contributed=tuple(Contributed(**each) for each in data.get("contributed", ())),
+        costs=read_costs(data["costs"]) if "costs" in data else None,
     )
 
 

@@ -10,22 +10,30 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from foveal import wire
-from foveal.errors import NotFoundError
+from foveal import presets, wire
 from foveal.model import Entry, Format, Kind, Level, Role
-from foveal.session import building, marking, measuring, writing
+from foveal.session import billing, building, compressing, marking, measuring, tasks, walking, writing
 from foveal.session.building import Wanted
 from foveal.session.checks import a_choice, a_count, a_moment, a_name, a_text, a_whole_number, some_words
 from foveal.session.compare import Comparison
 from foveal.session.core import Core, Desk
+from foveal.session.gathering import Beside
 from foveal.session.offload import in_thread
-from foveal.session.records import read_manifest
 from foveal.session.target import Count
 from foveal.session.views import Hit, Recorded, Removal, Stats
 from foveal.store import SessionRecord, TaskRecord
 from foveal.window import Manifest, Window
+
+if TYPE_CHECKING:
+    from foveal.session.diffing import Diff
+    from foveal.session.prompting import Prompt
+    from foveal.session.why import Why
+    from foveal.sources.assemble import SmartContext
+    from foveal.sources.values import Contributor, Progress
+    from foveal.sources.workspace import Workspace
 
 
 class Session:
@@ -38,6 +46,11 @@ class Session:
     @property
     def model(self) -> str:
         return self._core.model
+
+    @property
+    def preset(self) -> str:
+        """How its windows are chosen, unless a build names another."""
+        return self._core.ledger.head.preset or presets.DEFAULT
 
     @property
     def branch(self) -> int:
@@ -65,21 +78,11 @@ class Session:
         name: str = "",
     ) -> str:
         """Store one message of text and return its id. It is the session's own: `sync` leaves it alone."""
-        body = {"role": role, "content": a_text(text, "text")}
-        given = {"name": name or None, "timestamp": timestamp, "metadata": metadata}
-        message = wire.message_of(
-            body | {key: value for key, value in given.items() if value is not None}, "plain", where="add"
-        )
-        message = replace(
-            message,
-            pinned=pinned,
-            important=important,
-            kind=a_choice(kind, Kind, "kind"),
-            level=a_choice(level, Level, "level"),
-        )
-        with self._core.writing() as events:
-            (id,) = writing.append(self._core, [message], events, beside=True)
-        return id
+        words = a_text(text, "text")
+        message = writing.worded(role, words, name=name, timestamp=timestamp, metadata=metadata)
+        kind, level = a_choice(kind, Kind, "kind"), a_choice(level, Level, "level")
+        message = replace(message, pinned=pinned, important=important, kind=kind, level=level)
+        return writing.add(self._core, message)
 
     def extend(self, messages: Any, *, format: Format | None = None) -> tuple[str, ...]:
         """Store messages at the end, in any provider's format, and return their ids."""
@@ -108,28 +111,84 @@ class Session:
         format: Format | None = None,
         now: float | None = None,
         counter: str | Count | None = None,
+        workspace: Workspace | str | Path | None = None,
+        active_files: Sequence[str] = (),
+        contributors: Sequence[Contributor | str] = (),
+        progress: Progress | None = None,
     ) -> Window:
         """The best window that fits the budget; it costs what is new, not what is old.
 
         `budget`: tokens; by default the model's limit less its longest reply.
         `system`: a system prompt for this window only; to keep one, `add("system", …)`.
+        `workspace`: a folder whose files, docs, code, history and test results may stand beside the
+        conversation; `active_files` are open in the editor, `contributors` know more about it, and
+        `progress` is told how many files were looked at, of how many.
         """
-        wanted = Wanted(
-            task=some_words(task, "task"),
-            budget=budget,
-            model=model,
-            preset=preset,
-            tools=tools,
-            system=system,
-            format=format,
-            now=a_moment(now, "now"),
-            counter=counter,
-        )
+        task, now = some_words(task, "task"), a_moment(now, "now")
+        beside = Beside.of(workspace, active_files, contributors, progress)
+        wanted = Wanted(task=task, budget=budget, model=model, preset=preset, tools=tools, system=system)
+        wanted = replace(wanted, format=format, now=now, counter=counter, beside=beside)
         return building.build(self._core, wanted, self.recall)
 
-    def billed(self, input_tokens: int, *, build: int | None = None) -> None:
-        """Tell what the provider billed for a build's input; later estimates for that model learn from it."""
-        building.billed(self._core, input_tokens, build)
+    def prompt(  # noqa: PLR0913 — every option of a build that a text can have, by name
+        self,
+        *,
+        task: str = "",
+        budget: int | None = None,
+        model: str = "",
+        tools: Any = None,
+        system: str | None = None,
+        now: float | None = None,
+        workspace: Workspace | str | Path | None = None,
+        active_files: Sequence[str] = (),
+        contributors: Sequence[Contributor | str] = (),
+        progress: Progress | None = None,
+    ) -> Prompt:
+        """The eight layers as one text, and as the messages of a window with the same content.
+
+        What is known, then the conversation so far, its recent messages, what was found for the task, and
+        the user's message. It is a build like any other, of the preset `openscroll`.
+        """
+        from foveal.session import prompting
+
+        task, now = some_words(task, "task"), a_moment(now, "now")
+        beside = Beside.of(workspace, active_files, contributors, progress)
+        wanted = Wanted(task=task, budget=budget, model=model, tools=tools, system=system)
+        return prompting.prompt(self._core, replace(wanted, now=now, beside=beside), self.recall)
+
+    def context(  # noqa: PLR0913 — everything that may be said of it, by name
+        self,
+        *,
+        workspace: Workspace | str | Path,
+        task: str = "",
+        budget: int | None = None,
+        active_files: Sequence[str] = (),
+        contributors: Sequence[Contributor | str] = (),
+        model: str = "",
+        now: float | None = None,
+        progress: Progress | None = None,
+    ) -> SmartContext:
+        """What of a workspace belongs beside the conversation, as one text, with the report on it.
+
+        `task`: what it is for; by default what the user said last. The rest is as in `build`.
+        """
+        wanted = Wanted(task=some_words(task, "task"), budget=budget, model=model, now=a_moment(now, "now"))
+        beside = Beside.of(workspace, active_files, contributors, progress)
+        return building.context(self._core, replace(wanted, beside=beside))
+
+    def billed(
+        self,
+        input_tokens: int,
+        *,
+        cached_tokens: int | None = None,
+        cache_write_tokens: int | None = None,
+        build: int | None = None,
+    ) -> None:
+        """Tell what the provider billed for a build's input: estimates learn from it, `stats` tells of it.
+
+        `input_tokens`: all of them. Of these, as many are the cache's as was predicted, unless said.
+        """
+        billing.billed(self._core, input_tokens, build, cached=cached_tokens, written=cache_write_tokens)
 
     def compare(
         self,
@@ -146,21 +205,28 @@ class Session:
 
     def manifest(self, build: int | None = None) -> Manifest:
         """The manifest of a build, the newest when no number is given."""
-        return read_manifest(building.built(self._core, build))
+        return building.told(self._core, build)
+
+    def why(self, id: str, *, build: int | None = None) -> Why:
+        """Why a message was in a build's window or not, the newest build's unless named.
+
+        With what would have changed that: tokens of budget or a score, found by making the build again.
+        """
+        from foveal.session import why
+
+        return why.why(self._core, some_words(id, "id"), build)
+
+    def diff(self, a: int, b: int) -> Diff:
+        """What entered the window, left it or changed its detail from one build to another, and why."""
+        from foveal.session import diffing
+
+        return diffing.diff(self._core, a, b)
 
     # Looking back
 
     def recall(self, handle: str) -> Any:
         """The original behind a handle or an id, exactly as it came in."""
-        place = self._core.store.locate(self._core.id, some_words(handle, "handle"))
-        content = place.content if place else self._core.store.by_handle(handle)
-        if content is not None:
-            return json.loads(content.body)
-        if place is not None:
-            raise NotFoundError(
-                f"message {handle!r} was erased", remedy="nothing brings it back; add it again"
-            )
-        raise self._core.unknown(handle)
+        return self._core.original(some_words(handle, "handle"))
 
     def search(
         self, query: str, *, limit: int = 10, everywhere: bool = False, now: float | None = None
@@ -171,13 +237,8 @@ class Session:
         """
         from foveal.session import finding
 
-        return finding.search(
-            self._core,
-            some_words(query, "query"),
-            limit=a_count(limit, "limit"),
-            everywhere=everywhere,
-            now=a_moment(now, "now"),
-        )
+        words, limit, now = some_words(query, "query"), a_count(limit, "limit"), a_moment(now, "now")
+        return finding.search(self._core, words, limit=limit, everywhere=everywhere, now=now)
 
     def focus(
         self,
@@ -194,15 +255,24 @@ class Session:
         """
         from foveal.session import finding
 
+        question, now = a_text(question, "question"), a_moment(now, "now")
+        budget = a_whole_number(budget, "budget")
         return finding.focus(
-            self._core,
-            a_text(question, "question"),
-            budget=a_whole_number(budget, "budget"),
-            model=model,
-            format=format,
-            now=a_moment(now, "now"),
-            fetch=self.recall,
+            self._core, question, budget=budget, model=model, format=format, now=now, fetch=self.recall
         )
+
+    def tools(self, format: Format | None = None) -> list[dict[str, Any]]:
+        """`foveal_recall` and `foveal_search`, for an agent; windows built with the first show handles."""
+        return wire.tool_definitions(format or self.format)
+
+    def answer(self, call: Any, arguments: Any = None, *, budget: int = 2_000) -> dict[str, Any]:
+        """The message that answers a model's call of one of `tools`, to be appended with `extend`.
+
+        `call`: as the provider's reply has it, or the tool's name. `budget`: tokens of the answer at most.
+        """
+        from foveal.session import tooling
+
+        return tooling.answer(self._core, call, arguments, budget=budget)
 
     def entries(self) -> tuple[Entry, ...]:
         """Every message of the history without its body: id, handle, role, tokens, marks."""
@@ -219,8 +289,6 @@ class Session:
 
         Only what the user and the model said themselves: what repeats a tool, a file or the web is none.
         """
-        from foveal.session import walking
-
         return walking.records(self._core)
 
     def stats(self) -> Stats:
@@ -273,16 +341,16 @@ class Session:
         model takes; also what is past its age. A model writes the notes where one is set up, and is waited
         for. Pins, system prompts and the open turn stay as they are. `restore` undoes it.
         """
-        from foveal.session import compressing
-
         return compressing.compress(self._core, max_tokens)
 
     # Tasks
 
     def start_task(self, name: str) -> int:
-        """Begin a task with the next message and return its number; the one before is completed."""
-        from foveal.session import tasks
+        """Begin a task with the next message and return its number; the one before is completed.
 
+        What was volatile until now leaves windows: what is marked so, tool output of more than 500 tokens,
+        chunks of a search. Pins and what the model still has to answer stay. `restore` undoes it.
+        """
         return tasks.start(self._core, a_name(name, "name"))
 
     def complete_task(self) -> str:
@@ -291,8 +359,6 @@ class Session:
         A task that is hardly longer than its summary stays in windows as it is, and so do pins and what the
         model still has to answer. `restore` undoes it.
         """
-        from foveal.session import tasks
-
         return tasks.complete(self._core)
 
     def tasks(self) -> tuple[TaskRecord, ...]:
@@ -303,13 +369,18 @@ class Session:
     aextend = in_thread(extend)
     async_ = in_thread(sync)
     abuild = in_thread(build)
+    aprompt = in_thread(prompt)
+    acontext = in_thread(context)
     abilled = in_thread(billed)
     arecall = in_thread(recall)
     asearch = in_thread(search)
     afocus = in_thread(focus)
+    aanswer = in_thread(answer)
     aentries = in_thread(entries)
     aexport = in_thread(export)
     amanifest = in_thread(manifest)
+    awhy = in_thread(why)
+    adiff = in_thread(diff)
     astats = in_thread(stats)
     acompare = in_thread(compare)
     apin = in_thread(pin)

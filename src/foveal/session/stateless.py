@@ -66,6 +66,7 @@ def fit(  # noqa: PLR0913 — the front door: every option a build has, by name
         tools=tools_text(tools) or given.tools,
     )
     aim = target(model or given.model, given.format, counter=counter, catalogue=catalogue)
+    aim = aim.with_tools(given.tools)
     warn(aim.warnings)
     order = aim.order(
         presets.find(preset, numbers),

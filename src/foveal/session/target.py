@@ -35,6 +35,8 @@ class Target:
     card: ModelCard
     meter: Meter
     warnings: tuple[str, ...] = ()
+    handles: bool = False
+    """The agent can bring originals back: its windows show how."""
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -65,7 +67,12 @@ class Target:
             price=self.meter.message,
             render=partial(wire.rendered, format=self.format),
             chained=wire.rules(stored).item_per_part,
+            handles=self.handles,
         )
+
+    def with_tools(self, tools: str) -> Target:
+        """The same target for an agent that has these tools, a JSON array."""
+        return replace(self, handles=wire.offers_recall(tools))
 
     def dump(self, messages: Sequence[Message]) -> tuple[str, ...]:
         """Messages as this target's JSON; system prompts only where they stand among the messages."""

@@ -12,7 +12,7 @@ from foveal.pipeline.compact.ratio import Ratio
 from foveal.pipeline.history import History
 from foveal.session.target import Target
 from foveal.store import BuildRecord, CompressionRecord, Head
-from foveal.window import Retrieved, Slot
+from foveal.window import Costs, Retrieved, Slot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +67,8 @@ class Stats:
     """Each memory level's use against its budget: in the newest window where that has them, else of all."""
     retrieved: tuple[Retrieved, ...] = ()
     """What the newest window brought back."""
+    costs: Costs | None = None
+    """What all windows cost, beside the whole history each time; None before the first build."""
 
     @property
     def ratio_low(self) -> bool:

@@ -13,8 +13,8 @@ from foveal.pipeline.summary import MARK
 from foveal.window import Retrieved
 
 
-def retrieved_note(stretches: Sequence[tuple[Retrieved, str]]) -> str:
-    """The note for stretches and their words.
+def retrieved_note(stretches: Sequence[tuple[Retrieved, str]], ways: Sequence[str] = ()) -> str:
+    """The note for stretches and their words; `ways`: for each the mark that leads back to it, if any.
 
     >>> what = Retrieved(first=11, last=13, because="a past topic is mentioned")
     >>> print(retrieved_note([(what, "We chose JWT.")]))
@@ -24,9 +24,9 @@ def retrieved_note(stretches: Sequence[tuple[Retrieved, str]]) -> str:
     [End of summary]
     """
     lines = [MARK]
-    for what, text in stretches:
-        lines += [f"{covering(what.first, what.last)}, retrieved because {neutral(what.because)}:", text]
-    return "\n".join((*lines, END))
+    for (what, text), way in zip(stretches, ways or [""] * len(stretches), strict=True):
+        lines += [f"{covering(what.first, what.last)}, retrieved because {neutral(what.because)}:", text, way]
+    return "\n".join(filter(None, (*lines, END)))
 
 
 def quoted(passages: Sequence[Passage]) -> str:

@@ -14,18 +14,20 @@ from foveal.pipeline.compact.short import short
 
 Render = Callable[[Sequence[Message]], Sequence[Message]]
 """Messages as the provider will read them, where that is not as they are."""
+Mark = Callable[[Message], str]
+"""What ends the short forms of a message: the way back to the original."""
 STEP = 12
 """When a cap is still too high it falls by a twelfth or more, so few caps are tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """How messages and texts are weighed, and what their short forms keep first."""
+    """How messages and texts are weighed, and how short forms end."""
 
     price: Callable[[Message], int]
     count: Callable[[str], int]
     render: Render = tuple
-    mentioned: frozenset[str] = frozenset()
+    mark: Mark | None = None
 
     def total(self, messages: Sequence[Message]) -> int:
         return sum(map(self.price, self.render(messages)))
@@ -38,10 +40,10 @@ def shortened(
     price: Callable[[Message], int],
     render: Render,
     count: Callable[[str], int],
-    mentioned: frozenset[str] = frozenset(),
+    mark: Mark | None = None,
 ) -> tuple[Message, ...] | None:
     """The messages within `room` tokens; None when no short form is short enough."""
-    scale = Scale(price=price, count=count, render=render, mentioned=mentioned)
+    scale = Scale(price=price, count=count, render=render, mark=mark)
     return leveled(messages, room, scale) or leveled(messages, room, scale, words_too=True)
 
 
@@ -94,23 +96,34 @@ def _level(sizes: Sequence[int], room: int) -> int:
 
 def _capped(message: Message, cap: int, scale: Scale, *, words_too: bool) -> Message:
     words_too = words_too and message.role != "system"
-    parts = tuple(_part(part, cap, scale, words_too=words_too) for part in message.parts)
+    at_level = _Level(cap=cap, scale=scale, end=scale.mark(message) if scale.mark else "")
+    parts = tuple(_part(part, at_level, words_too=words_too) for part in message.parts)
     return message if parts == message.parts else replace(message, parts=parts, body="")
 
 
-def _part(part: Part, cap: int, scale: Scale, *, words_too: bool) -> Part:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Level:
+    """How far the texts of one message are shortened, and how the short ones end."""
+
+    cap: int
+    scale: Scale
+    end: str
+
+
+def _part(part: Part, level: _Level, *, words_too: bool) -> Part:
     if isinstance(part, Text) and words_too:
-        return _shorter(part, cap, scale)
+        return _shorter(part, level)
     if not isinstance(part, ToolResult):
         return part
-    inner = tuple(_shorter(p, cap, scale) if isinstance(p, Text) else p for p in part.parts)
+    inner = tuple(_shorter(p, level) if isinstance(p, Text) else p for p in part.parts)
     return part if inner == part.parts else replace(part, parts=inner, edited=True)
 
 
-def _shorter(part: Text, cap: int, scale: Scale) -> Text:
-    tokens = scale.count(part.text)
-    if tokens <= cap:
+def _shorter(part: Text, level: _Level) -> Text:
+    count = level.scale.count
+    tokens = count(part.text)
+    if tokens <= level.cap:
         return part
-    made = short(part.text, cap, scale.count, mentioned=scale.mentioned)
-    text = made.text if made else f"[… {len(part.text):,} characters left out]"
-    return part if scale.count(text) >= tokens else replace(part, text=text, edited=True)
+    made = short(part.text, level.cap, count)
+    text = (made.text if made else f"[… {len(part.text):,} characters left out]") + level.end
+    return part if count(text) >= tokens else replace(part, text=text, edited=True)

@@ -18,9 +18,9 @@ from types import MappingProxyType
 
 from foveal.errors import BudgetError, InputError
 from foveal.pipeline.kinds import layer_of
-from foveal.pipeline.plan.slots import charge, whole
+from foveal.pipeline.plan.slots import whole
 from foveal.pipeline.score.key_messages import KeyMessageNumbers
-from foveal.pipeline.values import Item, Scene, Slot
+from foveal.pipeline.values import Item, Slot
 
 IDENTITY, PREFERENCES, TOPIC, ENTITY = "L0_identity", "L1_global_prefs", "L2_topic", "L3_entity"
 ARC, RETRIEVAL, HISTORY, USER = "L4_conversation", "L5_jit", "L6_message_history", "L7_user_message"
@@ -177,41 +177,6 @@ def slot_of(item: Item) -> str:
     """
     layer = layer_of(item.kind, item.metadata)
     return layer if layer in LAYERS else layer_of(item.kind, {})
-
-
-def layers(
-    items: Sequence[Item], scene: Scene, *, numbers: OpenscrollNumbers | None = None
-) -> tuple[Slot, ...]:
-    """The plan of a build: what each layer has to show is known, for these items are all there is."""
-    by = numbers or OpenscrollNumbers()
-    tokens = charge(items, slot_of)
-    known = {bundle: tokens.get(name, 0) for bundle, name in BUNDLES.items()}
-    if sum(tokens.values()) > scene.budget:
-        del known["conversation"]  # an arc will be made, as long as it may be
-    asked = Situation(
-        total=scene.budget,
-        messages=sum(slot_of(item) in (HISTORY, USER) for item in items),
-        history_tokens=known["history"],
-        # One message may be larger than the window; what to do then is for those who choose.
-        user_tokens=max(0, min(tokens.get(USER, 0), scene.budget - min(by.identity_min, known["identity"]))),
-        topics=_named(items, TOPIC, "topic", "topic_slug", "topic_id"),
-        entities=_named(items, ENTITY, "entity", "entity_id"),
-        active=known["history"] > 0,
-        depth=by.depth,
-        prioritize_history=by.prioritize_history,
-        available=known,
-    )
-    return tuple(layer.slot for layer in negotiate(asked, by))
-
-
-def _named(items: Sequence[Item], layer: str, *keys: str) -> int:
-    """How many topics or entities the items of a layer are about; an unnamed one is one of its own."""
-    about = (
-        next((str(i.metadata[k]) for k in keys if k in i.metadata), i.id)
-        for i in items
-        if slot_of(i) == layer
-    )
-    return len(set(about))
 
 
 def negotiate(situation: Situation, numbers: OpenscrollNumbers | None = None) -> tuple[Layer, ...]:

@@ -38,6 +38,7 @@ class _Shown:
     forms: dict[int, Chunk] = field(default_factory=dict)
     folded: dict[int, str] = field(default_factory=dict)
     markers: dict[int, Chunk] = field(default_factory=dict)
+    arcs: dict[int, str] = field(default_factory=dict)
     tokens: int = 0
 
 
@@ -66,6 +67,7 @@ def compacted(history: History, units: Sequence[Unit], pick: Pick, room: int, sc
         forms=shown.forms,
         folded=shown.folded,
         markers=shown.markers,
+        arcs=shown.arcs,
     )
 
 
@@ -144,6 +146,7 @@ def _shown(history: History, talk: Sequence[Unit], done: Compacted) -> _Shown:
             # Words of a tool stand in a note of the user's here: they are a record as well.
             text = "\n".join((MARK, text, END))
         if arc and piece.detail != "full":
+            shown.arcs[inside[-1].turn] = arc
             text, arc = "\n".join(filter(None, (arc, text))), ""
         _show(shown, history, inside, replace(piece, text=text), done.strategy)
     return shown
@@ -156,7 +159,8 @@ def _show(shown: _Shown, history: History, inside: Sequence[Unit], piece: Piece,
         shown.because |= {unit.turn: f"{where}: verbatim, {unit.tokens:,} tokens" for unit in inside}
         shown.tokens += sum(unit.tokens for unit in inside)
         return
-    note = history.folded(last, piece.text) if piece.text else None
+    first = history.span(inside[0].turn)[0]
+    note = history.folded(last, piece.text, first=first) if piece.text else None
     shown.tokens += note.tokens if note else 0
     if piece.detail == "omitted" or note is None:
         shown.because |= {unit.turn: f"{where}: nothing of it fits" for unit in inside}

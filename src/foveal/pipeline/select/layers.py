@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from foveal.pipeline.plan.layers import HISTORY, LAYERS, USER
 from foveal.pipeline.plan.slots import even_out, fill
-from foveal.pipeline.values import Pick, Slot, Unit
+from foveal.pipeline.values import Pick, Scene, Slot, Unit
 
 ORDER = (USER, *LAYERS)
 """The user's message before everything else."""
@@ -37,6 +38,21 @@ def by_layer(units: Sequence[Unit], room: int, *, slots: Sequence[Slot]) -> Pick
         because=because,
         slots=even_out(fill(slots, [unit for unit in units if unit.turn in kept]))[0],
     )
+
+
+def settled(slots: Sequence[Slot], scene: Scene) -> tuple[Slot, ...]:
+    """The slots with none over-full: first from what nobody was allotted, then from what others do not use.
+
+    What must be in, and what fits whole, may be more than a layer was allotted; the budget holds it all.
+    """
+    spare = max(0, scene.budget - scene.overhead - sum(slot.allotted for slot in slots))
+    raised = []
+    for slot in slots:
+        more = max(0, min(spare, slot.used - slot.allotted))
+        spare -= more
+        raised.append(replace(slot, allotted=slot.allotted + more, floor=0))
+    even = even_out(raised)[0]
+    return tuple(replace(slot, floor=before.floor) for slot, before in zip(even, slots, strict=True))
 
 
 def _home(unit: Unit) -> str:

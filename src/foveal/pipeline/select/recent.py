@@ -112,7 +112,12 @@ class _Walk:
         if chunk.tokens <= room or chunk.detail != "full":
             return None
         words = shortened(
-            chunk.messages, room, price=frame.price, render=frame.render, count=self._scene.count
+            chunk.messages,
+            room,
+            price=frame.price,
+            render=frame.render,
+            count=self._scene.count,
+            mark=history.marks(chunk),
         )
         return None if words is None else history.reword(chunk, words)
 

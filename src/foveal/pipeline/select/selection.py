@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from foveal.model import Chunk
 from foveal.pipeline.history import History
-from foveal.pipeline.values import Scene
+from foveal.pipeline.values import Held, Scene
 from foveal.window import Conflict, Score, Slot
 
 
@@ -26,6 +26,8 @@ class Selection:
     """By turn, why it needs no place of its own: the form of another turn covers it."""
     markers: Mapping[int, Chunk] = field(default_factory=dict)
     """By turn, a note in its place that says only that it is left out."""
+    arcs: Mapping[int, str] = field(default_factory=dict)
+    """By turn, how the conversation got here, where its form or its marker begins with that."""
     scores: Mapping[int, Score] = field(default_factory=dict)
     charged: Mapping[int, str] = field(default_factory=dict)
     """By turn, the slots it was charged to."""
@@ -33,6 +35,8 @@ class Selection:
     conflicts: tuple[Conflict, ...] = ()
     metrics: Mapping[str, float] = field(default_factory=dict)
     record: Mapping[str, str] = field(default_factory=dict)
+    held: Held | None = None
+    """The layout to begin the next window with, where the preset holds still."""
     reports: tuple[tuple[str, Mapping[str, object]], ...] = ()
     """Events of the preset's own design: name and payload."""
 
