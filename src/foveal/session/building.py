@@ -282,6 +282,7 @@ def compare(core: Core, wanted: Wanted, presets: Sequence[str] | None) -> Compar
         warn(aim.warnings)
         case = Case(
             aim=aim,
+            rates=lambda preset: holding.rates(core, aim, preset),
             entries=core.ledger.history(aim).entries,
             fresh=lambda: History(core.ledger.read, aim.frame(core.format)),
             given=Conversation(format=aim.format, messages=()),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,6 +20,7 @@ from foveal.errors import BudgetError, InputError
 from foveal.model import Chunk, Conversation, Entry, Format
 from foveal.pipeline import fit as pipeline
 from foveal.pipeline.history import History
+from foveal.pipeline.plan.marks import Rates
 from foveal.presets import PRESETS, Preset, find
 from foveal.session.costs import alike, dollars, predicted, repeated
 from foveal.session.stateless import history_of
@@ -86,6 +87,8 @@ class Case:
     task: str = ""
     now: float = 0.0
     prices: Prices | None = None
+    rates: Callable[[Preset], Rates | None] = lambda _: None
+    """What a preset that holds still goes by in a session."""
 
 
 def compare(  # noqa: PLR0913 — as the front door `fit`, by name
@@ -199,6 +202,7 @@ def _made(case: Case, preset: Preset, stop: int) -> _Made:
     history = case.fresh()
     history.extend(case.entries[:stop])
     order = case.aim.order(preset, budget=case.budget, tools=case.given.tools, task=case.task, now=case.now)
+    order = replace(order, rates=case.rates(preset))
     fitted = pipeline.fit(history, order)
     window = case.aim.window(fitted, case.given, entries=history.entries, fetch=_no_recall)
     return _Made(window=window, chunks=fitted.chunks, history=history)
