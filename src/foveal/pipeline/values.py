@@ -45,10 +45,8 @@ class Held:
     """Position from which on every turn is in, whole."""
     kept: tuple[int, ...] = ()
     """Positions of turns before it that are in, whole."""
-    place: int = 0
-    """Position of the turn in whose place the note stands."""
-    note: str = ""
-    """What is told of earlier messages."""
+    note: Chunk | None = None
+    """What is told of earlier messages, in the place of a turn."""
     shown: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     """By position of a message, which of its snippets the note tells."""
 

@@ -37,7 +37,7 @@ def dollars(cost: Cost, prices: Prices | None) -> float | None:
 
 def priced(costs: Costs, model: str, catalogue: Path | None) -> Costs:
     """The same with dollars, at the prices of today."""
-    prices = _prices(model, catalogue)
+    prices = prices_of(model, catalogue)
     bill = costs.billed
     return Costs(
         managed=replace(costs.managed, dollars=dollars(costs.managed, prices)),
@@ -47,7 +47,8 @@ def priced(costs: Costs, model: str, catalogue: Path | None) -> Costs:
 
 
 @lru_cache(maxsize=64)
-def _prices(model: str, catalogue: Path | None) -> Prices | None:
+def prices_of(model: str, catalogue: Path | None) -> Prices | None:
+    """What a model costs, looked up once."""
     return catalog.prices(model, extra=catalogue)
 
 

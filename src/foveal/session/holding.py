@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import lru_cache
-from pathlib import Path
 
-from foveal import catalog
 from foveal.pipeline.compact.snippets import Snippet, snippets
 from foveal.pipeline.history import History
 from foveal.pipeline.plan.marks import Rates
@@ -19,6 +16,7 @@ from foveal.pipeline.select.digest import note_text
 from foveal.pipeline.values import Held
 from foveal.presets import Preset
 from foveal.session.core import Core
+from foveal.session.costs import prices_of
 from foveal.session.target import Target
 
 LAYOUT = "layout"
@@ -40,15 +38,10 @@ def held(core: Core, aim: Target, preset: Preset, history: History) -> Held | No
 
 def rates(core: Core, aim: Target, preset: Preset) -> Rates | None:
     """What the provider charges for holding still; None where the preset does not."""
-    return _rates(aim.card.id, aim.card.cache_ttl, core.desk.catalogue) if preset.steady else None
-
-
-@lru_cache(maxsize=32)
-def _rates(model: str, seconds: int | None, catalogue: Path | None) -> Rates:
-    found = catalog.prices(model, extra=catalogue)
-    if found is None:
-        return Rates()
-    return Rates(input=found.input, read=found.cache_read, write=found.cache_write, seconds=seconds)
+    if not preset.steady:
+        return None
+    found = prices_of(aim.card.id, core.desk.catalogue)
+    return Rates(input=found.input, read=found.cache_read, write=found.cache_write) if found else Rates()
 
 
 def keep(core: Core, aim: Target, preset: Preset, made: Held) -> Mapping[str, str]:
@@ -59,9 +52,9 @@ def keep(core: Core, aim: Target, preset: Preset, made: Held) -> Mapping[str, st
 
 
 def _where(core: Core, aim: Target, preset: Preset) -> str:
-    """What a layout is good for: the preset, the way of counting, and the messages as they are."""
+    """What a layout is good for: the preset, how notes are written and counted, the messages as they are."""
     head = core.ledger.head
-    return f"{preset.name}/{aim.history_key}/{head.branch}/{head.version}"
+    return f"{preset.name}/{aim.history_key}/{aim.handles}/{head.branch}/{head.version}"
 
 
 def _written(where: str, layout: Held) -> str:
@@ -72,7 +65,7 @@ def _written(where: str, layout: Held) -> str:
             "talk": layout.talk,
             "first": layout.first,
             "kept": list(layout.kept),
-            "place": layout.place,
+            "place": layout.note.first if layout.note else 0,
             "shown": told,
         },
         separators=(",", ":"),
@@ -85,12 +78,12 @@ def _stored(core: Core, where: str, history: History, aim: Target) -> Held | Non
         if LAYOUT in record and (found := json.loads(record[LAYOUT]))["where"] == where:
             shown = {int(seq): tuple(numbers) for seq, numbers in found["shown"].items()}
             told = [each for seq, numbers in shown.items() for each in _told(history, seq, numbers, aim)]
+            place = history.turn_of(found["place"])
             return Held(
                 talk=found["talk"],
                 first=found["first"],
                 kept=tuple(found["kept"]),
-                place=found["place"],
-                note=note_text(told) if told else "",
+                note=history.folded(place, note_text(told), first=min(shown)) if told else None,
                 shown=shown,
             )
     return None

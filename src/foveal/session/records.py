@@ -1,13 +1,14 @@
 """A manifest ⇄ the JSON it is stored as.
 
-Decisions that share a reason are stored as runs; of a preset that scores, what is in and the best of what
-is not keep their scores, the rest become runs. So a build's record costs its window and not its history.
+Decisions that share a reason are stored as runs, and each reason once; of a preset that scores, what is in
+and the best of what is not keep their scores, the rest become runs. So a build's record costs its window and
+not its history.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 
 from foveal.model import Detail, Repair
@@ -23,12 +24,15 @@ FURTHER = "further out than those listed with their scores"
 
 
 def write_manifest(manifest: Manifest, booked: Booked | None = None) -> str:
+    decisions = tuple(merged(_condensed(manifest.decisions)))
+    reasons = {because: at for at, because in enumerate(dict.fromkeys(d.because for d in decisions))}
     filed = {"costs": write_costs(booked.costs), "book": write_book(booked)} if booked else {}
     return json.dumps(
         {
             "counter": manifest.counter,
             "parts": dict(manifest.parts),
-            "decisions": [_row(d) for d in merged(_condensed(manifest.decisions))],
+            "reasons": list(reasons),
+            "decisions": [_row(decision, reasons) for decision in decisions],
             "repairs": [asdict(repair) for repair in manifest.repairs],
             "warnings": manifest.warnings,
             "slots": [asdict(slot) for slot in manifest.slots],
@@ -60,9 +64,9 @@ def _condensed(decisions: Sequence[Decision]) -> tuple[Decision, ...]:
     )
 
 
-def _row(d: Decision) -> list[object]:
+def _row(d: Decision, reasons: Mapping[str, int]) -> list[object]:
     scored = [d.score.total, dict(d.score.parts)] if d.score else None
-    return [d.first, d.last, d.verdict, d.tokens, d.because, d.detail, scored, d.slot]
+    return [d.first, d.last, d.verdict, d.tokens, reasons[d.because], d.detail, scored, d.slot]
 
 
 def read_manifest(record: BuildRecord) -> Manifest:
@@ -73,7 +77,7 @@ def read_manifest(record: BuildRecord) -> Manifest:
         budget=record.budget,
         tokens=record.tokens,
         parts=data["parts"],
-        decisions=tuple(_decision(*row) for row in data["decisions"]),
+        decisions=tuple(_decision(data["reasons"], *row) for row in data["decisions"]),
         repairs=tuple(Repair(**repair) for repair in data["repairs"]),
         warnings=tuple(data["warnings"]),
         slots=tuple(Slot(**slot) for slot in data["slots"]),
@@ -87,11 +91,12 @@ def read_manifest(record: BuildRecord) -> Manifest:
 
 
 def _decision(  # noqa: PLR0913, PLR0917 — one for each column of a row
+    reasons: Sequence[str],
     first: int,
     last: int,
     verdict: Verdict,
     tokens: int,
-    because: str,
+    because: int,
     detail: Detail,
     scored: tuple[float, dict[str, float]] | None,
     slot: str,
@@ -101,7 +106,7 @@ def _decision(  # noqa: PLR0913, PLR0917 — one for each column of a row
         last=last,
         verdict=verdict,
         tokens=tokens,
-        because=because,
+        because=reasons[because],
         detail=detail,
         score=Score(total=scored[0], parts=scored[1]) if scored else None,
         slot=slot,

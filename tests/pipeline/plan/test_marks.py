@@ -8,36 +8,17 @@ from hypothesis import strategies as st
 
 from foveal.pipeline.plan.marks import Course, Marks, Rates, marks
 
-ANTHROPIC = Rates(input=3.0, read=0.3, write=3.75, seconds=300)
+ANTHROPIC = Rates(input=3.0, read=0.3, write=3.75)
 OPENAI = Rates(input=1.25, read=0.125)
 PRICE = st.floats(0.0, 100.0)
-RATES = st.builds(
-    Rates,
-    input=PRICE | st.none(),
-    read=PRICE | st.none(),
-    write=PRICE | st.none(),
-    seconds=st.floats(0, 1e6) | st.none(),
-)
+RATES = st.builds(Rates, input=PRICE | st.none(), read=PRICE | st.none(), write=PRICE | st.none())
 COURSES = st.builds(
-    Course,
-    room=st.integers(1, 2_000_000),
-    fixed=st.integers(0, 3_000_000),
-    growth=st.floats(0, 1e5),
-    turns=st.integers(0, 10_000),
-    turns_left=st.integers(0, 10_000) | st.none(),
-    seconds_between=st.floats(0, 1e6) | st.none(),
+    Course, room=st.integers(1, 2_000_000), growth=st.floats(0, 1e5), turns=st.integers(0, 10_000)
 )
 
 
-def course(
-    room: int = 32_000,
-    *,
-    growth: float = 290,
-    fixed: int = 0,
-    left: int | None = None,
-    between: float | None = None,
-) -> Course:
-    return Course(room=room, growth=growth, fixed=fixed, turns=500, turns_left=left, seconds_between=between)
+def course(room: int = 32_000, *, growth: float = 290, turns: int = 500) -> Course:
+    return Course(room=room, growth=growth, turns=turns)
 
 
 def share(found: Marks, room: int) -> float:
@@ -56,22 +37,17 @@ def test_where_a_write_costs_no_more_than_input_a_little_more_is_kept() -> None:
 
 
 def test_without_prices_the_marks_are_nine_and_six_tenths() -> None:
-    assert marks(course(), Rates()) == Marks(high=28_800, low=19_200, back=0)
+    assert marks(course(), Rates()) == Marks(high=28_800, low=19_200)
 
 
 @pytest.mark.parametrize("rates", [Rates(input=1, read=1), Rates(input=1, read=1.5, write=1.25)])
 def test_without_a_discount_for_reads_nothing_is_held_back(rates: Rates) -> None:
-    assert marks(course(), rates) == Marks(high=32_000, low=32_000, back=0)
-
-
-@pytest.mark.parametrize(("between", "low"), [(299, 0.54), (300, 1.0)])
-def test_a_cache_that_has_expired_by_the_next_turn_holds_nothing_back(between: float, low: float) -> None:
-    assert share(marks(course(between=between), ANTHROPIC), 32_000) == low
+    assert marks(course(), rates) == Marks(high=32_000, low=32_000)
 
 
 @pytest.mark.parametrize("rates", [ANTHROPIC, Rates()])
 def test_a_window_of_a_few_turns_is_filled_to_the_top(rates: Rates) -> None:
-    assert marks(course(4_000), rates) == Marks(high=4_000, low=4_000, back=0)
+    assert marks(course(4_000), rates) == Marks(high=4_000, low=4_000)
 
 
 def test_the_slack_holds_at_least_eight_turns_or_there_is_none() -> None:
@@ -80,32 +56,14 @@ def test_the_slack_holds_at_least_eight_turns_or_there_is_none() -> None:
         assert found.low == room or found.high - found.low >= 8 * 290 - 1
 
 
-def test_the_fixed_prefix_is_kept_beside_the_marks_and_never_touched() -> None:
-    bare, prefixed = marks(course(30_000), ANTHROPIC), marks(course(32_000, fixed=2_000), ANTHROPIC)
-    assert (prefixed.high, prefixed.low, prefixed.back) == (bare.high + 2_000, bare.low + 2_000, 2_000)
-
-
-def test_no_more_is_set_free_than_the_turns_left_will_fill() -> None:
-    assert marks(course(left=20), ANTHROPIC).low == 32_000 - 20 * 290
-
-
-def test_a_refocus_that_serves_few_turns_leaves_the_beginning_alone() -> None:
-    few, many = marks(course(left=5, fixed=2_000), ANTHROPIC), marks(course(left=20, fixed=2_000), ANTHROPIC)
-    assert (few.back, many.back) == (32_000 - 10 * 290, 2_000)
-
-
-def test_unknown_turns_left_are_as_many_as_there_were() -> None:
-    known = Course(room=32_000, growth=290, turns=7, turns_left=30)
-    assert marks(known, ANTHROPIC) == marks(
-        Course(room=32_000, growth=290, turns=30, turns_left=None), ANTHROPIC
-    )
+def test_no_more_is_set_free_than_as_many_turns_again_will_fill() -> None:
+    assert marks(course(turns=20), ANTHROPIC).low == 32_000 - 20 * 290
 
 
 @given(COURSES, RATES)
 def test_the_marks_are_always_in_order(how: Course, rates: Rates) -> None:
     found = marks(how, rates)
-    assert 0 <= found.back <= found.low <= found.high <= how.room
-    assert found.low > 0
+    assert 0 < found.low <= found.high <= how.room
 
 
 @given(st.floats(0.01, 1), st.floats(0.01, 1), st.integers(1_000, 500_000))

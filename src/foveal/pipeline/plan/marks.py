@@ -6,7 +6,7 @@ units of the price of one input token,
     read · (high + low) / 2                    every token in it is read from the cache
     (write - read) · low · growth / slack      a refocus, every slack / growth turns, writes it again
 
-with slack = high - low, all of it beyond the fixed prefix, which is cached whatever happens. Both terms fall
+with slack = high - low. The system prompt and the tools are cached whatever happens. Both terms fall
 with `low`, so price alone would keep nothing. What is kept is worth something too: the chance that the next
 turn needs what was said n turns ago falls about as 1/√n, so the next token at the low-water mark is worth
 `worth` · √(growth / low) reads a turn. In reads, because whoever gives a budget says that a window of that
@@ -15,8 +15,8 @@ g = growth / room and y = low / room,
 
     worth · √(g / y) - 1/2 = (write / read - 1) · g / (1 - y)²
 
-The left falls and the right rises with y: there is one answer. Where a read costs what a write does, or the
-cache has expired by the next turn, a refocus costs nothing extra and nothing is held back.
+The left falls and the right rises with y: there is one answer. Where a read costs what a write does, a
+refocus costs nothing extra and nothing is held back.
 """
 
 from __future__ import annotations
@@ -41,9 +41,6 @@ class MarkNumbers:
     little: the window is filled to the top."""
     least: float = 0.4
     """Of the room: lower marks were never measured."""
-    renewal: float = 1.3
-    """What it is worth a turn to choose a token of the prefix anew, in cache reads. A frozen prefix lost 2
-    points of recall in large windows and 8 in small ones, where a point is worth about 280 tokens a turn."""
     unpriced_high: float = 0.9
     unpriced_low: float = 0.6
     """Of the room: the marks where nobody knows the prices."""
@@ -61,8 +58,6 @@ class Rates:
     """From the cache."""
     write: float | None = None
     """To the cache; as any other input where there is no price of its own."""
-    seconds: float | None = None
-    """How long the cache holds what nobody reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,17 +65,11 @@ class Course:
     """How a session goes."""
 
     room: int
-    """Tokens for the whole window."""
-    fixed: int = 0
-    """Of these, the system prompt and the tools: always there, always cached."""
+    """Tokens for everything that is said."""
     growth: float
     """Tokens a turn adds."""
     turns: int
-    """So far."""
-    turns_left: int | None = None
-    """Unknown: as many as there were."""
-    seconds_between: float | None = None
-    """From one turn to the next."""
+    """So far. As many are expected to follow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,45 +78,34 @@ class Marks:
     """Tokens above which a window is refocused."""
     low: int
     """Tokens to come down to."""
-    back: int
-    """Tokens at the start that a refocus leaves alone: the fixed prefix, or more where few turns are left."""
 
 
 def marks(course: Course, rates: Rates, numbers: MarkNumbers = NUMBERS) -> Marks:
     """The water marks of a window.
 
-    >>> anthropic = Rates(input=3.0, read=0.3, write=3.75, seconds=300)
+    >>> anthropic = Rates(input=3.0, read=0.3, write=3.75)
     >>> marks(Course(room=32_000, growth=290, turns=200), anthropic)
-    Marks(high=32000, low=17196, back=0)
+    Marks(high=32000, low=17196)
     >>> marks(Course(room=32_000, growth=290, turns=200), Rates())
-    Marks(high=28800, low=19200, back=0)
+    Marks(high=28800, low=19200)
     """
-    fixed = min(course.fixed, course.room)
-    room, growth = course.room - fixed, max(course.growth, 1.0)
-    full = Marks(high=course.room, low=course.room, back=fixed)
-    dearer = _dearer(course, rates)
+    room, growth = course.room, max(course.growth, 1.0)
+    dearer = _dearer(rates)
     if dearer is None:
         high, low = numbers.unpriced_high * room, numbers.unpriced_low * room
     else:
         high, low = room, room * _low(dearer, growth / max(room, 1), numbers)
     if high - low < numbers.slack * growth:
-        return full
-    left = course.turns if course.turns_left is None else course.turns_left
-    low = max(low, high - max(left, 1) * growth)  # no turn comes for which more would be free
-    served = (high - low) / growth
-    # What is touched shrinks to half at most: less would be left of the newest turns than of the oldest.
-    kept = max(0.0, 2 * low - high) if dearer is not None and dearer > numbers.renewal * served else 0.0
-    return Marks(high=fixed + int(high), low=fixed + int(low), back=fixed + int(kept))
+        return Marks(high=room, low=room)
+    low = max(low, high - max(course.turns, 1) * growth)  # no turn comes for which more would be free
+    return Marks(high=int(high), low=int(low))
 
 
-def _dearer(course: Course, rates: Rates) -> float | None:
+def _dearer(rates: Rates) -> float | None:
     """What writing a token again costs beyond reading it, in reads; None where nobody knows."""
     if rates.input is None or rates.read is None:
         return None
     write = rates.input if rates.write is None else rates.write
-    between, seconds = course.seconds_between, rates.seconds
-    if between is not None and seconds is not None and between >= seconds:
-        return 0.0
     return max(0.0, write / rates.read - 1) if rates.read > 0 else float("inf")
 
 

@@ -48,24 +48,11 @@ class _Frame:
     room: int
     scene: Scene
     numbers: FovealNumbers
-
-    @property
-    def opened(self) -> int:
-        return max(turn for turn, chunk in self.fixed.items() if not is_system(chunk))
-
-    @property
-    def talk(self) -> int:
-        """Tokens for everything that is said: the room, and the fixed turns that are not the system's."""
-        return self.room + sum(chunk.tokens for chunk in self.fixed.values() if not is_system(chunk))
-
-    @property
-    def marks(self) -> Marks:
-        """The water marks; everything there is where no window follows."""
-        if self.scene.rates is None:
-            return Marks(high=self.talk, low=self.talk, back=0)
-        turns = len(self.history)
-        course = Course(room=self.talk, growth=self.history.tokens / max(1, turns), turns=turns)
-        return marks(course, self.scene.rates, self.numbers.marks)
+    opened: int
+    """The open turn."""
+    talk: int
+    """Tokens for everything that is said: the room, and the fixed turns that are not the system's."""
+    marks: Marks
 
     def turns(self, start: int) -> Iterator[int]:
         """The turns before the open one that may be in and are not fixed, newest first."""
@@ -85,8 +72,29 @@ def foveated(
     history: History, fixed: Mapping[int, Chunk], room: int, scene: Scene, *, numbers: FovealNumbers
 ) -> Selection:
     """Keep what was sent, append what is new; where that is too much, choose anew."""
-    frame = _Frame(history=history, fixed=fixed, room=room, scene=scene, numbers=numbers)
+    said = {turn: chunk.tokens for turn, chunk in fixed.items() if not is_system(chunk)}
+    talk = room + sum(said.values())
+    frame = _Frame(
+        history=history,
+        fixed=fixed,
+        room=room,
+        scene=scene,
+        numbers=numbers,
+        opened=max(said),
+        talk=talk,
+        marks=_marks(history, talk, scene, numbers),
+    )
     return _still(frame) or _whole(frame) or _refocused(frame)
+
+
+def _marks(history: History, talk: int, scene: Scene, numbers: FovealNumbers) -> Marks:
+    """The water marks; everything there is where no window follows."""
+    if scene.rates is None:
+        return Marks(high=talk, low=talk)
+    turns = len(history)
+    return marks(
+        Course(room=talk, growth=history.tokens / max(1, turns), turns=turns), scene.rates, numbers.marks
+    )
 
 
 def _still(frame: _Frame) -> Selection | None:
@@ -95,13 +103,12 @@ def _still(frame: _Frame) -> Selection | None:
         return None
     start = history.turn_of(held.first)
     shown = {turn: history.chunk(turn) for turn in frame.turns(start)}
-    place = history.turn_of(held.place)
     if held.note:
-        shown[place] = history.folded(place, held.note, first=min(held.shown))
+        shown[history.turn_of(held.note.first)] = held.note
     shown |= {history.turn_of(seq): history.chunk(history.turn_of(seq)) for seq in held.kept}
     if frame.tokens(shown) > frame.room - (frame.talk - frame.marks.high):
         return None
-    return _selection(frame, shown, held, place)
+    return _selection(frame, shown, held)
 
 
 def _whole(frame: _Frame) -> Selection | None:
@@ -114,7 +121,7 @@ def _whole(frame: _Frame) -> Selection | None:
             return None
     if frame.tokens(shown) > frame.room:
         return None
-    return _selection(frame, shown, Held(talk=frame.talk, first=0), -1)
+    return _selection(frame, shown, Held(talk=frame.talk, first=0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,8 +130,6 @@ class _Layout:
 
     shown: Mapping[int, Chunk]
     held: Held
-    place: int = -1
-    """The turn in whose place the note stands."""
     digest: Digest = field(default_factory=Digest)
 
 
@@ -135,7 +140,7 @@ def _refocused(frame: _Frame) -> Selection:
     spare = most - frame.tokens(layout.shown)
     if spare > 0:  # too little is worth telling: what is left shows more turns whole
         layout = _laid_out(frame, near + spare, most)
-    made = _selection(frame, layout.shown, layout.held, layout.place)
+    made = _selection(frame, layout.shown, layout.held)
     scores = _scores(frame.history, layout.digest)
     return replace(made, scores=scores, metrics={"marginal_value": layout.digest.cut})
 
@@ -154,8 +159,8 @@ def _laid_out(frame: _Frame, near: int, most: int) -> _Layout:
         return _Layout(shown=shown, held=_held(frame, first, shown, None, ()))
     place = max((turn for turn in old if asked is None or turn < asked), default=old[0])
     note, digest = _noted(frame, shown, old, place, most)
-    held = _held(frame, first, shown, place if note else None, digest.chosen)
-    return _Layout(shown={**shown, place: note} if note else shown, held=held, place=place, digest=digest)
+    held = _held(frame, first, shown, note, digest.chosen)
+    return _Layout(shown={**shown, place: note} if note else shown, held=held, digest=digest)
 
 
 def _tail(frame: _Frame, most: int) -> dict[int, Chunk]:
@@ -223,12 +228,11 @@ def _noted(
 def _known(frame: _Frame, reader: _Reader, shown: Mapping[int, Chunk]) -> frozenset[str]:
     history = frame.history
     told: set[str] = set()
-    whole = [turn for turn in {**frame.fixed, **shown} if not is_system({**frame.fixed, **shown}[turn])]
-    for turn in whole:
-        told |= history.remembered(turn, reader.names)
-    for chunk in frame.fixed.values():
+    for turn, chunk in {**frame.fixed, **shown}.items():
         if is_system(chunk):
             told.update(name for message in chunk.messages for name in names_in(message.text))
+        else:
+            told |= history.remembered(turn, reader.names)
     return frozenset(told)
 
 
@@ -252,7 +256,7 @@ class _Reader:
 
 
 def _held(
-    frame: _Frame, first: int, shown: Mapping[int, Chunk], place: int | None, chosen: Sequence[Snippet]
+    frame: _Frame, first: int, shown: Mapping[int, Chunk], note: Chunk | None, chosen: Sequence[Snippet]
 ) -> Held:
     history = frame.history
     by_message: dict[int, list[int]] = {}
@@ -262,25 +266,29 @@ def _held(
         talk=frame.talk,
         first=history.span(first)[0],
         kept=tuple(history.span(turn)[0] for turn in sorted(shown) if turn < first),
-        place=0 if place is None else history.span(place)[0],
-        note="" if place is None else note_text(chosen),
+        note=note,
         shown={seq: tuple(numbers) for seq, numbers in by_message.items()},
     )
 
 
-def _selection(frame: _Frame, shown: Mapping[int, Chunk], held: Held, place: int) -> Selection:
+def _selection(frame: _Frame, shown: Mapping[int, Chunk], held: Held) -> Selection:
     """The choice, with the reasons of what is told in a note."""
     history = frame.history
-    told = {history.turn_of(seq) for seq in held.shown}
-    at = history.entries[held.place].seq + 1 if held.note else 0
-    return Selection(
+    made = Selection(
         turns=tuple(sorted(shown)),
-        because_in="in full: sent before, or newest" if held.note else "everything fits",
+        because_in="in full: sent before, or newest" if held.first else "everything fits",
         because_out="nothing of it is worth its tokens now",
-        reasons={place: f"what {len(held.shown):,} earlier messages tell, in snippets"} if held.note else {},
-        forms={place: shown[place]} if held.note else {},
-        folded={turn: f"in snippets, in the note at message {at:,}" for turn in told if turn != place},
         held=held,
+    )
+    if held.note is None:
+        return made
+    place = history.turn_of(held.note.first)
+    why = f"in snippets, in the note at message {held.note.first + 1:,}"
+    return replace(
+        made,
+        reasons={place: f"what {len(held.shown):,} earlier messages tell, in snippets"},
+        forms={place: held.note},
+        folded=dict.fromkeys({history.turn_of(seq) for seq in held.shown} - {place}, why),
     )
 
 
