@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.knowledge.compile import MOST, Room, conversation_text, memories_text, thing_text
+from foveal.knowledge.compile import MOST, Room, memories_text, thing_text
 from foveal.knowledge.values import Depth, Memory, MemoryKind, Origin, Thing
 from foveal.model import Role
 from foveal.pipeline.compact.values import Passage
-from foveal.pipeline.compact.voices import Said
 
 
 def count(text: str) -> int:
@@ -143,11 +142,6 @@ def test_deeper_bundles_tell_more() -> None:
     told = [said(f"Maya Lin told me the long story of day {n} again.", place=n) for n in range(60)]
     sizes = [len(thing_text(MAYA, told, Room(depth=depth, count=count))) for depth in DEPTHS]
     assert sizes[0] < sizes[1] < sizes[2]
-
-
-def test_a_conversation_is_told_by_its_arc() -> None:
-    text = conversation_text([Said(seq=0, role="user", passages=(said("Fix the login."),), tokens=0)], ROOM)
-    assert text.splitlines()[1:] == ["user: Fix the login."]
 
 
 def test_what_tells_something_stays_before_what_only_calls_a_name() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from foveal.sources.files import files
 from foveal.sources.seen import Refusal
-from foveal.sources.survey import survey
+from foveal.sources.surroundings import surroundings
 from foveal.sources.values import Look, Offer
 from foveal.window import Contributed
 from workspaces import DAY, look_at, repository, words, write
@@ -40,6 +40,20 @@ def test_a_file_that_was_touched_within_a_day_is_taken_without_git_too(tmp_path:
     write(tmp_path, {"late.py": "a\n"}, age=DAY / 2)
     write(tmp_path, {"latest.py": "a\n"}, age=5)
     assert paths(look_at(tmp_path)) == ["latest.py", "late.py"]
+
+
+def test_a_word_of_the_task_brings_the_file_of_that_name(tmp_path: Path) -> None:
+    write(tmp_path, {"src/fusion.py": "a\n", "src/rank.py": "b\n", "open.py": "c\n"})
+    look = look_at(tmp_path, "How does the Fusion of scores work?", active_files=["open.py"])
+    assert paths(look) == ["open.py", "src/fusion.py"]
+
+
+@pytest.mark.parametrize("task", ["fusions", "con_fusion", "map it", "the index", "what notes", "from there"])
+def test_a_word_that_is_longer_short_common_or_of_several_files_brings_none(
+    tmp_path: Path, task: str
+) -> None:
+    names = ("fusion.py", "map.py", "a/index.js", "b/index.js", "notes.txt", "from.py", "there.py")
+    assert paths(look_at(write(tmp_path, dict.fromkeys(names, "a\n")), task)) == []
 
 
 def test_what_was_mentioned_last_comes_first(tmp_path: Path) -> None:
@@ -93,6 +107,15 @@ def test_all_of_them_stay_within_the_part_of_their_type(tmp_path: Path) -> None:
     assert sum(words(offer.text) for offer in offers) <= 0.4 * 5_000
 
 
+def test_a_file_that_is_wanted_has_what_nobody_else_needs(tmp_path: Path) -> None:
+    repository(tmp_path, {"app.py": LONG, "lib.py": LONG})
+    write(tmp_path, {"lib.py": f"{LONG}b = 1\n"})
+    look = look_at(tmp_path, active_files=["app.py"], room=1_700)
+    mine, other = (words(each.text) for each in files(look, spare=1_600) if isinstance(each, Offer))
+    assert mine == words(LONG) > 0.4 * 1_700
+    assert 60 < other <= 1_600 - mine
+
+
 @pytest.mark.parametrize("room", [0, 1, 10, 59])
 def test_without_room_for_one_file_none_is_offered_and_that_is_told(tmp_path: Path, room: int) -> None:
     write(tmp_path, {"app.py": LONG})
@@ -131,7 +154,7 @@ def test_the_definition_of_what_the_task_names_is_whole_and_the_rest_is_told_onc
     other = "".join(f"def other_{n}(a):\n    first(a)\n    return second(a)\n\n" for n in range(200))
     write(tmp_path, {"app.py": f"{other}def invoke_it(a):\n{body}"})
     look = look_at(tmp_path, "fix `invoke_it`", room=1_000)
-    around = survey(look, defined={"app.py": range(801, 842)})
+    around = surroundings(look, defined={"app.py": range(801, 842)})
     (offer,) = (each for each in files(look, around=around) if isinstance(each, Offer))
     lines = offer.text.splitlines()
     assert lines[:41] == [

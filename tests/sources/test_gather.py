@@ -107,6 +107,14 @@ def test_a_document_that_is_worked_on_is_offered_once(tmp_path: Path) -> None:
         assert [type for type, source, _ in found if source == "README.md"] == [kind]
 
 
+def test_an_open_file_may_have_the_room_that_others_leave(tmp_path: Path) -> None:
+    long = "\n".join(f"value_{n} = {n}" for n in range(200)) + "\n"
+    look = look_at(write(tmp_path, {"app.py": long}), active_files=["app.py"], room=1_000)
+    assert ("WORKING_FILES", "app.py", long) in pieces(gather(look))
+    busy = pieces(gather(look, [lambda _look: Offer(text="x " * 500)]))
+    assert long not in [text for _, _, text in busy]
+
+
 def test_the_workspace_is_scanned_once_for_all_of_them(tmp_path: Path) -> None:
     class Counted(Workspace):
         scans = 0

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
+from typing import Literal
 
-from foveal import __version__, catalog
+from foveal import __version__, catalog, config
 from foveal.cli import output
 from foveal.cli.shell import Shell, absent, catalogue
 from foveal.errors import FovealError
@@ -18,6 +19,8 @@ from foveal.pipeline import count, vocabulary
 
 SQLITE = (3, 51, 3)
 """Older ones can lose a write when two processes meet while the log is reset."""
+PATIENCE = 10.0
+"""Seconds that an endpoint has for its answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +38,8 @@ def checkup(shell: Shell) -> list[Finding]:
         _sqlite,
         _store,
         _tokenizers,
+        _embedder,
+        _model,
         _workspaces,
     )
     findings = (finding for check in (*checks, _catalogue) for finding in _guarded(check, shell))
@@ -105,6 +110,47 @@ def _tokenizers(_: Shell) -> Iterator[Finding]:
         else:
             loaded.append(name)
     yield Finding(what=f"{len(loaded)} of {len(vocabulary.PUBLIC)} tokenizers load")
+
+
+def _embedder(shell: Shell) -> Iterator[Finding]:
+    """Whether texts get vectors. An endpoint is sent one word, and no key but its own."""
+    settings = shell.settings
+    if "://" in settings.embedder:
+        variable = config.embedder_key(settings)
+        yield from _answering("embedder", settings.embedder, "", variable)
+        return
+    from foveal.search.embed import named
+
+    found = named(settings.embedder)
+    size = found.embed(["hello"]).shape[1] if found else 0
+    loaded = f"embedder {found.name} loads, {size:,} numbers a text" if found else ""
+    yield Finding(what=loaded or "no embedder: search goes by words alone")
+
+
+def _model(shell: Shell) -> Iterator[Finding]:
+    """Whether the model answers that writes summaries, where one does. It is sent one question."""
+    settings = shell.settings
+    if settings.summaries == "llm":
+        yield from _answering("model", settings.summary_url, settings.summary_model, settings.summary_key)
+    else:
+        yield Finding(what="no model is asked for summaries")
+
+
+def _answering(what: Literal["embedder", "model"], url: str, model: str, variable: str) -> Iterator[Finding]:
+    """Whether an endpoint answers; its address is not shown, for it may hold secrets."""
+    from foveal import upstream
+
+    place = upstream.endpoint_at(url, model, key_variable=variable)
+    place = replace(place, timeout=PATIENCE, retries=0)
+    try:
+        if what == "model":
+            upstream.reach(place, key=config.secret(variable))
+        else:
+            upstream.embed(place, ["hello"], key=config.secret(variable))
+    except FovealError as error:
+        yield Finding(what=f"{what} {place.model}: {error.what}", remedy=error.remedy)
+    else:
+        yield Finding(what=f"{what} {place.model} at {place.host} answers")
 
 
 def _workspaces(_: Shell) -> Iterator[Finding]:

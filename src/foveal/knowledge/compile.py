@@ -13,13 +13,11 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from foveal.knowledge.values import Depth, Memory, MemoryKind, Thing
-from foveal.pipeline.compact.arc import Style, arc, arc_text
 from foveal.pipeline.compact.envelope import neutral
 from foveal.pipeline.compact.extract import chosen
 from foveal.pipeline.compact.lines import Line, of_messages
 from foveal.pipeline.compact.sentences import clipped, ends
 from foveal.pipeline.compact.values import Passage
-from foveal.pipeline.compact.voices import Said
 from foveal.pipeline.signals import words
 
 Count = Callable[[str], int]
@@ -32,7 +30,6 @@ MOST: Mapping[str, Mapping[Depth, int]] = MappingProxyType(
         "preferences": {"minimal": 200, "standard": 600, "deep": 800},
         "topic": {"minimal": 100, "standard": 240, "deep": 480},
         "entity": {"minimal": 50, "standard": 100, "deep": 200},
-        "conversation": {"minimal": 200, "standard": 600, "deep": 1_200},
     }
 )
 """Tokens of a bundle, by kind and depth."""
@@ -53,7 +50,6 @@ OWN = 1.0
 """What a line weighs more when it has the user's words."""
 SUBSTANCE = 0.25
 """What it weighs more for each word that says something, twelve of them at most: thanks tell nothing."""
-_STYLE: Mapping[Depth, Style] = MappingProxyType({"minimal": "light", "standard": "rich", "deep": "dense"})
 _WORD = re.compile(r"\w+")
 
 
@@ -111,8 +107,3 @@ def _names(said: str, thing: Thing) -> bool:
 
 def _one_line(text: str) -> str:
     return neutral(" ".join(text.split()))
-
-
-def conversation_text(said: Sequence[Said], room: Room) -> str:
-    """How a conversation got where it is."""
-    return arc_text(arc(said, room.of("conversation"), _STYLE[room.depth], room.count))

@@ -92,6 +92,11 @@ _PREFERENCE = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
+_LIKING = re.compile(
+    rf"{OPENING}I(?:'d| would)? (?:(?:really|also|only|always) )?(?:like|love|enjoy|want|hate)\b",
+    re.IGNORECASE,
+)
+"""In passing it is said of the moment; who asks to have it remembered means it to last."""
 _MOMENT = _any("time day night one moment when summer winter year guy girl man woman thing part scene")
 _PAST = r"(?:you\b|I[ ](?:\w+[^\We]ed|told|said|had|was|were|sent|gave|did|went|saw)\b)"
 """What is called to mind rather than told."""
@@ -131,7 +136,7 @@ def _statement(sentence: str) -> tuple[MemoryKind, str] | None:
     said = uncorrected(sentence[asked.end() :], again=True) if asked else sentence
     if not _tells(said.replace("’", "'")):
         return None
-    kind = kind_of(said) or ("fact" if asked else None)
+    kind = asked_kind(said) if asked else kind_of(said)
     return (kind, said) if kind else None
 
 
@@ -154,3 +159,13 @@ def kind_of(sentence: str) -> MemoryKind | None:
     if _IDENTITY.match(plain):
         return "identity"
     return "preference" if _PREFERENCE.match(plain) else None
+
+
+def asked_kind(sentence: str) -> MemoryKind:
+    """The same of what somebody asks to be remembered: a fact, if it is nothing else.
+
+    >>> asked_kind("I like short answers."), asked_kind("The cat is old.")
+    ('preference', 'fact')
+    """
+    liked = _LIKING.match(sentence.replace("’", "'"))
+    return kind_of(sentence) or ("preference" if liked else "fact")

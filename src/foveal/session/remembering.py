@@ -12,7 +12,7 @@ from foveal import wire
 from foveal.errors import InputError, NotFoundError
 from foveal.events import Event, MemoryChanged
 from foveal.knowledge.hygiene import Stated, junk, key_of, older_form, uncorrected
-from foveal.knowledge.statements import kind_of
+from foveal.knowledge.statements import asked_kind
 from foveal.knowledge.values import Memory, MemoryKind, Origin
 from foveal.model import Role
 from foveal.pipeline.compact.records import Overheard
@@ -36,7 +36,7 @@ _ID = re.compile(r"memory-([0-9]{1,18})")
 
 def remember(desk: Desk, text: str, *, kind: MemoryKind | None, by: Origin) -> Memory:
     said = _checked(text, by)
-    kind = kind_of(said) or "fact" if kind is None else kind
+    kind = asked_kind(said) if kind is None else kind
     a_choice(kind, MemoryKind, "kind")
     a_choice(by, Origin, "by")
     if stated(desk.store, said, desk.reader.prompt_files):

@@ -36,10 +36,10 @@ KNOWS = "openscroll"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """Bundles that are compiled together, and the prediction that wants them: its type and subject."""
+    """A bundle, and the prediction that wants it: its type and subject."""
 
     prediction: forecasts.Key
-    wants: tuple[Want, ...]
+    want: Want
     depth: Depth
 
 
@@ -148,28 +148,28 @@ def _of_slug(slug: str, things: Mapping[str, Thing]) -> Iterable[str]:
 
 
 def _wanted(store: Store, made: Prediction, things: Mapping[str, Thing]) -> list[Want]:
-    """The bundles for a prediction: for a conversation its own, and all that a window of it may show."""
+    """The bundles for a prediction: for a conversation all that a window of it may show.
+
+    How it went is told by the window itself, from messages that are read once: what one compiled before the
+    next message would be out of date with it.
+    """
     wants: list[Want] = [("topic", id) for id in _of_slug(made.topic_slug, things)]
     if made.entity_id:
         wants.append(("entity", made.entity_id))
     for session in store.sessions() if made.conversation_id else ():
         if session.name == made.conversation_id:
             relevance = knowing.relevances(store, session.id, things)
-            wants += [("conversation", session.name), *knowing.wants(things.values(), relevance)]
+            wants += knowing.wants(things.values(), relevance)
     return wants
 
 
 def _units(wanted: Mapping[forecasts.Key, Iterable[Want]], depth: Depth) -> list[Unit]:
-    """Each bundle once, for the first prediction that wants it; how a conversation went is compiled alone."""
-    units: list[Unit] = []
-    taken: set[Want] = set()
+    """Each bundle once, for the first prediction that wants it."""
+    first: dict[Want, forecasts.Key] = {}
     for key, wants in wanted.items():
-        fresh = [want for want in dict.fromkeys(wants) if want not in taken]
-        taken.update(fresh)
-        alone = [(want,) for want in fresh if want[0] == "conversation"]
-        things = tuple(want for want in fresh if want[0] != "conversation")
-        units += [Unit(prediction=key, wants=each, depth=depth) for each in (*alone, things) if each]
-    return units
+        for want in wants:
+            first.setdefault(want, key)
+    return [Unit(prediction=key, want=want, depth=depth) for want, key in first.items()]
 
 
 def _warm(desk: Desk, place: SessionRecord | None, units: Sequence[Unit], predicted: int) -> None:
@@ -194,28 +194,12 @@ def _warm(desk: Desk, place: SessionRecord | None, units: Sequence[Unit], predic
 
 
 def _compiled(desk: Desk, unit: Unit, count: Callable[[str], int]) -> tuple[int, float]:
-    """How many bundles were not current, and the seconds of computing that they took."""
-    began = time.thread_time()
-    compile = _conversation if unit.wants[0][0] == "conversation" else _things_of
-    return compile(desk, unit, count), time.thread_time() - began
-
-
-def _things_of(desk: Desk, unit: Unit, count: Callable[[str], int]) -> int:
+    """How many bundles were not current, one or none, and the seconds of computing that it took."""
     from foveal.session.bundling import bundles
 
-    made = bundles(desk.store, lambda _: unit.wants, depth=unit.depth, count=count, now=time.time())
-    return sum(each.compiled for each in made)
-
-
-def _conversation(desk: Desk, unit: Unit, count: Callable[[str], int]) -> int:
-    from foveal.session.conversing import conversation_bundle
-    from foveal.session.core import Core
-
-    ((_, name),) = unit.wants
-    record = next((each for each in desk.store.sessions() if each.name == name), None)
-    if record is None:
-        return 0
-    return conversation_bundle(Core(desk, record), depth=unit.depth, count=count, now=time.time()).compiled
+    began = time.thread_time()
+    made = bundles(desk.store, lambda _: (unit.want,), depth=unit.depth, count=count, now=time.time())
+    return sum(each.compiled for each in made), time.thread_time() - began
 
 
 def _count() -> Callable[[str], int]:

@@ -9,7 +9,7 @@ from itertools import chain, islice
 
 from foveal.sources.listing import is_sarif, reports
 from foveal.sources.parts import lines_within, part, too_small
-from foveal.sources.survey import Survey, survey
+from foveal.sources.surroundings import Surroundings, surroundings
 from foveal.sources.values import STATIC_ANALYSIS, Look, Offer
 from foveal.window import Contributed
 
@@ -32,9 +32,9 @@ class Finding:
     message: str
 
 
-def analysis(look: Look, *, around: Survey | None = None) -> Iterator[Offer | Contributed]:
+def analysis(look: Look, *, around: Surroundings | None = None) -> Iterator[Offer | Contributed]:
     """One offer for each report."""
-    around = around or survey(look)
+    around = around or surroundings(look)
     every = dict(chain(reports(look.workspace), ((seen.path, seen.touched_at) for seen in around.files)))
     known = [row for row in every.items() if is_sarif(row[0])]
     for path, touched_at in sorted(known, key=lambda row: (-row[1], row[0]))[:REPORTS]:

@@ -1,7 +1,8 @@
 """What contributors are asked in → the files being worked on: what changed, what is spoken of, the rest.
 
 Each file is one offer, cut to its part: an even share of what is left of the type's own. One that somebody
-opened or named is never absent for want of a larger part; one that is absent is told of.
+opened or named may have what nobody else needs, and is never absent for want of a larger part; one that is
+absent is told of.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from foveal.pipeline.compact.short import outline, short
 from foveal.sources.changes import hunks
 from foveal.sources.code.languages import language_of
 from foveal.sources.parts import DENSEST, fits, lines_within, part, too_small
-from foveal.sources.survey import Survey, Working, survey
+from foveal.sources.surroundings import Surroundings, Working, surroundings
 from foveal.sources.values import WORKING_FILES, Look, Offer
 from foveal.window import Contributed
 
@@ -29,23 +30,33 @@ DIFF_SHARE = 0.6
 """Of a file's tokens, for what changed in it."""
 
 
-def files(look: Look, *, around: Survey | None = None) -> Iterator[Offer | Contributed]:
-    """One offer for each file, the most telling first."""
-    around = around or survey(look)
-    left = part(look, WORKING_FILES)
-    explicit = sum(each.explicit for each in around.working)
+def files(look: Look, *, around: Surroundings | None = None, spare: int = 0) -> Iterator[Offer | Contributed]:
+    """One offer for each file, the most telling first.
+
+    `spare`: tokens that nobody else wants, where those are more than the part of this type.
+    """
+    around = around or surroundings(look)
+    own = part(look, WORKING_FILES)
+    every = max(own, spare)
     for place, each in enumerate(around.working):
         text = look.workspace.text(each.seen.path)
         if text is None or not text.strip():
             continue
-        after = (explicit if each.explicit else len(around.working)) - place - 1
-        room = _share(left, after, look.room if each.explicit else left)
+        left = every if each.wanted else min(own, every)
+        room = _share(left, _after(around.working, place), look.room if each.explicit else left)
         if offered := shown(text, each, look, around=around, room=room) if room >= LEAST else "":
-            left -= look.count(offered)
+            used = look.count(offered)
+            every, own = every - used, own if each.wanted else own - used
             path, touched_at = each.seen.path, each.seen.touched_at
             yield Offer(text=offered, type=WORKING_FILES, source_path=path, touched_at=touched_at)
         else:
             yield too_small(WORKING_FILES, each.seen.path, characters=len(text), room=room)
+
+
+def _after(working: Sequence[Working], place: int) -> int:
+    """How many come after one that should have as much as it: none that is wanted less."""
+    each, rest = working[place], working[place + 1 :]
+    return sum(other.explicit >= each.explicit and other.wanted >= each.wanted for other in rest)
 
 
 def _share(left: int, after: int, most: int) -> int:
@@ -58,7 +69,7 @@ def _share(left: int, after: int, most: int) -> int:
     return max(even, min(left // FIRST_SHARE, left - LEAST * after), min(LEAST, most))
 
 
-def shown(text: str, each: Working, look: Look, *, around: Survey, room: int) -> str:
+def shown(text: str, each: Working, look: Look, *, around: Surroundings, room: int) -> str:
     """One file within its room: what changed, lines that are spoken of, the rest; empty if none fits."""
     names = around.mentioned.names
     parts: list[str] = []

@@ -27,7 +27,7 @@ from foveal.sources.parts import DENSEST, WEIGHTS, weight_of
 from foveal.sources.plugins import contributor_named
 from foveal.sources.results import results
 from foveal.sources.salience import saliences
-from foveal.sources.survey import survey
+from foveal.sources.surroundings import surroundings
 from foveal.sources.values import (
     CODEBASE_MAP,
     CUSTOM,
@@ -46,6 +46,8 @@ from foveal.window import Contributed
 
 MOST = 200
 """Offers of one contributor."""
+TITLE = 40
+"""Tokens that a piece may cost beside its text."""
 _KINDS: Mapping[str, Kind] = {PROJECT_DOCS: "critical_rag_document", RETRIEVAL: "rag_generic_chunk"}
 
 
@@ -66,13 +68,15 @@ def gather(
     progress: Progress | None = None,
 ) -> Gathered:
     """Ask ours, then those of one's own: functions, or names under which installed packages bring them."""
-    offers: list[Offer | Contributed] = []
     left_out: list[Contributed] = []
     theirs: list[tuple[str, Ask]] = [(_name(each), partial(_asked, each)) for each in own]
     named = mentions(look)
-    for name, ask in (*_ours(look, named, progress), *theirs):
+    offers: list[Offer | Contributed] = []
+    # Files come last: those that somebody wants may have what nobody else needs.
+    *ours, working = _ours(look, named, progress)
+    for name, ask in (*ours, *theirs, working):
         try:
-            offers += ask(look)
+            offers += ask(look, offers)
         except Exception as fault:  # noqa: BLE001 — somebody else's code; the others go on
             left_out.append(_told(name if name in WEIGHTS else CUSTOM, name, _fault(fault)))
     left_out += [each for each in offers if isinstance(each, Contributed)]
@@ -116,28 +120,36 @@ def _weight(offer: Offer, weights: Mapping[str, float] | None) -> float:
     return max(0.0, offer.weight) if isfinite(offer.weight) else 0.0
 
 
-Ask = Callable[[Look], Iterable[Offer | Contributed]]
+Ask = Callable[[Look, "Sequence[Offer | Contributed]"], "Iterable[Offer | Contributed]"]
+"""What is asked, and what others offered already."""
 
 
 def _ours(look: Look, named: Mentions, progress: Progress | None) -> Sequence[tuple[str, Ask]]:
-    """Our contributors. The workspace is looked around in once, for all of them."""
+    """Our contributors, the files last. The workspace is looked around in once, for all of them."""
     scanned = cache(look.workspace.scan)
-    defined = partial(definitions, look, progress=progress)
-    around = cache(lambda: survey(look, files=scanned(), mentioned=named, defined=defined(files=scanned())))
+    defined = cache(lambda: definitions(look, files=scanned(), progress=progress))
+    around = cache(lambda: surroundings(look, files=scanned(), mentioned=named, defined=defined()))
     return (
-        (PROJECT_DOCS, docs),
-        (WORKING_FILES, lambda look: files(look, around=around())),
+        (PROJECT_DOCS, lambda look, _: docs(look)),
         (
             CODEBASE_MAP,
-            lambda look: filter(None, [codebase(look, files=scanned(), progress=progress)]),
+            lambda look, _: filter(None, [codebase(look, files=scanned(), progress=progress)]),
         ),
-        (GIT, lambda look: git(look, around=around())),
-        (TEST_RESULTS, lambda look: results(look, around=around())),
-        (STATIC_ANALYSIS, lambda look: analysis(look, around=around())),
+        (GIT, lambda look, _: git(look, around=around())),
+        (TEST_RESULTS, lambda look, _: results(look, around=around())),
+        (STATIC_ANALYSIS, lambda look, _: analysis(look, around=around())),
+        (WORKING_FILES, lambda look, others: files(look, around=around(), spare=_spare(look, others))),
     )
 
 
-def _asked(contributor: Contributor | str, look: Look) -> Iterator[Offer]:
+def _spare(look: Look, offers: Sequence[Offer | Contributed]) -> int:
+    """Tokens that are left when everybody else has what they offer, with a title each."""
+    most = DENSEST * look.room
+    texts = [each.text for each in offers if isinstance(each, Offer) and not _useless(each, most)]
+    return look.room - sum(map(look.count, texts)) - TITLE * (len(texts) + 1)
+
+
+def _asked(contributor: Contributor | str, look: Look, _: object) -> Iterator[Offer]:
     found = contributor_named(contributor) if isinstance(contributor, str) else contributor
     yield from _offers(found(look), _name(contributor))
 

@@ -8,7 +8,7 @@ from foveal.sources.parts import lines_within, part, too_small
 from foveal.sources.repository import Repository
 from foveal.sources.seen import Refusal
 from foveal.sources.spelling import shown
-from foveal.sources.survey import Survey, survey
+from foveal.sources.surroundings import Surroundings, surroundings
 from foveal.sources.values import GIT, Look, Offer
 from foveal.window import Contributed
 
@@ -20,9 +20,9 @@ CHANGED = 40
 _MARKS = {"changed": "M", "new": "A", "deleted": "D"}
 
 
-def git(look: Look, *, around: Survey | None = None) -> Iterator[Offer | Contributed]:
+def git(look: Look, *, around: Surroundings | None = None) -> Iterator[Offer | Contributed]:
     """One offer, the most telling lines first."""
-    around = around or survey(look)
+    around = around or surroundings(look)
     if around.refused:
         look.workspace.refuse(Refusal(path=".git", why=around.refused))
     if around.repository is None:
@@ -36,7 +36,7 @@ def git(look: Look, *, around: Survey | None = None) -> Iterator[Offer | Contrib
         yield too_small(GIT, ".git", characters=sum(map(len, lines)), room=room)
 
 
-def _lines(found: Repository, around: Survey) -> Iterator[str]:
+def _lines(found: Repository, around: Surroundings) -> Iterator[str]:
     yield f"Branch {found.branch}" if found.branch else f"No branch, at {found.head[:10]}"
     if around.changes:
         yield "Changed since the last commit:"
@@ -53,7 +53,7 @@ def _lines(found: Repository, around: Survey) -> Iterator[str]:
     yield from said.decode("utf-8", "replace").split("\n")[:-1]
 
 
-def _blamed(found: Repository, around: Survey) -> Iterator[str]:
+def _blamed(found: Repository, around: Surroundings) -> Iterator[str]:
     places = [(each.seen.path, line) for each in around.working for line in each.lines]
     for path, line in places[:BLAMED]:
         said = found.ask("blame", "--porcelain", f"-L{line},+1", found.head, "--", path) or b""

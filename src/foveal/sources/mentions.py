@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import PurePath
 
-from foveal.pipeline.signals import identifier_counts
+from foveal.pipeline.signals import STOP_WORDS, identifier_counts
+from foveal.sources.code.languages import language_of
 from foveal.sources.seen import Seen
 from foveal.sources.values import Look
 
@@ -23,9 +24,12 @@ MOST = 20_000
 """Paths that are looked up, those spoken of last."""
 ALIKE = 3
 """Files that one bare name may stand for; `index.js` alone names none of twenty."""
+WORDS = 1_000
+"""Words of a task that may be the name of a file without its ending: one that pastes a book means none."""
 _PATH = r"(?<![\w./\\@+~-])((?:[A-Za-z]:)?[\w./\\@+~-]++)(?::(\d{1,7}))?"
 _FRAME = r'File "([^"\n]{1,300})", line (\d{1,7})'
 _PLACE = re.compile(f"{_FRAME}|{_PATH}")
+_WORD = re.compile(r"[^\W\d]\w{3,}+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +42,8 @@ class Mentions:
     """What could be a path, and the line of it or 0; the last spoken of first."""
     by_name: Mapping[str, Sequence[str]]
     """The same paths by their last part."""
+    words: frozenset[str] = frozenset()
+    """What the task says in four letters or more, in small ones: each may name a file without its ending."""
 
     def ending(self, path: str) -> Sequence[str]:
         """The paths that have the last part of this one."""
@@ -56,7 +62,13 @@ def mentions(look: Look) -> Mentions:
         names=frozenset(name for text in texts for name in identifier_counts(text)),
         files=files,
         by_name=by_name,
+        words=frozenset(islice(_words(look.task[:LONGEST]), WORDS)),
     )
+
+
+def _words(text: str) -> Iterator[str]:
+    plain = dict.fromkeys(found[0].lower() for found in _WORD.finditer(text))
+    return (word for word in plain if word not in STOP_WORDS)
 
 
 def _places(text: str) -> Iterator[tuple[str, int]]:
@@ -85,6 +97,24 @@ def meant(mentioned: Mentions, root: PurePath, files: Iterable[Seen]) -> dict[st
                 (exact if ending == seen.path else alike).setdefault(ending, []).append(seen)
     found = {path: exact.get(ending) or alike.get(ending, []) for path, ending in plain.items()}
     return {path: same for path, same in found.items() if 0 < len(same) <= ALIKE}
+
+
+def called(mentioned: Mentions, files: Iterable[Seen]) -> list[Seen]:
+    """Files of code whose name, without its ending, is a word of the task that names no other of them."""
+    found: dict[str, list[Seen]] = {}
+    for seen in files:
+        if (name := stem(seen.path)) in mentioned.words and language_of(seen.path):
+            found.setdefault(name, []).append(seen)
+    return [same[0] for same in found.values() if len(same) == 1]
+
+
+def stem(path: str) -> str:
+    """A file's name without its ending, in small letters.
+
+    >>> stem("src/search/Fusion.py")
+    'fusion'
+    """
+    return path.rpartition("/")[2].partition(".")[0].lower()
 
 
 def _endings(path: str) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from foveal.sources.listing import COVERAGE, is_junit, reports
 from foveal.sources.parts import lines_within, part, too_small
 from foveal.sources.seen import Refusal
-from foveal.sources.survey import Survey, survey
+from foveal.sources.surroundings import Surroundings, surroundings
 from foveal.sources.values import TEST_RESULTS, Look, Offer
 from foveal.window import Contributed
 
@@ -29,9 +29,9 @@ WIDEST = 200
 LEAST_COVERED = 10
 
 
-def results(look: Look, *, around: Survey | None = None) -> Iterator[Offer | Contributed]:
+def results(look: Look, *, around: Surroundings | None = None) -> Iterator[Offer | Contributed]:
     """One offer for each kind of report that is there; failures come first."""
-    around = around or survey(look)
+    around = around or surroundings(look)
     found = [*_junit(look), *_last_failed(look), *_coverage(look, around)]
     for path, touched_at, lines in found:
         room = part(look, TEST_RESULTS) // len(found)
@@ -79,7 +79,7 @@ def _last_failed(look: Look) -> Iterator[Report]:
         yield LAST_FAILED, None, ["Failed when pytest last ran them:", *islice(map(str, found), FAILURES)]
 
 
-def _coverage(look: Look, around: Survey) -> Iterator[Report]:
+def _coverage(look: Look, around: Surroundings) -> Iterator[Report]:
     """The share of lines that tests run, and the working files with the smallest."""
     root = _parsed(look, COVERAGE)
     if root is None or root.tag != "coverage":

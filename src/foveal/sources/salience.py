@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from foveal.pipeline.signals import identifier_counts
 from foveal.search.terms import terms
-from foveal.sources.mentions import Mentions
+from foveal.sources.mentions import Mentions, stem
 from foveal.sources.values import Look, Offer
 
 LONGEST = 50_000
@@ -31,7 +31,7 @@ class SalienceNumbers:
     path: float = 0.9
     """The conversation names the path, or the file is open in the editor."""
     symbol: float = 0.5
-    """The task names a name of code, or an id, that the text has."""
+    """The task names a name of code, or an id, that the text has; or a word of it is the file's name."""
     symbol_said: float = 0.25
     """The conversation does."""
     half_life_days: float = 1.0
@@ -102,6 +102,8 @@ def _mentioned(
     path = offer.source_path
     if path and (path in look.active_files or any(_means(said, path) for said in named.ending(path))):
         return numbers.path
+    if stem(path) in named.words:
+        return numbers.symbol
     own = identifier_counts(offer.text[:LONGEST]).keys()
     if not own.isdisjoint(asked):
         return numbers.symbol

@@ -37,6 +37,14 @@ def check(endpoint: Endpoint, key: str = "") -> None:
     asking(endpoint, "", system="", max_tokens=1, key=_sendable(endpoint, key))
 
 
+def reach(endpoint: Endpoint, *, key: str = "", sleep: Sleep = time.sleep) -> None:
+    """Ask for one word, to see that somebody answers; whatever is said will do."""
+    request = asking(
+        endpoint, "Say yes.", system="Answer in one word.", max_tokens=16, key=_sendable(endpoint, key)
+    )
+    _answer(endpoint, request, most=MOST_WORDS, sleep=sleep)
+
+
 def complete(
     endpoint: Endpoint, text: str, *, system: str, max_tokens: int, key: str = "", sleep: Sleep = time.sleep
 ) -> str:

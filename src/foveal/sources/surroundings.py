@@ -1,8 +1,9 @@
 """What contributors are asked in → the files that are being worked on, looked up once for all.
 
 Explicit ones come first: open in the editor, defining what the task names, or named in the task or the
-conversation. Then what differs from the last commit, then what was touched within a day and clearly after
-most of the others: in a fresh checkout all is new, and nothing is news.
+conversation. Then those whose bare name is a word of the task, then what differs from the last commit, then
+what was touched within a day and clearly after most of the others: in a fresh checkout all is new, and
+nothing is news.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from foveal.pipeline.compact.types import content_type
 from foveal.sources.changes import Change, changes
 from foveal.sources.docs import document
 from foveal.sources.listing import is_report
-from foveal.sources.mentions import Mentions, meant, mentions
+from foveal.sources.mentions import Mentions, called, meant, mentions
 from foveal.sources.repository import Repository, repository
 from foveal.sources.seen import Seen
 from foveal.sources.values import Look
@@ -29,6 +30,8 @@ AFTER_MOST = 600.0
 """Seconds after the middle one: those of one checkout lie closer together."""
 DEFINING = 4
 """Files that are taken because they define what the task names."""
+CALLED = 4
+"""Files that are taken because a word of the task is their name."""
 LOOKED_AT, WIDEST = 8_000, 2_000
 """Characters of a text that show what it is, and of a line that people write."""
 LONG, MOSTLY = 30, 0.8
@@ -51,10 +54,16 @@ class Working:
     """Lines of it that define what the task names."""
     explicit: bool = False
     """Open, named, or defining what the task names."""
+    called: bool = False
+    """Its name without its ending is a word of the task, which may be chance."""
+
+    @property
+    def wanted(self) -> bool:
+        return self.explicit or self.called
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Survey:
+class Surroundings:
     """A workspace at one moment."""
 
     files: Sequence[Seen]
@@ -71,13 +80,13 @@ class Survey:
         return frozenset(each.seen.path for each in self.working)
 
 
-def survey(
+def surroundings(
     look: Look,
     *,
     files: Sequence[Seen] | None = None,
     mentioned: Mentions | None = None,
     defined: Mapping[str, Sequence[int]] = NOTHING,
-) -> Survey:
+) -> Surroundings:
     """Look around once; `files` and `mentioned`, where somebody looked at these already.
 
     `defined`: files that define what the task names, with the lines that do.
@@ -90,8 +99,9 @@ def survey(
     lines = _lines(mentioned, meant(mentioned, look.workspace.root, files))
     by_path = {change.path: change for change in changed}
     explicit = (*look.active_files, *list(defined)[:DEFINING])
-    chosen = dict.fromkeys(_chosen(look, explicit, files, lines, by_path))
-    return Survey(
+    worded = called(mentioned, files)[:CALLED]
+    chosen = dict.fromkeys(_chosen(look, explicit, files, (*lines, *worded), by_path))
+    return Surroundings(
         files=files,
         mentioned=mentioned,
         repository=known,
@@ -104,6 +114,7 @@ def survey(
                 lines=tuple(lines.get(seen, ())),
                 defining=tuple(defined.get(seen.path, ())),
                 explicit=seen in lines or seen.path in explicit,
+                called=seen in worded,
             )
             for seen in list(chosen)[:MOST]
         ),
@@ -123,7 +134,7 @@ def _chosen(
     look: Look,
     explicit: Sequence[str],
     files: Sequence[Seen],
-    spoken_of: dict[Seen, list[int]],
+    spoken_of: Sequence[Seen],
     changed: dict[str, Change],
 ) -> Iterator[Seen]:
     for path in explicit:
