@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import IO, Literal, cast
 
@@ -55,6 +55,8 @@ class Loaded:
     """The files that were read, the strongest first."""
     layers: tuple[tuple[str, Tables], ...] = ()
     """What each file says of the presets' numbers, the weakest first; what they mean is for the presets."""
+    serve: Mapping[str, object] = field(default_factory=dict)
+    """What the files say of the service, each value as the strongest has it; what it means is for that."""
 
     @property
     def numbers(self) -> Tables:
@@ -65,9 +67,13 @@ class Loaded:
         return cast("Tables", found)
 
 
-KEYS = tuple(field.name for field in fields(Settings))
+KEYS = tuple(each.name for each in fields(Settings))
 _WORDS = {"durability": ("normal", "full"), "summaries": ("extractive", "llm")}
 _PRESETS = "presets"
+_SERVE = "serve"
+_TABLES = (_PRESETS, _SERVE)
+SERVED = ("SERVE_HOST", "SERVE_PORT", "SERVE_HOSTS", "SERVE_ALLOWED_ORIGINS", "SERVE_WORKSPACES", "TOKEN")
+"""The variables of the service, without our prefix."""
 _PATHS = ("store", "catalogue", "embedder")
 _PREFIX = "FOVEAL_"
 _ADDRESS = re.compile(r"https?://[^\s/?#@\\]+(?:[/?#]\S*)?")
@@ -105,7 +111,7 @@ def load(
     origins = dict.fromkeys(KEYS, "default")
     files = tuple(_files(Path.cwd() if cwd is None else cwd))
     for file, table in reversed(files):
-        found = {key: _checked(key, value, str(file)) for key, value in table.items() if key != _PRESETS}
+        found = {key: _checked(key, value, str(file)) for key, value in table.items() if key not in _TABLES}
         values |= {key: _beside(file, key, value) for key, value in found.items()}
         origins |= dict.fromkeys(found, str(file))
     for key, (name, text) in _variables(os.environ if environment is None else environment).items():
@@ -124,6 +130,7 @@ def load(
         layers=tuple(
             (str(file), _tables(file, table)) for file, table in reversed(files) if _PRESETS in table
         ),
+        serve=_served(files),
     )
 
 
@@ -135,20 +142,26 @@ def strangers(environment: Mapping[str, str] | None = None) -> list[str]:
     """
     given = os.environ if environment is None else environment
     names = sorted(name.removeprefix(_PREFIX) for name in given if name.startswith(_PREFIX))
-    known = [key.upper() for key in KEYS]
+    known = [*(key.upper() for key in KEYS), *SERVED]
     strange = [name for name in names if name not in known]
     return [f"the variable {_PREFIX}{name} sets nothing; {nearest(name, known, _PREFIX)}" for name in strange]
 
 
-def secret(variable: str, environment: Mapping[str, str] | None = None) -> str:
+def secret(variable: str, environment: Mapping[str, str] | None = None, *, named: str = "summary_key") -> str:
     """The key in an environment variable, read when it is needed and kept nowhere; none for no name."""
     found = (os.environ if environment is None else environment).get(variable, "").strip()
     if found or not variable:
         return found
     raise ConfigError(
-        f"the variable {variable}, named by `summary_key`, is not set or empty",
-        remedy=f"set `{variable}` to the key, or name another variable in `summary_key`",
+        f"the variable {variable}, named by `{named}`, is not set or empty",
+        remedy=f"set `{variable}` to the key, or name another variable in `{named}`",
     )
+
+
+def served(environment: Mapping[str, str] | None = None) -> Mapping[str, str]:
+    """The variables of the service that are set to something, by their names without our prefix."""
+    given = os.environ if environment is None else environment
+    return {name: given[_PREFIX + name] for name in SERVED if given.get(_PREFIX + name)}
 
 
 def embedder_key(settings: Settings) -> str:
@@ -296,6 +309,17 @@ def _tables(file: Path, table: Mapping[str, object]) -> Tables:
     for name, numbers in found.items():
         if not isinstance(numbers, dict):
             raise _senseless(f"{_PRESETS}.{name}", numbers, str(file), "a table of numbers")
+    return found
+
+
+def _served(files: Sequence[tuple[Path, Mapping[str, object]]]) -> Mapping[str, object]:
+    """The `[serve]` of all files."""
+    found: dict[str, object] = {}
+    for file, table in reversed(files):
+        values = table.get(_SERVE, {})
+        if not isinstance(values, dict):
+            raise ConfigError(f"{file}: `serve` is no table", remedy="write it as `[serve]`")
+        found |= values
     return found
 
 

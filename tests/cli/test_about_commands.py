@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from commands import Desk
+from foveal.testing.model_server import ModelServer, Reply
 
 
 def test_models_show_limits_prices_and_tokenizer(desk: Desk) -> None:
@@ -132,6 +135,42 @@ def test_doctor_tells_a_bad_setting_once(desk: Desk) -> None:
     done = desk.foveal("doctor")
     assert done.code == 1
     assert done.out.count("unknown setting `bugdet`") == 1
+
+
+KEY = "sk-of-the-desk"
+
+
+def checked(desk: Desk, server: ModelServer, **more: str) -> str:
+    model = {"FOVEAL_SUMMARIES": "llm", "FOVEAL_SUMMARY_URL": server.url, "FOVEAL_SUMMARY_MODEL": "writer"}
+    return desk.foveal("doctor", **model, FOVEAL_SUMMARY_KEY="DESK_KEY", DESK_KEY=KEY, **more).out
+
+
+def test_doctor_asks_the_embedder_and_the_model_for_a_word(desk: Desk) -> None:
+    with ModelServer() as server:
+        out = checked(desk, server, FOVEAL_EMBEDDER=f"{server.url}#placer")
+    assert "ok       embedder placer at 127.0.0.1 answers\n" in out
+    assert "ok       model writer at 127.0.0.1 answers\n" in out
+    assert {each.headers["authorization"] for each in server.received} == {f"Bearer {KEY}"}
+
+
+def test_doctor_sends_a_key_nowhere_but_to_its_own_address(desk: Desk) -> None:
+    elsewhere = Reply(status=307, headers={"location": "http://127.0.0.1:9/v1"})
+    with ModelServer() as server, ModelServer(elsewhere) as other:
+        out = checked(desk, server, FOVEAL_EMBEDDER=f"{other.url}#placer")
+    assert "authorization" not in other.received[0].headers
+    assert "problem  embedder placer: 127.0.0.1 answered 307" in out
+
+
+def test_doctor_tells_of_a_model_that_does_not_answer(desk: Desk) -> None:
+    with ModelServer(Reply(status=401)) as server:
+        out = checked(desk, server)
+    assert "problem  model writer: 127.0.0.1 answered 401 (api_error)\n         try: check the key" in out
+    assert KEY not in out
+
+
+@pytest.mark.parametrize(("embedder", "told"), [("", "embedder wordllama-256-lower loads"), ("none", "no ")])
+def test_doctor_tells_who_gives_texts_their_vectors(desk: Desk, embedder: str, told: str) -> None:
+    assert f"ok       {told}" in desk.foveal("doctor", FOVEAL_EMBEDDER=embedder).out
 
 
 def test_doctor_says_what_to_do_about_each_problem(desk: Desk) -> None:

@@ -23,8 +23,10 @@ COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-def
 ISSUED = (
     "add import build fit stats search recall pin unpin forget restore sessions export backup verify count "
     "models explain compare config doctor demo op compress summarize prune focus task "
-    "context remember profile why diff replay"
+    "context remember profile why diff replay serve"
 )
+ENDLESS = {"serve"}
+"""What has no result to print."""
 MESSAGES = [{"role": "user", "content": f"message {n}"} for n in range(3)]
 
 
@@ -34,7 +36,8 @@ def test_every_command_is_there() -> None:
 
 def test_every_command_takes_json_and_says_what_it_does() -> None:
     for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
-        assert "--json" in [option for param in command.params for option in param.opts], name
+        takes = "--json" in [option for param in command.params for option in param.opts]
+        assert takes is (name not in ENDLESS), name
         assert command.help, name
 
 
@@ -42,6 +45,12 @@ def test_without_a_command_the_help_is_printed(desk: Desk) -> None:
     done = desk.foveal()
     assert done.code == 0
     assert all(f"\n  {name} " in done.out for name in COMMANDS)
+
+
+def test_a_process_ends_as_its_command_does(desk: Desk) -> None:
+    wrong = desk.process("biuld")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert wrong == desk.foveal("biuld")
 
 
 def test_the_version_is_printed(desk: Desk) -> None:

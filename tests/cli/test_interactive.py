@@ -51,7 +51,8 @@ def test_the_bar_is_in_sight_after_every_command(typing: Terminal) -> None:
 
 def test_commands_do_what_those_of_the_command_line_do(typing: Terminal) -> None:
     typing.type("We don't use HS256, we use RS256.")
-    assert typing.type("/search don't use HS256 --limit 1").startswith("m1  fv-")
+    found = typing.type("/search don't use HS256 --limit 1")
+    assert any(line.startswith("m1  fv-") for line in found.splitlines())  # on a slow machine after a note
     assert typing.type("/recall m1").startswith("We don't use HS256")
     assert "── user\nWe don't use HS256" in typing.type("/focus what do we use? --budget 100")
     assert " 18 of 50 tokens, 36%\n" in typing.type("/build --budget 50")
@@ -121,7 +122,8 @@ def test_an_interrupt_at_the_prompt_leaves(typing: Terminal) -> None:
 def test_a_window_that_cannot_be_built_is_told_and_the_message_stays(desk: Desk) -> None:
     with terminal(desk, FOVEAL_BUDGET="20") as opened:
         assert "tokens" in opened.type("word " * 100)
-        assert opened.type("/search word").startswith("m1  ")
+        found = opened.type("/search word").splitlines()
+        assert any(line.startswith("m1  ") for line in found)  # on a slow machine after a note
 
 
 def test_the_bar_is_in_colour_where_colour_belongs(desk: Desk) -> None:

@@ -174,9 +174,9 @@ def test_stats_tell_what_the_windows_cost_and_what_everything_would_have(filled:
 
 
 def test_stats_tell_how_full_each_memory_level_is(filled: Desk) -> None:
-    out = filled.foveal("stats").out
-    assert "levels" in out
-    assert "permanent" in out
+    out = filled.foveal("stats", FOVEAL_MODEL="gpt-4.1").out
+    assert "\nlevels   permanent 8 of " in out
+    assert max(map(len, out.splitlines())) <= 80
     assert filled.foveal("stats", "--json").json["levels"][0]["name"] == "permanent"
 
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from fnmatch import fnmatch
 from typing import Annotated
 
 import typer
 
-from foveal import catalog
-from foveal.catalog import ModelCard, Prices
 from foveal.cli import output
-from foveal.cli.checkup import checkup
 from foveal.cli.shell import Json, catalogue, shell_of
 from foveal.pipeline.count import tokenizer
+from foveal.session.telling import ModelTold, models_told
 
 
 def models(
@@ -25,42 +22,32 @@ def models(
     json: Json = False,
 ) -> None:
     """List the models: limits, prices, tokenizer."""
-    extra = catalogue(shell_of(context).settings)
-    found = [card for card in catalog.models(extra=extra) if _fits(card, pattern)]
-    rows = [(card, catalog.prices(card.id, extra=extra) or Prices()) for card in found]
+    rows = models_told(pattern, catalogue=catalogue(shell_of(context).settings))
     if json:
-        output.tell_list(
-            asdict(card) | {"exact": tokenizer(card.tokenizer).exact, "prices": asdict(prices)}
-            for card, prices in rows
-        )
+        output.tell_list(map(asdict, rows))
         return
     if not rows:
         output.note(f"no model fits {pattern!r}; others work too, with careful guesses")
         return
     table = [
         ("model", "window", "reply", "$ in", "cached", "$ out", "tokenizer"),
-        *map(_row, *zip(*rows, strict=True)),
+        *map(_row, rows),
     ]
     for at, line in enumerate(output.columns(table, right=(1, 2, 3, 4, 5))):
         output.say(line if at else output.styled(line, bold=True))
     output.note("prices in US dollars for a million tokens; ~ marks counts estimated on the safe side")
 
 
-def _fits(card: ModelCard, pattern: str) -> bool:
-    wanted, names = pattern.lower(), (card.id.lower(), card.provider.lower())
-    return any(wanted in name or fnmatch(name, wanted) for name in names)
-
-
-def _row(card: ModelCard, prices: Prices) -> tuple[str, ...]:
-    by = tokenizer(card.tokenizer)
+def _row(model: ModelTold) -> tuple[str, ...]:
+    prices, by = model.prices, tokenizer(model.tokenizer).name
     return (
-        card.id,
-        f"{card.context:,}",
-        f"{card.max_output:,}" if card.max_output else "–",
+        model.id,
+        f"{model.context:,}",
+        f"{model.max_output:,}" if model.max_output else "–",
         _dollars(prices.input),
         _dollars(prices.cache_read),
         _dollars(prices.output),
-        by.name if by.exact else f"~{by.name}",
+        by if model.exact else f"~{by}",
     )
 
 
@@ -73,6 +60,8 @@ def doctor(context: typer.Context, *, json: Json = False) -> None:
 
     Say what to do about what does not, and exit 1.
     """
+    from foveal.cli.checkup import checkup
+
     findings = checkup(shell_of(context))
     if json:
         output.tell_list(asdict(finding) for finding in findings)

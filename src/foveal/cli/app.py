@@ -26,6 +26,7 @@ from foveal.cli import (
     profile,
     reasons,
     replaying,
+    serving,
     settings,
     shrinking,
     store,
@@ -42,7 +43,7 @@ for command in (
     reasons.explain, reasons.why, reasons.diff, reasons.compare, replaying.replay,
     windows.stats, shrinking.compress, shrinking.prune, shrinking.summarize, windows.count, profile.remember,
     store.sessions, store.backup, store.verify, operations.op, about.models, settings.config,
-    about.doctor, demo.demo,
+    about.doctor, demo.demo, serving.serve,
 ):  # fmt: skip
     app.command(name=command.__name__.rstrip("_"))(command)
 app.add_typer(tasks.task)

@@ -19,6 +19,7 @@ from foveal.errors import BudgetError
 from foveal.pipeline.plan.categories import PenguinNumbers
 from foveal.presets.numbers import overridden
 from foveal.session.target import target, warn
+from foveal.session.telling import context_told
 
 if TYPE_CHECKING:
     from foveal.sources.assemble import SmartContext
@@ -66,7 +67,7 @@ def context(  # noqa: PLR0913 — every option it has, by name
             remedy="raise `--budget`; 1,000 is enough for a beginning",
         )
     if json:
-        output.tell(_told(found))
+        output.tell(context_told(found))
         return
     if not found.contributed:
         output.note(f"there is nothing in {workspace} to show")
@@ -102,42 +103,6 @@ def _assembled(
             numbers=overridden(PenguinNumbers(), loaded.numbers.get("penguin", {}), "preset penguin"),
             progress=progress,
         )
-
-
-def _told(found: SmartContext) -> dict[str, object]:
-    """The same for programs."""
-    pieces = [
-        {
-            "type": each.type,
-            "source": each.source,
-            "weight": each.weight,
-            "salience": each.salience,
-            "tokens": each.tokens,
-            "chosen": each.verdict == "kept",
-            "because": each.because,
-        }
-        for each in found.contributed
-    ]
-    categories = [
-        {
-            "name": each.name,
-            "min": each.minimum,
-            "max": each.maximum,
-            "current": each.current,
-            "borrowed": each.borrowed,
-            "lent": each.lent,
-            "use": round(each.use, 4),
-        }
-        for each in found.categories
-    ]
-    return {
-        "text": found.text,
-        "tokens": found.tokens,
-        "budget": found.budget,
-        "contributors": pieces,
-        "categories": categories,
-        "refused": [{"path": each.path, "why": each.why} for each in found.refused],
-    }
 
 
 def _report(found: SmartContext) -> Iterator[str]:

@@ -33,6 +33,7 @@ NEXT = (
     ("foveal import chat.jsonl", "store a conversation, from any provider or agent"),
     ("foveal build --budget 8000", "the window of it that fits"),
     ("foveal fit chat.json --budget 8000 --explain", "the same, storing nothing"),
+    ("foveal serve --demo", "this session in the dashboard, live, at 127.0.0.1:8790"),
 )
 
 

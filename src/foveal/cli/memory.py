@@ -16,6 +16,7 @@ from foveal.cli.reading import STDIN, Source, named, read_messages, read_text
 from foveal.cli.shell import Json, shell_of
 from foveal.errors import InputError
 from foveal.model import Conversation, Entry, Format, Kind, Level, Role
+from foveal.session.telling import Mark, MarksTold, MarkTold
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="A message's id, such as m12, or its handle, fv-….")]
 
@@ -178,17 +179,17 @@ def restore(context: typer.Context, id: Id, *, json: Json = False) -> None:
         output.say(f"{id} was not left out")
 
 
-def _marked(id: str, mark: str, *, json: bool) -> None:
+def _marked(id: str, mark: Mark, *, json: bool) -> None:
     if json:
-        output.tell({"id": id, "mark": mark})
+        output.tell(MarkTold(id=id, mark=mark))
     else:
         output.say(f"{id} {mark}")
 
 
-def _all_marked(id: str, mark: str, ids: Sequence[str], *, json: bool) -> None:
+def _all_marked(id: str, mark: Mark, ids: Sequence[str], *, json: bool) -> None:
     """One message was named; the mark may be on others with it."""
     if json:
-        output.tell({"id": id, "mark": mark, "ids": ids})
+        output.tell(MarksTold(id=id, mark=mark, ids=tuple(ids)))
     else:
         output.say("\n".join(f"{run} {mark}" for run in _runs(ids)))
 

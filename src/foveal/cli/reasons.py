@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from textwrap import wrap
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,8 +15,11 @@ from foveal.cli.reading import Source, read_data
 from foveal.cli.shell import Json, catalogue, shell_of
 from foveal.cli.windows import Budget, Model, Task
 from foveal.pipeline.explain import Line, lines
-from foveal.session import Comparison, diffing
-from foveal.session.why import Why
+
+if TYPE_CHECKING:
+    from foveal.session import Comparison
+    from foveal.session.why import Why
+    from foveal.window import Decision, Manifest
 
 
 def explain(
@@ -34,12 +37,18 @@ def explain(
 
     Of what was left out, those nearest to the cut, and what would have kept them.
     """
+    found: Decision | Manifest
     with shell_of(context).session() as session:
-        found = session.why(message, build=build) if message else session.manifest(build)
+        if message:
+            one = session.why(message, build=build)
+            found, told = one.decision, _in_words(one)
+        else:
+            found = session.manifest(build)
+            told = lines(found)
     if json:
-        output.tell(found.decision if isinstance(found, Why) else found)
+        output.tell(found)
         return
-    for line in _in_words(found) if isinstance(found, Why) else lines(found):
+    for line in told:
         output.say(_coloured(line))
 
 
@@ -82,6 +91,8 @@ def diff(
     if json:
         output.tell(found)
         return
+    from foveal.session import diffing
+
     for line in diffing.lines(found):
         output.say(_coloured(line))
 

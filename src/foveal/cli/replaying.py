@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from textwrap import wrap
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -12,7 +13,9 @@ from foveal.cli.progress import counting
 from foveal.cli.reasons import dollars
 from foveal.cli.shell import Json, shell_of
 from foveal.cli.windows import Budget, Model, Preset
-from foveal.session.replaying import Replayed, Run
+
+if TYPE_CHECKING:
+    from foveal.session.replaying import Replayed, Run
 
 
 def replay(

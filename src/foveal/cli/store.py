@@ -11,6 +11,7 @@ import typer
 from foveal.cli import output
 from foveal.cli.shell import Json, shell_of
 from foveal.errors import StoreError
+from foveal.session.telling import session_told
 
 
 def sessions(context: typer.Context, *, json: Json = False) -> None:
@@ -18,17 +19,7 @@ def sessions(context: typer.Context, *, json: Json = False) -> None:
     with shell_of(context).store() as fov:
         records = fov.sessions()
     if json:
-        output.tell_list(
-            {
-                "name": record.name,
-                "messages": record.head.length,
-                "format": record.format,
-                "model": record.model,
-                "preset": record.preset,
-                "created_at": record.created_at,
-            }
-            for record in records
-        )
+        output.tell_list(asdict(session_told(record)) for record in records)
         return
     if not records:
         output.note("no sessions yet; `foveal add` and `foveal import` make one")

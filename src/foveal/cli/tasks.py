@@ -10,6 +10,7 @@ import typer
 
 from foveal.cli import output
 from foveal.cli.shell import Json, shell_of
+from foveal.session.telling import completed
 
 task = typer.Typer(name="task", rich_markup_mode=None, add_completion=False)
 
@@ -56,19 +57,15 @@ def complete(context: typer.Context, *, json: Json = False) -> None:
     Windows show it in place of the task's messages, unless these are hardly longer.
     """
     with shell_of(context).session() as session:
-        summary = session.complete_task()
-        ended = session.tasks()[-1]
-        entries = session.entries()[ended.first :]
-    messages = entries if ended.last is None else entries[: max(0, ended.last - ended.first + 1)]
-    replaced = [each.id for each in messages if each.noted_by is not None]
+        found, ended, messages = completed(session)
     if json:
-        output.tell({"summary": summary, "replaced": replaced})
-    elif not summary:
+        output.tell(found)
+    elif not found.summary:
         why = "its messages stay as they are" if messages else "it was empty"
         output.say(f"nothing to summarize in task {ended.number}: {why}")
     else:
-        output.say(output.harmless(summary))
-        output.note(_shown(replaced))
+        output.say(output.harmless(found.summary))
+        output.note(_shown(found.replaced))
 
 
 def _shown(replaced: Sequence[str]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json as json_text
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from functools import partial
 from typing import Annotated, Literal
 
@@ -21,7 +20,7 @@ from foveal.config import Settings
 from foveal.model import Conversation, Format, Message
 from foveal.pipeline.compact.envelope import covering
 from foveal.pipeline.explain import spent
-from foveal.session.target import target, warn
+from foveal.session.telling import count_told, fit_told, stats_told, window_told
 from foveal.session.views import Stats
 from foveal.window import Window
 
@@ -103,13 +102,9 @@ def show(window: Window, format: Written) -> None:
         case "text":
             output.say("\n\n".join(_transcript(window)))
         case "json":
-            output.tell({"messages": window.messages, "system": window.system} | _numbers(window))
+            output.tell(window_told(window))
         case _:
             output.tell(window.request)
-
-
-def _numbers(window: Window) -> dict[str, object]:
-    return {"tokens": window.tokens, "budget": window.budget, "manifest": asdict(window.manifest)}
 
 
 def _transcript(window: Window) -> Iterator[str]:
@@ -161,8 +156,7 @@ def fit(  # noqa: PLR0913 — every option a fit has, by name
         sys.stderr.write(f"{window.explain()}\n")
     bare = isinstance(data, list) and window.system is None and not tools
     if json:
-        fitted = {"messages": window.messages} if bare else {"body": window.request}
-        output.tell(fitted | _numbers(window))
+        output.tell(fit_told(window, bare=bare))
     elif bare:
         output.tell_list(window.messages)
     else:
@@ -175,8 +169,7 @@ def stats(context: typer.Context, *, json: Json = False) -> None:
     with shell.session() as session:
         found = session.stats()
     if json:
-        derived = {"percent": round(found.percent, 1), "ratio": round(found.ratio, 2)}
-        output.tell(asdict(found) | derived | {"ratio_low": found.ratio_low} | _saved(found))
+        output.tell(stats_told(found))
         return
     count = _assumed(found.model, shell.settings) or (
         "exact" if found.exact else "estimated, on the safe side"
@@ -208,14 +201,10 @@ def stats(context: typer.Context, *, json: Json = False) -> None:
         output.say(f"{held} stored, {found.window_tokens:,} sent{_times(found.ratio)}")
 
 
-def _saved(found: Stats) -> dict[str, object]:
-    costs = found.costs
-    return {"saved": costs.saved, "saved_percent": round(costs.percent, 1)} if costs else {}
-
-
 def _memory(found: Stats) -> Iterator[tuple[str, str]]:
     """How full the memory levels are, what summaries save, what the newest window brought back."""
-    yield "levels", ", ".join(f"{slot.name} {slot.used:,} of {slot.allotted:,}" for slot in found.levels)
+    for at, slot in enumerate(found.levels):
+        yield "" if at else "levels", f"{slot.name} {slot.used:,} of {output.counted(slot.allotted, 'token')}"
     if found.compression is not None and found.last_compression:
         saved = f"{found.summaries:,} made, {found.stand_ins:,} in windows, {found.compression:.1f}× smaller"
         flag = ": under 2×, so they are too detailed" if found.ratio_low else ""
@@ -254,21 +243,15 @@ def count(
     content = read_text(file)
     given = None if text else _messages(content, named(file), model or settings.model)
     wanted = model or settings.model or (given.model if given else "")
-    aim = target(
-        wanted,
-        given.format if given else "plain",
-        counter=settings.counter or None,
-        catalogue=catalogue(settings),
+    found = count_told(
+        given or content, model=wanted, counter=settings.counter or None, catalogue=catalogue(settings)
     )
-    warn(aim.warnings)
-    tokens = aim.price(given.messages, given.tools) if given else aim.tokenizer.count(content)
-    by, assumed = aim.tokenizer, _assumed(wanted, settings)
     if json:
-        exact, bound = by.exact and not assumed, None if assumed else by.error
-        output.tell({"tokens": tokens, "exact": exact, "error_bound": bound, "tokenizer": by.name})
+        output.tell(found)
         return
-    how = assumed or ("exact" if by.exact else f"estimate, at most {by.error:.0%} too high")
-    output.say(f"{output.counted(tokens, 'token')} ({by.name}, {how})")
+    bound = "exact" if found.exact else f"estimate, at most {found.error_bound or 0:.0%} too high"
+    how = _assumed(wanted, settings) or bound
+    output.say(f"{output.counted(found.tokens, 'token')} ({found.tokenizer}, {how})")
 
 
 def _messages(content: str, name: str, model: str) -> Conversation | None:

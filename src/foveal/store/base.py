@@ -335,11 +335,15 @@ class Store(Protocol):
     def build(self, session: int, number: int | None = None) -> BuildRecord | None:
         """One build, the newest when no number is given."""
 
-    def builds(self, session: int, *, limit: int = 50) -> Sequence[BuildRecord]: ...
+    def builds(self, session: int, *, limit: int = 50, before: int | None = None) -> Sequence[BuildRecord]:
+        """The newest first; with `before`, those of lower numbers."""
 
     def log(self, session: str, events: Sequence[Event], *, now: float) -> None: ...
 
     def events(self, *, after: int = 0, limit: int = 1000) -> Sequence[LoggedEvent]: ...
+
+    def newest_event(self) -> int:
+        """The number of the newest event; 0 where there is none."""
 
     def verify(self) -> Checked: ...
 

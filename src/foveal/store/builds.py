@@ -37,8 +37,10 @@ def amend(db: apsw.Connection, session: int, number: int, manifest: str) -> None
     db.execute(_AMEND, (manifest, session, number))
 
 
-def read(db: apsw.Connection, session: int, number: int | None, limit: int) -> list[BuildRecord]:
-    """The builds of a session, or the one of that number."""
+def read(
+    db: apsw.Connection, session: int, first: int | None = None, *, last: int | None = None, limit: int
+) -> list[BuildRecord]:
+    """The builds of a session from one number to another, newest first."""
     return [
         BuildRecord(
             number=build,
@@ -52,7 +54,7 @@ def read(db: apsw.Connection, session: int, number: int | None, limit: int) -> l
         for build, created_at, preset, model, budget, tokens, manifest in (
             db.execute(
                 _BUILDS,
-                (session, 0 if number is None else number, _LAST if number is None else number, limit),
+                (session, 0 if first is None else first, _LAST if last is None else last, limit),
             )
         )
     ]

@@ -67,6 +67,7 @@ _EVENTS = """
     SELECT number, created_at, name, session, payload FROM events
     WHERE tenant = ? AND number > ? ORDER BY number LIMIT ?
 """
+_NEWEST_EVENT = "SELECT coalesce(max(number), 0) FROM events WHERE tenant = ?"
 _PREFIX = re.compile("[0-9a-f]{8,64}")
 
 
@@ -314,12 +315,12 @@ class SqliteStore:
     def build(self, session: int, number: int | None = None) -> BuildRecord | None:
         with self._database.reading() as db:
             self._known(db, session)
-            return next(iter(builds.read(db, session, number, limit=1)), None)
+            return next(iter(builds.read(db, session, number, last=number, limit=1)), None)
 
-    def builds(self, session: int, *, limit: int = 50) -> Sequence[BuildRecord]:
+    def builds(self, session: int, *, limit: int = 50, before: int | None = None) -> Sequence[BuildRecord]:
         with self._database.reading() as db:
             self._known(db, session)
-            return builds.read(db, session, None, limit)
+            return builds.read(db, session, last=None if before is None else before - 1, limit=limit)
 
     def log(self, session: str, events: Sequence[Event], *, now: float) -> None:
         rows = [
@@ -336,6 +337,11 @@ class SqliteStore:
                     _EVENTS, (self._tenant, after, limit)
                 )
             ]
+
+    def newest_event(self) -> int:
+        with self._database.using() as db:
+            number: int = db.execute(_NEWEST_EVENT, (self._tenant,)).get
+            return number
 
     def verify(self) -> Checked:
         return verify(self._database, self._tenant)

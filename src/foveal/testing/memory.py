@@ -248,6 +248,7 @@ def builds_are_numbered_within_their_session(open_store: OpenStore) -> None:
     same([(build.number, build.tokens) for build in store.builds(session)], [(2, 30), (1, 10)])
     same((_tokens(store.build(session)), _tokens(store.build(session, 1))), (30, 10))
     same((store.build(session, 9), len(store.builds(session, limit=1))), (None, 1))
+    same([build.number for build in store.builds(session, before=2)], [1])
 
 
 def a_build_can_be_amended_and_nothing_else_of_it_changes(open_store: OpenStore) -> None:
@@ -269,6 +270,7 @@ def the_log_only_grows_and_can_be_followed(open_store: OpenStore) -> None:
     same(json.loads(first.payload), {"session": "work", "ids": ["m1"], "tokens": 3})
     same(list(store.events(after=first.number)), [second])
     same(list(store.events(limit=1)), [first])
+    same((store.newest_event(), open_store("silent").newest_event()), (second.number, 0))
 
 
 def tenants_never_see_each_other(open_store: OpenStore) -> None:

@@ -1,0 +1,1 @@
+"""Requests in → answers out: everything the library does over HTTP, and the page that shows it."""

@@ -1,0 +1,161 @@
+"""A request in → let through with its tenant, or refused before anything is read of it.
+
+Host, then origin, then token, by the raw path alone. A page on another origin can send no change and hear no
+event; a name that was rebound to this machine reaches nothing.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterator
+from urllib.parse import quote, unquote
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from foveal.server.problems import Problem
+from foveal.server.settings import LOOPBACK, Serving
+
+API = "/api/v1/"
+EVENTS = "/api/v1/events"
+WIDGET = "/widget.js"
+TENANT = "foveal.tenant"
+"""Where the scope has whose data this is."""
+_SAFE = ("GET", "HEAD", "OPTIONS")
+_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]{2,45}\]|[a-z0-9_.-]{1,253})(?::\d{1,5})?")
+_PAGE = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "base-uri 'none'; frame-ancestors 'none'; form-action 'none'"
+)
+_DATA = "default-src 'none'; frame-ancestors 'none'"
+_METHODS = "GET, POST, PUT, DELETE"
+_REQUEST_HEADERS = "authorization, content-type, last-event-id"
+
+
+class Guard:
+    """The only way in."""
+
+    def __init__(self, app: ASGIApp, serving: Serving, tenant: str) -> None:
+        self._app = app
+        self._serving = serving
+        self._tenant = tenant
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        scope["path"] = _whole(scope)
+        origin = headers.get("origin", "")
+        allowed = origin.lower() if origin.lower() in self._serving.allowed_origins else ""
+        armed = _armed(send, scope["path"], allowed)
+        try:
+            self._check(scope, headers, origin)
+            if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
+                await _preflight(headers)(scope, receive, armed)
+                return
+            scope[TENANT] = self._whose(scope, headers)
+        except Problem as problem:
+            await problem.response()(scope, receive, armed)
+            return
+        await self._app(scope, receive, armed)
+
+    def _check(self, scope: Scope, headers: Headers, origin: str) -> None:
+        host = self._host(headers)
+        asked = scope["method"] not in _SAFE or scope["path"] == EVENTS or scope["method"] == "OPTIONS"
+        if not asked or origin.lower() in self._serving.allowed_origins:
+            return
+        foreign = origin and origin.lower() not in (f"http://{host}", f"https://{host}")
+        unsaid = not origin and headers.get("sec-fetch-site", "") in ("cross-site", "same-site")
+        if foreign or unsaid:
+            raise Problem(
+                "forbidden",
+                "a page of another origin asked",
+                "add its origin to `allowed_origins` in `[serve]`, if you trust it",
+            )
+
+    def _host(self, headers: Headers) -> str:
+        """The name it was called by, if it is one of ours."""
+        given = [value.lower() for value in headers.getlist("host")]
+        found = _HOST.fullmatch(given[0]) if len(given) == 1 else None
+        name = found["name"].strip("[]") if found else ""
+        known = name in LOOPBACK or name in self._serving.hosts or name == self._serving.host.lower()
+        # An address cannot be rebound: who spells it has reached it.
+        if name and (known or (not self._serving.loopback and _address(name))):
+            return given[0]
+        raise Problem(
+            "misdirected", "the `Host` is none of this server's names", "add it to `hosts` in `[serve]`"
+        )
+
+    def _whose(self, scope: Scope, headers: Headers) -> str:
+        """The tenant: of the token, and where none is asked for, the one of the settings."""
+        path = scope["path"]
+        if not self._serving.tokens or not (path.startswith(API) or path == "/metrics"):
+            return self._tenant
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        found = self._serving.tenant_of(token.strip()) if scheme.lower() == "bearer" else None
+        if found is not None:
+            return found
+        raise Problem(
+            "unauthorized",
+            "the token is missing or unknown",
+            "send `Authorization: Bearer TOKEN`",
+            headers={"www-authenticate": "Bearer"},
+        )
+
+
+def _whole(scope: Scope) -> str:
+    """The path with the slashes and percent signs inside its segments still quoted.
+
+    The name of a session may have any of them; the route's function unquotes it.
+    """
+    raw: bytes = scope.get("raw_path") or quote(scope["path"]).encode()
+    return "/".join(_segments(raw.decode("latin-1").partition("?")[0]))
+
+
+def _segments(raw: str) -> Iterator[str]:
+    for segment in raw.split("/"):
+        yield unquote(segment).replace("%", "%25").replace("/", "%2F")
+
+
+def _address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _preflight(headers: Headers) -> Response:
+    found = Response(status_code=204)
+    if headers.get("access-control-request-private-network"):
+        found.headers["access-control-allow-private-network"] = "true"
+    found.headers["access-control-allow-methods"] = _METHODS
+    found.headers["access-control-allow-headers"] = _REQUEST_HEADERS
+    found.headers["access-control-max-age"] = "600"
+    return found
+
+
+def _armed(send: Send, path: str, allowed: str) -> Send:
+    """What every answer carries."""
+
+    async def armed(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            page = headers.get("content-type", "").startswith("text/html")
+            headers["content-security-policy"] = _PAGE if page else _DATA
+            headers["x-content-type-options"] = "nosniff"
+            headers["referrer-policy"] = "no-referrer"
+            headers["cross-origin-resource-policy"] = "cross-origin" if path == WIDGET else "same-origin"
+            headers.setdefault("cache-control", "no-store")
+            if page:
+                headers["cross-origin-opener-policy"] = "same-origin"
+            headers.add_vary_header("Origin")
+            if allowed:
+                headers["access-control-allow-origin"] = allowed
+        await send(message)
+
+    return armed

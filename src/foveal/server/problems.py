@@ -1,0 +1,173 @@
+"""What went wrong in → a problem document (RFC 9457) out, with what to do about it.
+
+Ours name the numbers and the field; a fault of the server names nothing of its inside.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from foveal.errors import (
+    BudgetError,
+    ConfigError,
+    FovealError,
+    InputError,
+    NotFoundError,
+    StoreError,
+    UpstreamError,
+)
+
+MEDIA_TYPE = "application/problem+json"
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    name: str
+    title: str
+    status: int
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind(name="malformed", title="Malformed", status=400),
+        Kind(name="unauthorized", title="A token is needed", status=401),
+        Kind(name="forbidden", title="Forbidden", status=403),
+        Kind(name="not-found", title="Not found", status=404),
+        Kind(name="method-not-allowed", title="Method not allowed", status=405),
+        Kind(name="conflict", title="Already there", status=409),
+        Kind(name="too-large", title="Too large", status=413),
+        Kind(name="media-type", title="Not JSON", status=415),
+        Kind(name="misdirected", title="Not this server", status=421),
+        Kind(name="input", title="Cannot be understood", status=422),
+        Kind(name="budget", title="Does not fit", status=422),
+        Kind(name="config", title="Makes no sense", status=422),
+        Kind(name="internal", title="A fault of the server", status=500),
+        Kind(name="upstream", title="A model gave no answer", status=502),
+        Kind(name="store", title="The store cannot be used", status=503),
+        Kind(name="timeout", title="Took too long", status=504),
+    )
+}
+_ERRORS: tuple[tuple[type[FovealError], str], ...] = (
+    (InputError, "input"),
+    (BudgetError, "budget"),
+    (NotFoundError, "not-found"),
+    (ConfigError, "config"),
+    (StoreError, "store"),
+    (UpstreamError, "upstream"),
+)
+_BY_STATUS = {kind.status: kind.name for kind in reversed(KINDS.values())}
+_REMEDIES = {
+    400: "send JSON, in UTF-8",
+    404: "`/docs` lists the routes",
+    405: "use a method that the header `Allow` names",
+    413: "send it in several requests",
+}
+_HERE = {
+    "`foveal sessions` lists them": "`GET /api/v1/sessions` lists them",
+    "see `foveal sessions`": "`GET /api/v1/sessions` lists them",
+    "`search` and `entries` give ids and handles": "`GET …/messages` gives ids and handles",
+    "`foveal op --list` names them all": "`GET /api/v1/operations` names them all",
+    "`profile` lists them with their ids": "`GET /api/v1/profile` lists them with their ids",
+}
+"""What remedies name in Python or on the command line → the routes that do it here."""
+_NAMED = re.compile("`([a-z_]{1,40})`")
+
+
+class Problem(Exception):  # noqa: N818 — RFC 9457 calls it that
+    """A refusal of the service itself."""
+
+    def __init__(
+        self,
+        kind: str,
+        detail: str,
+        remedy: str,
+        *,
+        field: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(kind, detail)
+        self.kind = KINDS[kind]
+        self.detail = detail
+        self.remedy = remedy
+        self.field = field
+        self.headers = dict(headers or {})
+
+    def response(self) -> Response:
+        document = {
+            "type": f"urn:foveal:problem:{self.kind.name}",
+            "title": self.kind.title,
+            "status": self.kind.status,
+            "detail": self.detail,
+            "remedy": self.remedy,
+        }
+        if self.field:
+            document["field"] = self.field
+        return Response(
+            json.dumps(document).encode(), self.kind.status, media_type=MEDIA_TYPE, headers=self.headers
+        )
+
+
+def internal() -> Problem:
+    return Problem("internal", "something went wrong in the server", "try again; its log says what it was")
+
+
+def told(error: FovealError) -> Problem:
+    """One of our errors as a problem."""
+    kind = next((name for each, name in _ERRORS if isinstance(error, each)), "internal")
+    remedy = error.remedy
+    for elsewhere, here in _HERE.items():
+        remedy = remedy.replace(elsewhere, here)
+    named = _NAMED.search(error.what) if kind in ("input", "budget") else None
+    headers = {"retry-after": "1"} if kind == "store" else None
+    return Problem(kind, error.what, remedy, field=named[1] if named else "", headers=headers)
+
+
+def install(app: FastAPI) -> None:
+    """Every error of the app becomes a problem document."""
+
+    @app.exception_handler(Problem)
+    async def refused(_: Request, error: Problem) -> Response:
+        return error.response()
+
+    @app.exception_handler(FovealError)
+    async def ours(_: Request, error: FovealError) -> Response:
+        return told(error).response()
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> Response:
+        return _invalid(error).response()
+
+    @app.exception_handler(HTTPException)
+    async def http(_: Request, error: HTTPException) -> Response:
+        name = _BY_STATUS.get(error.status_code, "malformed")
+        remedy = _REMEDIES.get(error.status_code, "`/docs` lists the routes")
+        detail = {404: "there is no such route", 405: "the route has other methods"}
+        what = detail.get(error.status_code, str(error.detail))
+        return Problem(name, what, remedy, headers=error.headers).response()
+
+    @app.exception_handler(Exception)
+    async def unforeseen(_: Request, __: Exception) -> Response:
+        return internal().response()
+
+
+def _invalid(error: RequestValidationError) -> Problem:
+    """Name the first field that is wrong, and what is wanted; a value is never repeated."""
+    first, *more = error.errors()
+    place, *steps = first["loc"]
+    if first["type"] == "json_invalid":
+        return Problem("malformed", "the body is not JSON", f"correct it at character {steps[0]}")
+    field = ".".join(str(step) for step in steps)
+    rest = f" (and {len(more)} more)" if more else ""
+    detail = f"`{field or place}`: {first['msg'][:200]}{rest}"
+    return Problem("input", detail, "`/docs` says what the route takes", field=field)

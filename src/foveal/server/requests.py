@@ -1,0 +1,179 @@
+"""The bodies of requests: the options of the commands, as fields. What is not listed is refused."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from foveal.knowledge.values import MemoryKind
+from foveal.model import Format, Kind, Level, Role
+from foveal.server.problems import Problem
+
+MESSAGES_MOST = 10_000
+INTEGER_MOST = 2**53 - 1
+"""As far as every client counts whole numbers exactly."""
+
+Tokens = Annotated[int, Field(ge=1, le=INTEGER_MOST)]
+Name = Annotated[str, Field(min_length=1, max_length=500)]
+Words = Annotated[str, Field(max_length=100_000)]
+Written = Literal["json", "openai", "responses", "anthropic", "gemini"]
+Messages = list[dict[str, Any]] | dict[str, Any]
+"""A list of messages in any provider's format, or a whole request body."""
+
+
+def few(messages: Messages) -> Messages:
+    """The messages, if there are not too many of them."""
+    keys = ("messages", "input", "contents")
+    found = messages if isinstance(messages, list) else next((messages[k] for k in keys if k in messages), [])
+    if isinstance(found, list) and len(found) > MESSAGES_MOST:
+        raise Problem(
+            "too-large",
+            f"`messages` has {len(found):,} messages; a request may have {MESSAGES_MOST:,}",
+            "send them in several requests",
+            field="messages",
+        )
+    return messages
+
+
+class Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class NewSession(Body):
+    name: Name
+    model: Words = ""
+    preset: Words = ""
+
+
+class Fork(Body):
+    name: Name
+    messages: Annotated[int, Field(ge=0, le=INTEGER_MOST)] | None = None
+
+
+class NewMessage(Body):
+    role: Role
+    text: Annotated[str, Field(min_length=1)]
+    pin: bool = False
+    important: bool = False
+    kind: Kind | None = None
+    level: Level | None = None
+    name: Words = ""
+
+
+class Import(Body):
+    messages: Messages
+    format: Format | None = None
+    sync: bool = False
+
+
+class Marked(Body):
+    id: Name
+
+
+class Forgotten(Body):
+    id: Name
+    keep: bool = False
+
+
+class Restored(Body):
+    id: Name | None = None
+
+
+class Shrunk(Body):
+    max_tokens: Tokens | None = None
+
+
+class Summarized(Body):
+    keep: Annotated[int, Field(ge=0, le=INTEGER_MOST)] | None = None
+
+
+class Choice(Body):
+    """What may be said of every window."""
+
+    budget: Tokens | None = None
+    model: Words = ""
+    task: Words = ""
+
+
+class Build(Choice):
+    preset: Words = ""
+    system: str | None = None
+    tools: list[dict[str, Any]] | None = None
+    workspace: Name | None = None
+    active: list[Name] = []
+    format: Written = "json"
+
+
+class Fit(Choice):
+    messages: Messages
+    preset: Words = ""
+    system: str | None = None
+    tools: list[dict[str, Any]] | None = None
+    format: Format | None = None
+
+
+class Count(Body):
+    text: str | None = None
+    messages: Messages | None = None
+    model: Words = ""
+
+
+class Compare(Choice):
+    presets: list[Name] | None = None
+
+
+class CompareMessages(Compare):
+    messages: Messages
+    format: Format | None = None
+
+
+class Replay(Body):
+    preset: Name
+    budget: Tokens | None = None
+    model: Words = ""
+
+
+class Focus(Body):
+    question: Annotated[str, Field(min_length=1, max_length=100_000)]
+    budget: Tokens = 2_000
+    model: Words = ""
+    format: Written = "json"
+
+
+class NewTask(Body):
+    name: Name
+
+
+class Context(Choice):
+    workspace: Name
+    active: list[Name] = []
+
+
+class Remembered(Body):
+    text: Annotated[str, Field(min_length=1)]
+    kind: MemoryKind | None = None
+
+
+class Edited(Body):
+    text: Annotated[str, Field(min_length=1)]
+
+
+class Renamed(Body):
+    name: Name
+
+
+class Present(Body):
+    """Where a user is in a client."""
+
+    active_conversation: Words = ""
+    visible_conversations: list[Words] = []
+    active_notebook: Words = ""
+    active_persona: Words = ""
+    last_path: Words = ""
+    navigation_history: list[Words] = []
+    local_hour: Annotated[int, Field(ge=0, le=23)] | None = None
+    session_start: float | None = None
+    idle_since: float | None = None
+    session: Words = ""
+    warm: bool | None = None

@@ -1,0 +1,165 @@
+"""What was set for the service in → one frozen `Serving`, or an error that says what is missing.
+
+Loopback by default; elsewhere only with a token. A token is never held: what is kept is its hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from foveal import config
+from foveal.config import Loaded
+from foveal.errors import ConfigError
+
+HOST = "127.0.0.1"
+PORT = 8790
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+SHORTEST = 16
+"""Characters of a token: fewer can be guessed."""
+KEYS = ("host", "port", "hosts", "allowed_origins", "workspaces", "tokens")
+_LISTS = ("hosts", "allowed_origins", "workspaces")
+_ORIGIN = re.compile(r"https?://[a-z0-9.\-\[\]:_]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """Where the service listens, to whom it answers, and whose data a token opens."""
+
+    host: str = HOST
+    port: int = PORT
+    hosts: tuple[str, ...] = ()
+    """Names by which it may be called, beside the loopback ones."""
+    allowed_origins: tuple[str, ...] = ()
+    """Pages of other origins that may call it."""
+    workspaces: tuple[str, ...] = ()
+    """Folders that holders of tokens may have looked through, and what is below them."""
+    tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The hash of each token → the tenant whose data it opens. Empty: none is asked for."""
+
+    @property
+    def loopback(self) -> bool:
+        return is_loopback(self.host)
+
+    def tenant_of(self, token: str) -> str | None:
+        """Whose data a token opens; all are compared, each in the same time."""
+        given, found = hashed(token), None
+        for known, tenant in self.tokens.items():
+            if hmac.compare_digest(known, given):
+                found = tenant
+        return found
+
+
+def hashed(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def is_loopback(host: str) -> bool:
+    if host in LOOPBACK:
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def serving(
+    loaded: Loaded,
+    options: Mapping[str, str | int | None] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Serving:
+    """Settle every value: an option beats a variable, which beats the files."""
+    values: dict[str, object] = {key: loaded.serve[key] for key in _known(loaded.serve)}
+    variables = config.served(environment)
+    for name, text in variables.items():
+        key = name.removeprefix("SERVE_").lower()
+        if key != "token":
+            values[key] = text.split(",") if key in _LISTS else text
+    values |= {key: value for key, value in (options or {}).items() if value is not None}
+    found = Serving(
+        host=_text(values.get("host", HOST), "host"),
+        port=_port(values.get("port", PORT)),
+        hosts=tuple(host.lower() for host in _texts(values, "hosts")),
+        allowed_origins=tuple(map(_origin, _texts(values, "allowed_origins"))),
+        workspaces=tuple(str(Path(each).expanduser().resolve()) for each in _texts(values, "workspaces")),
+        tokens=_tokens(values.get("tokens", {}), variables.get("TOKEN", ""), loaded, environment),
+    )
+    if not found.tokens and not found.loopback:
+        raise ConfigError(
+            f"`host` is {found.host}, which others can reach, and there is no token",
+            remedy="set `FOVEAL_TOKEN` to a long random text, or listen on 127.0.0.1",
+        )
+    return found
+
+
+def _known(table: Mapping[str, object]) -> Mapping[str, object]:
+    for key in table:
+        if key not in KEYS:
+            raise ConfigError(f"`[serve]`: unknown setting `{key}`", remedy=config.nearest(key, KEYS))
+    return table
+
+
+def _text(value: object, key: str) -> str:
+    if isinstance(value, str) and value:
+        return value
+    raise ConfigError(f"`[serve]`: `{key}` is {value!r}", remedy=f"make `{key}` a text in quotes")
+
+
+def _port(value: object) -> int:
+    number = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
+    if isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= 65_535:
+        return number
+    raise ConfigError(f"`[serve]`: `port` is {value!r}", remedy="make `port` a number from 0 to 65535")
+
+
+def _texts(values: Mapping[str, object], key: str) -> list[str]:
+    found = values.get(key, [])
+    if isinstance(found, list) and all(isinstance(each, str) for each in found):
+        return [each.strip() for each in found if each.strip()]
+    raise ConfigError(f"`[serve]`: `{key}` is no list of texts", remedy=f'write it as `{key} = ["…"]`')
+
+
+def _origin(text: str) -> str:
+    """A scheme and a host as browsers spell them: nothing else can be an origin."""
+    origin = text.rstrip("/").lower()
+    if _ORIGIN.fullmatch(origin) and urlsplit(origin).path == "":
+        return origin
+    raise ConfigError(
+        f"`[serve]`: {text!r} in `allowed_origins` is no origin",
+        remedy="write a scheme and a host, such as `https://app.example.com`",
+    )
+
+
+def _tokens(
+    table: object, own: str, loaded: Loaded, environment: Mapping[str, str] | None
+) -> Mapping[str, str]:
+    """The hashes; the table has the variable that holds each token, and its tenant."""
+    if not isinstance(table, dict) or not all(isinstance(each, str) and each for each in table.values()):
+        raise ConfigError(
+            "`[serve]`: `tokens` is no table of tenants",
+            remedy='write `[serve.tokens]`, and below it `ACME_TOKEN = "acme"`: a variable and its tenant',
+        )
+    found = {}
+    for variable, tenant in table.items():
+        config.variable_name(variable, "serve.tokens")
+        found[_strong(config.secret(variable, environment, named="serve.tokens"), variable)] = tenant
+    if own:
+        found[_strong(own.strip(), "FOVEAL_TOKEN")] = loaded.settings.tenant
+    if len(found) < len(table) + bool(own):
+        raise ConfigError("two tokens are the same", remedy="give every tenant a token of its own")
+    return found
+
+
+def _strong(token: str, variable: str) -> str:
+    if len(token) >= SHORTEST and token.isascii() and token.isprintable() and " " not in token:
+        return hashed(token)
+    raise ConfigError(
+        f"the token in `{variable}` is too weak (what it is, is not shown)",
+        remedy=f"make it {SHORTEST} characters or more, such as the output of `openssl rand -hex 24`",
+    )

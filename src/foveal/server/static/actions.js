@@ -1,0 +1,132 @@
+// A button in → the act, and an honest word on what came of it.
+
+import { of, post } from "./api.js";
+import { button, coded, el, fill } from "./dom.js";
+import { count, counted, sentence } from "./format.js";
+import { WARN, use } from "./numbers.js";
+
+const KEEP = 10; // messages that a summary leaves as they are
+const VERBS = {
+  prune: {
+    label: "Prune",
+    hint: "Leave out the least important turns until the rest takes 80% of the window",
+    done: "Left out",
+  },
+  compress: { label: "Compress", hint: "Let summaries stand for what is old", done: "Compressed" },
+  summarize: {
+    label: "Summarize",
+    hint: `Show one note in place of all but the newest ${KEEP} messages`,
+    done: "Summarized",
+  },
+};
+
+export class Actions {
+  constructor({ actions, banner, outcome }, board) {
+    Object.assign(this, { banner, outcome, board });
+    const verbs = Object.entries(VERBS).map(([verb, { label, hint }]) =>
+      button(label, () => this.shrink(verb), { title: hint, "data-do": verb }),
+    );
+    const restore = button("Restore all", () => this.restore(), {
+      "data-do": "restore",
+      title: "Let everything that was left out be in windows again",
+    });
+    const build = button("Build now", () => this.build(), {
+      "data-do": "build",
+      class: "button primary",
+      title: "Build a window with the budget of the newest one; it counts as a request",
+    });
+    fill(actions, verbs, restore, build);
+    this.buttons = [...actions.children];
+    this.restoreButton = restore;
+  }
+
+  draw(stats) {
+    this.restoreButton.hidden = !stats.absent && !stats.stand_ins;
+    const { share, built } = use(stats);
+    const warned = share > WARN;
+    if (this.banner.hidden === !warned && this.warned === Math.round(100 * share)) return;
+    this.banner.hidden = !warned;
+    this.warned = Math.round(100 * share);
+    if (!warned) return;
+    const full = built
+      ? `The newest window is ${this.warned}% full.`
+      : `What is stored would fill ${this.warned}% of the model's window.`;
+    const words =
+      " Above 80% windows are managed automatically: what does not fit is left out or told in short, and can be recalled.";
+    fill(
+      this.banner,
+      el("p", {}, el("strong", {}, full), words),
+      button("Prune", () => this.shrink("prune"), { "data-do": "prune" }),
+    );
+  }
+
+  async shrink(verb) {
+    const { done } = VERBS[verb];
+    const { limit, built } = use(this.board.stats);
+    const target = Math.max(1, Math.floor((verb === "prune" ? WARN : 1) * limit));
+    const body = verb === "summarize" ? { keep: KEEP } : built ? { max_tokens: target } : {};
+    await this.#busy(async () => {
+      const { ids, original, final, unreached } = await this.board.act(verb, body);
+      if (!ids.length)
+        return this.say(`Nothing to do: ${unreached || `${counted(original, "token")} fit already`}.`);
+      const words = `${done} ${counted(ids.length, "message")}: ${count(original)} tokens became ${count(final)}, from the next window on.`;
+      const undo = button("Restore", () => this.restore(ids), { class: "button small", "data-do": "undo" });
+      const build = button("Build now", () => this.build(), { class: "button small" });
+      this.say(unreached ? `${words} ${unreached}` : words, [undo, build]);
+    });
+  }
+
+  // Exactly `ids`, or everything that was left out.
+  async restore(ids = null) {
+    await this.#busy(async () => {
+      const all = ids === null || ids.length >= this.board.stats.absent;
+      const back = new Set();
+      for (const id of all ? [null] : ids) {
+        if (back.has(id)) continue; // a note that goes brings back everything that it covers
+        const answer = await post(of(this.board.name, "/restore"), id ? { id } : {});
+        answer.ids.forEach((each) => back.add(each));
+      }
+      await this.board.refresh();
+      this.say(`Restored ${counted(back.size, "message")}: windows may show them again.`);
+    });
+  }
+
+  async build() {
+    await this.#busy(async () => {
+      const { stats } = this.board;
+      const window = await this.board.act(
+        "build",
+        stats.window_budget ? { budget: stats.window_budget } : {},
+      );
+      this.say(`Built a window of ${count(window.tokens)} of ${count(window.budget)} tokens.`);
+    });
+  }
+
+  say(words, tools = []) {
+    this.outcome.hidden = false;
+    this.outcome.dataset.state = "done";
+    fill(this.outcome, el("p", {}, words), el("div", { class: "tools" }, tools, this.#close()));
+  }
+
+  fail(problem) {
+    this.outcome.hidden = false;
+    this.outcome.dataset.state = "failed";
+    const remedy = problem.remedy ? el("p", { class: "muted" }, "Try: ", coded(problem.remedy)) : null;
+    fill(this.outcome, el("div", {}, el("p", {}, coded(sentence(problem.message))), remedy), this.#close());
+  }
+
+  #close() {
+    return button("Dismiss", () => (this.outcome.hidden = true), { class: "button small" });
+  }
+
+  async #busy(work) {
+    this.buttons.forEach((each) => (each.disabled = true));
+    try {
+      await work();
+    } catch (problem) {
+      this.fail(problem);
+    } finally {
+      this.buttons.forEach((each) => (each.disabled = false));
+    }
+  }
+}

@@ -1,0 +1,44 @@
+// Search hits in → a list; choosing one shows where it is, or is not, in the window.
+
+import { button, el, fill } from "./dom.js";
+import { counted, moment } from "./format.js";
+import { kindOf } from "./segments.js";
+
+const MOST = 320; // characters of a hit
+
+export function drawResults(node, { query, hits, choose, close }) {
+  node.hidden = false;
+  const title = el(
+    "h2",
+    { id: "results-title", tabindex: "-1" },
+    `${counted(hits.length, "hit")} for “${query}”`,
+  );
+  const head = el(
+    "div",
+    { class: "card-head" },
+    title,
+    el("div", { class: "tools" }, button("Close", close)),
+  );
+  const list = el(
+    "ol",
+    { class: "hits" },
+    hits.map((hit) => el("li", {}, row(hit, choose))),
+  );
+  const none = el("p", { class: "muted" }, "Nothing stored answers these words. Other words, or fewer, may.");
+  fill(node, head, hits.length ? list : none);
+  title.focus();
+}
+
+function row(hit, choose) {
+  const about = [hit.id, hit.role, `score ${hit.score.toFixed(2)}`, moment(hit.created_at)]
+    .filter(Boolean)
+    .join(" · ");
+  const open = el("button", { type: "button", class: "hit" });
+  open.addEventListener("click", () => choose(hit));
+  open.append(
+    el("span", { class: "swatch", "data-kind": kindOf(hit.role) }),
+    el("span", { class: "hit-about" }, about),
+    el("span", { class: "hit-text" }, hit.text.length > MOST ? `${hit.text.slice(0, MOST)}…` : hit.text),
+  );
+  return open;
+}

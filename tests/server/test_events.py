@@ -1,0 +1,169 @@
+"""The stream of events: live, in order, from wherever a listener left off, and never held up by one."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from foveal import Foveal
+from foveal.server import feed as feeds
+from foveal.server.feed import Feed
+from serving import API, Served, served
+
+Event = tuple[str, str, Any]
+"""Its id, its name, its data."""
+
+
+@contextmanager
+def listening(service: Served, *, after: str = "", session: str = "") -> Iterator[Iterator[Event]]:
+    headers = {"last-event-id": after} if after else {}
+    asked = service.client.stream("GET", f"{API}/events", headers=headers, params={"session": session})
+    with asked as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        lines = answer.iter_lines()
+        assert next(lines).startswith("retry:")
+        yield read(lines)
+
+
+def read(lines: Iterator[str]) -> Iterator[Event]:
+    found: dict[str, str] = {}
+    for line in lines:
+        name, _, value = line.partition(": ")
+        if line and not line.startswith(":"):
+            found[name] = value
+        elif "event" in found:
+            yield found.get("id", ""), found["event"], json.loads(found["data"])
+            found = {}
+
+
+def said(service: Served, session: str, *texts: str) -> None:
+    for text in texts:
+        service.post(f"/sessions/{session}/messages", {"role": "user", "text": text})
+
+
+def test_what_happens_is_told_as_it_happens(service: Served) -> None:
+    said(service, "live", "before")
+    with listening(service, session="live") as events:
+        said(service, "live", "now")
+        service.post("/sessions/live/build", {"budget": 100})
+        names = [next(events)[1] for _ in range(2)]
+    assert names == ["messages.added", "window.built"]
+
+
+def test_who_comes_back_hears_what_was_missed_and_nothing_twice(service: Served) -> None:
+    with listening(service, session="back") as events:
+        said(service, "back", "one", "two")
+        assert next(events)[1] == "session.created"
+        first, second = next(events), next(events)
+    said(service, "back", "three")
+    with listening(service, session="back", after=first[0]) as events:
+        said(service, "back", "four")
+        again = [next(events) for _ in range(3)]
+    assert again[0] == second
+    assert [ids for _, _, data in again for ids in data["ids"]] == ["m2", "m3", "m4"]
+
+
+def test_events_of_other_processes_come_too(service: Served) -> None:
+    with listening(service, session="other") as events, Foveal(service.store) as fov:
+        fov.session("other").add("user", "from elsewhere")
+        assert next(events)[2]["ids"] == ["m1"]
+
+
+def test_a_restart_loses_nothing(tmp_path: Path) -> None:
+    with served(tmp_path) as before, listening(before) as events:
+        said(before, "kept", "one")
+        assert next(events)[1] == "session.created"
+        last = next(events)[0]
+    with Foveal(tmp_path / "store.db") as fov:
+        fov.session("kept").add("user", "while it was away")
+    with served(tmp_path) as after, listening(after, after=last) as events:
+        assert next(events)[2]["ids"] == ["m2"]
+
+
+def test_an_id_that_nobody_gave_is_answered_with_a_reset(service: Served) -> None:
+    for strange in ("999999999", "soon"):
+        with listening(service, after=strange) as events:
+            assert next(events)[1] == "reset"
+
+
+def test_a_deleted_session_is_told(service: Served) -> None:
+    said(service, "gone", "hello")
+    with listening(service, session="gone") as events:
+        service.client.delete(f"{API}/sessions/gone")
+        assert next(events)[1:] == ("session.deleted", {"session": "gone"})
+
+
+def test_who_does_not_read_holds_nobody_up(service: Served) -> None:
+    place = urlsplit(service.address)
+    with socket.create_connection((place.hostname, place.port)) as stuck, listening(service) as events:
+        stuck.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        stuck.sendall(f"GET {API}/events HTTP/1.1\r\nhost: localhost\r\n\r\n".encode())
+        for number in range(10):
+            many = [{"role": "user", "content": f"{number} {each}"} for each in range(200)]
+            service.post("/sessions/flood/messages/import", {"messages": many})
+        heard = [next(events) for _ in range(11)]
+        assert httpx.get(f"{service.address}/health").status_code == 200
+    assert [name for _, name, _ in heard] == ["session.created", *["messages.added"] * 10]
+
+
+def test_who_missed_too_much_is_told_to_read_anew(monkeypatch: Any) -> None:
+    monkeypatch.setattr(feeds, "MISSED_MOST", 5)
+
+    async def heard() -> list[bytes]:
+        with Foveal(":memory:") as fov:
+            for number in range(10):
+                fov.session("a").add("user", str(number))
+            stream = Feed(fov, asyncio.get_running_loop()).listen(1, "")
+            assert await anext(stream) == feeds.OPENING
+            first = await anext(stream)
+            fov.session("a").add("user", "on it goes")
+            return [first, await anext(stream)]
+
+    first, second = asyncio.run(heard())
+    assert first.startswith(b"id: 10\nevent: reset")
+    assert second.startswith(b"id: 11\nevent: messages.added")
+
+
+def test_who_is_slow_hears_everything_from_the_log(monkeypatch: Any) -> None:
+    monkeypatch.setattr(feeds, "HELD", 3)
+    monkeypatch.setattr(feeds, "PAGE", 2)
+
+    async def heard() -> list[str]:
+        with Foveal(":memory:") as fov:
+            stream, found = Feed(fov, asyncio.get_running_loop()).listen(0, ""), b""
+            fov.session("a").add("user", "first")
+            found += await anext(stream)
+            for number in range(20):  # nobody takes them meanwhile
+                fov.session("a").add("user", str(number))
+                await asyncio.sleep(0.01)
+            while found.count(b"id: ") < 21:
+                found += await anext(stream)
+            return [line for line in found.decode().splitlines() if line.startswith("id: ")]
+
+    assert asyncio.run(heard()) == [f"id: {number}" for number in range(1, 22)]
+
+
+def test_who_read_ahead_of_the_others_and_comes_back_is_not_reset(monkeypatch: Any) -> None:
+    monkeypatch.setattr(feeds, "SOON", 60.0)  # those who are there hear nothing more for a while
+
+    async def heard() -> bytes:
+        with Foveal(":memory:") as fov:
+            feed = Feed(fov, asyncio.get_running_loop())
+            there, back = feed.listen(None, ""), feed.listen(2, "")
+            assert await anext(there) == feeds.OPENING
+            await asyncio.sleep(0.1)
+            for number in range(3):
+                fov.session("a").add("user", str(number))
+            assert await anext(back) == feeds.OPENING
+            monkeypatch.setattr(feeds, "HEARTBEAT", 0.01)
+            return await anext(back)
+
+    assert asyncio.run(heard()) == feeds.BEAT

@@ -1,0 +1,105 @@
+"""Every fault is a problem document that says what to do; none tells of the inside."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import httpx
+import pytest
+
+from foveal.server.limits import BODY_MOST
+from foveal.server.problems import KINDS
+from house.tree import DOCS
+from serving import API, Served
+
+JSON = {"content-type": "application/json"}
+
+
+def problem(answer: httpx.Response) -> tuple[int, str, str]:
+    """Its status, what its type ends in, and the field it names; its shape is checked on the way."""
+    assert answer.headers["content-type"] == "application/problem+json", answer.text
+    document: dict[str, Any] = answer.json()
+    assert document["status"] == answer.status_code
+    assert document["detail"]
+    assert document["remedy"]
+    return answer.status_code, document["type"].rpartition(":")[2], document.get("field", "")
+
+
+FAULTS = {
+    "a session that is not there": ("GET", "/sessions/nobody", None, (404, "not-found", "")),
+    "a message that is not there": ("GET", "/sessions/one/recall/m99", None, (404, "not-found", "")),
+    "a build that is not there": ("GET", "/sessions/one/builds/99", None, (404, "not-found", "")),
+    "an operation that is not there": ("POST", "/operations/nonesuch", {}, (404, "not-found", "")),
+    "a route that is not there": ("GET", "/nonesuch", None, (404, "not-found", "")),
+    "a method that the route has not": ("PUT", "/sessions", {}, (405, "method-not-allowed", "")),
+    "a field that is missing": ("POST", "/sessions", {}, (422, "input", "name")),
+    "a field of another type": ("POST", "/sessions", {"name": 3}, (422, "input", "name")),
+    "a field that nobody knows": ("POST", "/sessions", {"name": "x", "colour": 1}, (422, "input", "colour")),
+    "a parameter that is no number": ("GET", "/sessions/one/messages?limit=x", None, (422, "input", "limit")),
+    "a role that nobody has": (
+        "POST", "/sessions/one/messages", {"role": "king", "text": "x"}, (422, "input", "role"),
+    ),
+    "a budget nothing fits into": ("POST", "/sessions/one/build", {"budget": 1}, (422, "budget", "")),
+    "a preset that is not there": ("POST", "/sessions/one/build", {"preset": "nope"}, (422, "config", "")),
+    "messages that are none": ("POST", "/fit", {"messages": [{"x": 1}]}, (422, "input", "")),
+    "too many chunks": ("GET", "/sessions/one/builds/1/chunks?last=500", None, (422, "input", "last")),
+    "neither text nor messages": ("POST", "/count", {}, (422, "input", "text")),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one(service: Served) -> None:
+    service.post("/sessions/one/messages", {"role": "user", "text": "hello"})
+    service.post("/sessions/one/build", {"budget": 100})
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_says_what_and_which_field(service: Served, fault: str) -> None:
+    method, path, body, expected = FAULTS[fault]
+    found = problem(service.client.request(method, API + path, json=body))
+    assert (found[:2], found[2] if expected[2] else "") == (expected[:2], expected[2])
+
+
+@pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b'{"name": NaN}', b"[" * 50_000, b'{"name": "a",}'])
+def test_a_body_that_is_not_json_is_malformed(service: Served, body: bytes) -> None:
+    answer = service.client.post(f"{API}/sessions", content=body, headers=JSON)
+    assert problem(answer)[:2] == (400, "malformed")
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
+def test_a_body_that_is_not_said_to_be_json_is_not_read(service: Served, kind: str) -> None:
+    answer = service.client.post(f"{API}/sessions", content=b'{"name": "x"}', headers={"content-type": kind})
+    assert problem(answer)[:2] == (415, "media-type")
+    assert service.client.get(f"{API}/sessions/x").status_code == 404
+
+
+def test_a_body_that_is_too_large_is_refused(service: Served) -> None:
+    answer = service.client.post(f"{API}/sessions", content=b" " * (BODY_MOST + 1), headers=JSON)
+    assert problem(answer)[:2] == (413, "too-large")
+
+
+def test_a_body_that_goes_on_for_ever_is_refused_on_the_way(service: Served) -> None:
+    pieces = (b" " * 2**20 for _ in range(40))
+    answer = service.client.post(f"{API}/sessions", content=pieces, headers=JSON)
+    assert problem(answer)[:2] == (413, "too-large")
+
+
+def test_more_than_ten_thousand_messages_are_too_many(service: Served) -> None:
+    many = {"messages": [{"role": "user", "content": "x"}] * 10_001}
+    answer = service.client.post(f"{API}/sessions/many/messages/import", json=many)
+    assert problem(answer) == (413, "too-large", "messages")
+    assert service.client.get(f"{API}/sessions/many").status_code == 404
+
+
+def test_half_a_character_is_refused_or_comes_back_as_it_was(service: Served) -> None:
+    half = b'{"role": "user", "text": "half \\ud800 of it"}'
+    added = service.client.post(f"{API}/sessions/half/messages", content=half, headers=JSON)
+    assert added.status_code in (201, 422)
+    assert service.client.get(f"{API}/sessions/half/messages").status_code in (200, 404)
+
+
+def test_the_page_of_the_api_lists_every_kind_of_problem_with_its_status() -> None:
+    page = (DOCS / "reference" / "http.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([a-z-]+)` \| (\d+) \|", page, re.MULTILINE)
+    assert {name: int(status) for name, status in rows} == {k.name: k.status for k in KINDS.values()}

@@ -1,0 +1,73 @@
+"""Two tenants on one service: whatever they do at once, neither ever reads a word of the other's."""
+
+from __future__ import annotations
+
+import os
+import random
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+
+from serving import API, served
+
+TOKENS = {"acme": "acme-token-0123456789", "globex": "globex-token-0123456789"}
+SETTINGS = '[serve.tokens]\nACME_TOKEN = "acme"\nGLOBEX_TOKEN = "globex"\n'
+NAMES = ("plan", "notes", "log")
+
+
+def mixed(address: str, tenant: str, operations: int) -> list[str]:
+    """Do all sorts of things as one tenant; what was read that is not theirs."""
+    dice, foreign = random.Random(tenant), []
+    other = next(each for each in TOKENS if each != tenant)
+    headers = {"authorization": f"Bearer {TOKENS[tenant]}", "x-tenant": other}
+    with httpx.Client(base_url=address, headers=headers, timeout=60) as client:
+        for number in range(operations):
+            answer = one(client, tenant, number, dice)
+            assert answer.status_code < 500, answer.text
+            if f"{other}-word" in answer.text:
+                foreign.append(str(answer.url))
+    return foreign
+
+
+def one(client: httpx.Client, tenant: str, number: int, dice: random.Random) -> httpx.Response:
+    place = f"{API}/sessions/{dice.choice(NAMES)}"
+    text = f"{tenant}-word {number % 50}: shared words about the harbour"
+    read = [
+        f"{place}/search?query=harbour+word&everywhere=true",
+        f"{place}/messages?limit=50",
+        f"{place}/recall/m{dice.randrange(1, 40)}",
+        f"{place}/manifest",
+        f"{API}/profile",
+    ]
+    written = [
+        (f"{place}/messages", {"role": "user", "text": text}),
+        (f"{place}/messages", {"role": "user", "text": text, "pin": True}),
+        (f"{place}/build", {"budget": 400}),
+        (f"{API}/profile", {"text": f"I am the {tenant}-word {number % 7}."}),
+    ]
+    if number % 50 == 49:
+        return client.delete(place)
+    if dice.random() < 0.5:
+        return client.get(dice.choice(read))
+    where, body = dice.choice(written)
+    return client.post(where, json=body)
+
+
+def cross_reads(folder: Path, operations: int) -> list[str]:
+    (folder / "foveal.toml").write_text(SETTINGS, encoding="utf-8")
+    tokens = {f"{name.upper()}_TOKEN": token for name, token in TOKENS.items()}
+    with served(folder, **tokens) as service, ThreadPoolExecutor() as pool:
+        runs = [pool.submit(mixed, service.address, tenant, operations // 2) for tenant in TOKENS]
+        return [each for run in runs for each in run.result()]
+
+
+def test_of_a_thousand_mixed_operations_none_reads_across(tmp_path: Path) -> None:
+    assert cross_reads(tmp_path, 1_000) == []
+
+
+@pytest.mark.soak
+@pytest.mark.skipif("FOVEAL_SOAK" not in os.environ, reason="takes minutes; set FOVEAL_SOAK=1")
+def test_of_a_hundred_thousand_none_does_either(tmp_path: Path) -> None:
+    assert cross_reads(tmp_path, 100_000) == []
