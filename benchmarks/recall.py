@@ -2,6 +2,8 @@
 
 The harness counts tokens itself, refuses what is over budget and believes no claim that the text does not
 bear out; bm25 is timed beside every call. `--embedder FOLDER` ranks with a transformer, not the static table.
+`focus` is told the question and shows what answers it; `build` is given it as its task, and shows the newest
+turn of the history as well: where that alone is over the budget, there is no window and it has found nothing.
 """
 
 from __future__ import annotations
@@ -33,6 +35,15 @@ def build(history: list[dict[str, Any]], query: str, budget: int) -> list[dict[s
     ]
 
 
+def build_for(history: list[dict[str, Any]], query: str, budget: int) -> list[dict[str, Any]]:
+    """The same for a window of the preset `foveal`, made for the question as its task."""
+    try:
+        window = _session(history).build(task=query, budget=budget, preset="foveal")
+    except foveal.BudgetError:
+        return []
+    return [{"content": message["content"]} for message in window.messages]
+
+
 def _session(history: list[dict[str, Any]]) -> foveal.Session:
     if _held.get("history") is not history:
         if "store" in _held:
@@ -50,12 +61,12 @@ _held: dict[str, Any] = {}
 """The history that was asked about last, and the session that holds it."""
 
 
-def measure(split: str, embedder: str) -> dict[str, Any]:
-    """Run the harness on `build` → recall, outputs over budget and time, by budget."""
+def measure(split: str, embedder: str, system: str = "build") -> dict[str, Any]:
+    """Run the harness on a function above → recall, outputs over budget and time, by budget."""
     with tempfile.TemporaryDirectory() as out:
         command = [sys.executable, "run.py", "--split", split, "--systems", "project", "--out", out]
         adapter = {
-            "RECALL_PROJECT": "recall:build",
+            "RECALL_PROJECT": f"recall:{system}",
             "RECALL_EMBEDDER": embedder,
             "PYTHONDONTWRITEBYTECODE": "1",
         }
@@ -94,9 +105,12 @@ def main() -> int:
         print(ABSENT)
         return 0
     found = measure(asked.split, asked.embedder)
+    # Windows ask no model for vectors: another embedder changes nothing there.
+    built = {} if asked.embedder else measure(asked.split, "", "build_for")
     if asked.json:
-        asked.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-    return int(any(row["over_budget"] for row in found.values()))
+        told = {**found, "build": built} if built else found
+        asked.json.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+    return int(any(row["over_budget"] for row in (*found.values(), *built.values())))
 
 
 if __name__ == "__main__":
