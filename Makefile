@@ -42,6 +42,7 @@ docs: $(VENV)/.runtime ## rewrite the pages that are made from the code
 	$(BIN)/python scripts/modules.py
 	$(BIN)/python scripts/reference.py
 	$(BIN)/python scripts/python_reference.py
+	$(BIN)/python scripts/measured.py
 
 clean: ## remove the environment and every cache
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist
@@ -57,11 +58,14 @@ $(BIN)/python:
 	exit 1
 
 $(VENV)/.runtime: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) --editable .
+	$(PIP) --editable '.[serve]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.runtime
 	$(PIP) --editable '.[test]'
+	@command -v chromium chromium-browser google-chrome >/dev/null \
+	  || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get install --yes --quiet chromium >/dev/null; } \
+	  || echo 'no Chromium here: the tests of the dashboard will be skipped'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.runtime

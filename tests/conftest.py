@@ -1,6 +1,7 @@
 """How the tests run: never in the home of the person who runs them, and as hard as was asked for.
 
-Properties get 500 examples each, the same ones every time in CI; `make soak` gives them 20 000.
+The laws are tried on 500 examples, other properties on 200 unless they say, the same ones every time in CI;
+`make soak` gives them 20 000.
 """
 
 from __future__ import annotations
@@ -16,9 +17,16 @@ OUR_OWN = {"FOVEAL_SOAK", "FOVEAL_BENCH"}
 
 # A slow machine is not a wrong program: no deadlines, and slow generation is no fault.
 _patient = settings(deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("test", _patient, max_examples=500, derandomize="CI" in os.environ)
+settings.register_profile("laws", _patient, max_examples=500, derandomize="CI" in os.environ)
+settings.register_profile("test", _patient, max_examples=200, derandomize="CI" in os.environ)
 settings.register_profile("soak", _patient, max_examples=20_000, derandomize=False)
 settings.load_profile("soak" if SOAK else "test")
+
+
+def pytest_collectstart(collector: pytest.Collector) -> None:
+    """Properties take their numbers when their module is imported."""
+    if isinstance(collector, pytest.Module) and not SOAK:
+        settings.load_profile("laws" if collector.path.parent.name == "laws" else "test")
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from breakage import breakages
 from foveal.model import MESSAGES_KEY, Format
 from foveal.wire.markers import marked_blocks
+from payloads import objects, values
 
 JSON = dict[str, Any]
 FORMATS: tuple[Format, ...] = ("openai", "responses", "anthropic", "gemini", "plain")
@@ -21,13 +22,6 @@ PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGD4DwABBAEAX
 _letters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 texts = st.text(_letters, min_size=1, max_size=40).filter(lambda text: bool(text.strip()))
 names = st.sampled_from(["read_file", "Bash", "search-web", "x"])
-_scalars = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(_letters, max_size=10)
-values = st.recursive(
-    _scalars,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
-    max_leaves=3,
-)
-objects = st.dictionaries(texts, values, max_size=3)
 _unknown = st.just({}) | st.fixed_dictionaries({"x_unknown": values})
 _marker = st.just({}) | st.just({"cache_control": {"type": "ephemeral"}})
 _outputs = texts | st.just("") | texts.map(lambda text: text * 40)

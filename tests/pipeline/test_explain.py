@@ -115,6 +115,24 @@ def test_everything_that_is_in_is_shown() -> None:
     assert len(shown) == 40
 
 
+def folded(at: int, score: float | None = None) -> Decision:
+    reason = "in snippets, in the note at message 187"
+    return replace(decision(at, IN, 0, score, because=reason), detail="folded")
+
+
+def test_what_one_note_tells_is_one_row_of_one_line() -> None:
+    out = [decision(at, OUT, 9_000, because="nothing of it is worth its tokens now") for at in range(100)]
+    told = [folded(at, at % 3 or None) if at % 4 else out[at] for at in range(1, 100)]
+    note = replace(decision(186, IN, 90_000, 9.0, because="what 75 messages tell"), detail="folded")
+    shown = [line.text for line in lines(manifest(*told, note, budget=10**6)) if line.look]
+    assert shown == [
+        "   messages  verdict    tokens  because",
+        "75 of 2–100  folded          0  in snippets, in the note at message 187",
+        " 24 of 5–97  left out  216,000  nothing of it is worth its tokens now",
+        "        187  folded     90,000  what 75 messages tell",
+    ]
+
+
 def test_without_scores_and_slots_there_are_no_such_columns() -> None:
     told = explain(manifest(decision(0, OUT, 5, because="old"), decision(1, IN, 90, because="open turn")))
     assert told.splitlines()[3].split() == ["messages", "verdict", "tokens", "because"]

@@ -189,7 +189,7 @@ def leaves(value: Any) -> Iterator[str]:
 
 @pytest.mark.parametrize("format", FORMATS)
 @given(data=st.data())
-@settings(max_examples=settings.default.max_examples // 5)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_no_message_costs_less_than_the_texts_in_it(format: Format, data: st.DataObject) -> None:
     meter = Meter(custom(len), wire.framing(format))
     for item in data.draw(histories(format)):

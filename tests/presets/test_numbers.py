@@ -202,7 +202,7 @@ def tables(numbers: Numbers) -> st.SearchStrategy[dict[str, object]]:
 
 
 @pytest.mark.parametrize("name", sorted(DEFAULTS))
-@settings(max_examples=settings.default.max_examples // 5)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(data=st.data(), budget=st.integers(60, 900))
 def test_numbers_that_are_accepted_make_windows_that_fit(name: str, data: st.DataObject, budget: int) -> None:
     table = data.draw(tables(DEFAULTS[name]))

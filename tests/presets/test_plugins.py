@@ -47,7 +47,7 @@ def test_the_command_line_builds_with_the_preset_of_an_installed_package(
     desk = Desk(folder=tmp_path)
     desk.fill(*TALK)
     path = os.pathsep.join(filter(None, [str(installed), os.environ.get("PYTHONPATH")]))
-    done = desk.foveal("build", "--preset", "steady", "--budget", "150", "--json", PYTHONPATH=path)
+    done = desk.process("build", "--preset", "steady", "--budget", "150", "--json", PYTHONPATH=path)
     said = [message["content"] for message in done.json["messages"]]
     assert (said[0], said[1], said[-1]) == ("line 0", "line 1", "line 19")
     assert done.json["manifest"]["preset"] == "steady"

@@ -9,10 +9,11 @@ from typing import Any, get_args
 import pytest
 
 import foveal
-from foveal import Foveal, InputError, Session, Window, presets, wire
+from foveal import Foveal, InputError, Session, Window, presets
 from foveal.cli import demo_session
 from foveal.model import Format
 from foveal.session.books import POINTS
+from foveal.session.requests import sent
 from foveal.session.target import target
 from foveal.window import Costs
 
@@ -242,7 +243,7 @@ def test_a_stored_build_tells_what_its_window_told(session: Session) -> None:
 
 def shared(before: Window | None, window: Window) -> int:
     """Tokens that two requests begin with, as their provider reads them."""
-    old, new = (wire.load(w.request, format=window.format).messages for w in (before or window, window))
+    old, new = (sent(w) for w in (before or window, window))
     pairs = zip(old if before else (), new, strict=False)
     same = [b for _, b in takewhile(lambda p: (p[0].role, p[0].digest) == (p[1].role, p[1].digest), pairs)]
     tokens = target(MODEL, window.format).price(same, "") if same else 0

@@ -16,9 +16,9 @@ from foveal.pipeline.compact import extract
 from foveal.pipeline.compact.values import Ask, Summary
 from foveal.session import answers
 
-MESSAGES = 20_096 if os.environ.get("FOVEAL_SOAK") == "1" else 4_096
-"""A block of twenty, and a group of five blocks, come to an end a few messages later."""
-REOPENED = 2_512
+MESSAGES = 20_096 if os.environ.get("FOVEAL_SOAK") == "1" else 2_496
+"""A block of twenty, a group of five blocks and one of groups come to an end a few messages later."""
+REOPENED = 1_012
 BUDGET = 4_000
 LEVELS = 5
 """Blocks of 20 messages, then groups of five: 1 000 blocks are 200, 40, 8 and 1 more."""

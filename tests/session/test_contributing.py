@@ -74,6 +74,14 @@ def test_a_piece_that_is_only_too_large_is_told_of_in_the_manifest_and_is_no_war
     assert found.events == ()
 
 
+def test_a_document_that_is_shown_as_a_file_is_no_warning(session: Session, root: Path) -> None:
+    write(root, {"README.md": "# Door\n"})
+    session.add("user", "shorten README.md")
+    found = brought(session, root)
+    assert [type for type, source in sources(found) if source == "README.md"] == ["WORKING_FILES"]
+    assert found.events == ()
+
+
 def test_hits_of_other_sessions_are_offered_and_none_of_its_own(
     fov: Foveal, session: Session, root: Path
 ) -> None:

@@ -11,7 +11,6 @@ from foveal.errors import InputError, NotFoundError, StoreError
 from foveal.knowledge.values import Depth, Profile
 from foveal.pipeline.material import Material
 from foveal.session import knowing
-from foveal.session.conversing import conversation_bundle
 from foveal.session.core import Core
 from injections import ORDERS
 
@@ -343,15 +342,6 @@ def test_what_is_forgotten_while_it_is_compiled_is_not_served(
     assert "Maria" in str(material(session))
     assert "in May" not in str(material(session))
     assert left == []
-
-
-def test_a_conversation_has_a_bundle_that_is_compiled_when_it_changed(session: Session) -> None:
-    talk(session)
-    made = [conversation_bundle(core(session), count=count, now=NOW) for _ in range(2)]
-    session.add("user", "Good.")
-    made.append(conversation_bundle(core(session), count=count, now=NOW))
-    assert [each.compiled for each in made] == [True, False, True]
-    assert made[2].bundle.text.endswith("user: Good.")
 
 
 def test_async_callers_have_the_same_calls(fov: Foveal) -> None:

@@ -12,7 +12,6 @@ import pytest
 from foveal import Foveal, Session
 from foveal.errors import FovealError, NotFoundError
 from foveal.session import knowing
-from foveal.session.conversing import conversation_bundle
 from foveal.store import BundleRecord
 
 OPERATIONS = 10_000 if os.environ.get("FOVEAL_SOAK") == "1" else 300
@@ -42,7 +41,6 @@ class Owner:
             *[self.remember] * 3,
             self.profile,
             self.known,
-            self.conversation,
             self.predictions,
             self.bundles,
             self.unread,
@@ -78,9 +76,6 @@ class Owner:
     def known(self) -> object:
         core = self._session()._core
         return knowing.known(core, task=" ".join(SECRETS.values()), count=count, now=NOW)
-
-    def conversation(self) -> object:
-        return conversation_bundle(self._session()._core, count=count, now=NOW)
 
     def predictions(self) -> object:
         here = {"active_conversation": self._session().name}

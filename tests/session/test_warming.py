@@ -90,7 +90,7 @@ def test_bundles_are_there_before_they_are_needed(fov: Foveal) -> None:
     fov.presence(HERE)
     assert fov.settle()
     found = knowing.known(fov.session("chat")._core, task="", count=count, now=time.time())
-    assert events[0] == WarmedUp(session="chat", predicted=4, compiled=4, failed=0)
+    assert events[0] == WarmedUp(session="chat", predicted=4, compiled=3, failed=0)
     assert len(found) == 3
     assert fov.predictions("chat").missed == 0
 
@@ -132,18 +132,18 @@ def test_what_is_stale_is_compiled_again(fov: Foveal) -> None:
     events = heard(fov)
     fov.presence(HERE)
     fov.settle()
-    assert [event.compiled for event in events if isinstance(event, WarmedUp)] == [2]
+    assert [event.compiled for event in events if isinstance(event, WarmedUp)] == [1]
 
 
 def test_one_that_fails_stops_no_other(fov: Foveal, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*_: object, **__: object) -> None:
+    def fails(*_: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr("foveal.session.conversing.conversation_bundle", fails)
+    monkeypatch.setattr("foveal.session.bundling.memories_text", fails)
     events = heard(fov)
     fov.presence(HERE)
     assert fov.settle()
-    assert events == [WarmedUp(session="chat", predicted=4, compiled=3, failed=1)]
+    assert events == [WarmedUp(session="chat", predicted=4, compiled=3, failed=3)]
 
 
 def test_a_research_trail_has_deep_bundles_compiled_and_windows_show_them(fov: Foveal) -> None:

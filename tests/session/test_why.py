@@ -143,7 +143,7 @@ def test_the_score_flips_in_the_build_that_is_made_again(quiet: Session, preset:
         found = quiet.why(id)
         if found.score is not None:
             with core.reading():
-                again = Again(core, record, read_manifest(record))
+                again = Again(core, record, read_manifest(core, record))
                 made = again.made(900, scores=(found.place, found.score))
             assert made
             decision = decision_about(made, found.place)

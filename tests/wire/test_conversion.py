@@ -15,7 +15,7 @@ from foveal.pipeline.turns import Tail, joined, joins, links
 from strategies import FORMATS, histories
 
 sources = pytest.mark.parametrize("source", FORMATS)
-some = settings(max_examples=max(1, settings().max_examples // 8))
+some = settings(max_examples=max(1, settings().max_examples // 3))
 NOT_OURS = ("ends_with_assistant", "only_system", "call_out_of_place")
 """Where a note must stand between neighbours is for the pipeline to see to."""
 

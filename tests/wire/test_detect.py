@@ -79,7 +79,7 @@ def test_a_model_of_anthropic_settles_what_the_shape_leaves_open() -> None:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@settings(max_examples=max(1, settings().max_examples // 8))
+@settings(max_examples=max(1, settings().max_examples // 3))
 @given(data=st.data())
 def test_whatever_is_detected_loads_and_goes_out_as_it_came(format: Format, data: st.DataObject) -> None:
     history = data.draw(histories(format))

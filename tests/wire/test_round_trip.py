@@ -20,7 +20,7 @@ from strategies import FORMATS, histories, requests
 
 BENCH = Path(os.environ.get("FOVEAL_BENCH") or Path(__file__).parents[3] / "shared" / "bench")
 DEV = BENCH / "trajectories" / "data" / "dev.jsonl.gz"
-some = settings(max_examples=max(1, settings().max_examples // 8))
+some = settings(max_examples=max(1, settings().max_examples // 3))
 formats = pytest.mark.parametrize("format", FORMATS)
 
 

@@ -1,6 +1,7 @@
 """A choice in → one decision for every message, with its reason, and the tokens by part.
 
-Runs of left-out turns become one decision each, so the account costs the window's length.
+Runs of left-out turns become one decision each, so the account costs the window's length. What was decided
+of the turns before a layout that holds still is not decided again.
 """
 
 from __future__ import annotations
@@ -40,15 +41,18 @@ class Account(TypedDict):
 
 def account(history: History, choice: Choice, costs: Mapping[str, int]) -> Account:
     """Tokens, decisions and repairs of a window; `costs` are those of the parts that are no turns."""
+    held = choice.selection.held
     marked = sum(chunk.tokens for chunk in choice.selection.markers.values())
     parts = {**costs, "notes": choice.notes * history.note_tokens + marked}
-    for turn, chunk in choice.window.items():
+    fixed = {turn for turn in (*choice.forced, choice.opened) if turn in choice.window}
+    parts["history"] = sum(chunk.tokens for turn, chunk in choice.window.items() if turn not in fixed)
+    for turn in fixed:
         part = _part(choice, turn)
-        parts[part] = parts.get(part, 0) + chunk.tokens
+        parts[part] = parts.get(part, 0) + choice.window[turn].tokens
     return Account(
         tokens=sum(parts.values()),
         parts={part: tokens for part, tokens in parts.items() if tokens},
-        decisions=tuple(_decisions(history, choice)),
+        decisions=(*(held.decided if held else ()), *_decisions(history, choice)),
         repairs=tuple(_repairs(history, choice)),
         slots=choice.selection.slots,
         conflicts=choice.selection.conflicts,
@@ -60,14 +64,14 @@ def account(history: History, choice: Choice, costs: Mapping[str, int]) -> Accou
 def _part(choice: Choice, turn: int) -> str:
     if is_system(choice.window[turn]):
         return "system"
-    if turn == choice.opened:
-        return "open turn"
-    return "pinned" if turn in choice.forced else "history"
+    return "open turn" if turn == choice.opened else "pinned"
 
 
 def _decisions(history: History, choice: Choice) -> Iterator[Decision]:
-    at, selection = 0, choice.selection
-    for turn in sorted(choice.window):
+    """One for every message that is not settled."""
+    selection, held = choice.selection, choice.selection.held
+    at = history.turn_of(held.settled) if held and held.settled else 0
+    for turn in sorted(turn for turn in choice.window if turn >= at):
         if at < turn:
             yield from _out(history, choice, at, turn)
         chunk = choice.window[turn]

@@ -38,6 +38,15 @@ class Line(NamedTuple):
     look: Look = ""
 
 
+class Row(NamedTuple):
+    """What is told in one row: a decision, or the sum of several that share a reason."""
+
+    decision: Decision
+    runs: int = 1
+    """Stretches of the conversation that it is about; between them stand others."""
+    messages: int = 1
+
+
 def explain(manifest: Manifest, *, width: int = WIDTH) -> str:
     """Tokens by part, the decisions with their reasons, the plan, what was repaired."""
     return "\n".join(line.text for line in lines(manifest, width=width))
@@ -91,10 +100,10 @@ def _decisions(manifest: Manifest, width: int) -> Iterator[Line]:
     """Everything that is in, and the nearest of what is not, in the order of the conversation."""
     cut, planned = Cut(manifest), {slot.name for slot in manifest.slots}
     rows = list(_rows(manifest.decisions, planned))
-    out = nearest([row for row in rows if row.verdict == "left out"])
-    rest = out[NEAR_MOST:] if len(out) > NEAR_MOST + 1 else []
-    hidden = {row.first for row in rest}
-    shown = [row for row in rows if row.first not in hidden]
+    out = nearest([row.decision for row in rows if row.decision.verdict == "left out"])
+    hidden = {each.first for each in (out[NEAR_MOST:] if len(out) > NEAR_MOST + 1 else ())}
+    shown = [row for row in rows if row.decision.first not in hidden]
+    rest = [row for row in rows if row.decision.first in hidden]
     table = [_cells(row, cut, planned) for row in shown]
     titles = ("messages", "verdict", "tokens", "score", "slot", "because")
     # A column in which nothing stands is left away.
@@ -108,16 +117,28 @@ def _decisions(manifest: Manifest, width: int) -> Iterator[Line]:
     for row, cells in zip(shown, table, strict=True):
         told = [line for text in cells[-1] for line in wrap(text, widths[-1])]
         for text in _block([*(cells[at] for at in used[:-1]), told], widths, right):
-            yield Line(text, row.verdict)
+            yield Line(text, row.decision.verdict)
     if rest:
         yield from (Line(line.text, "left out") for line in _wrapped(_further(rest, cut), width))
 
 
-def _rows(decisions: Sequence[Decision], planned: set[str]) -> Iterator[Decision]:
+def _rows(decisions: Sequence[Decision], planned: set[str]) -> Iterator[Row]:
     """Runs with one reason as one row; the reasons without what the columns say already."""
     if any(map(worth, decisions)):
-        return (terse(decision, planned) for decision in merged(decisions))
-    return merged(terse(decision, planned) for decision in decisions)
+        runs = [terse(decision, planned) for decision in merged(decisions)]
+    else:
+        runs = list(merged(terse(decision, planned) for decision in decisions))
+    alike: dict[object, list[Decision]] = {}
+    for run in runs:
+        # What is in the window in its own words, or was weighed and left out, is told where it stands.
+        apart = run.detail != "folded" and (run.verdict == "kept" or worth(run) is not None)
+        alike.setdefault((run.first if apart else None, *_reason(run)), []).append(run)
+    return (_row(each) for each in alike.values())
+
+
+def _row(runs: Sequence[Decision]) -> Row:
+    messages = sum(run.last - run.first + 1 for run in runs)
+    return Row(decision=_sum(runs), runs=len(runs), messages=messages)
 
 
 def terse(decision: Decision, planned: set[str]) -> Decision:
@@ -129,13 +150,15 @@ def terse(decision: Decision, planned: set[str]) -> Decision:
     return replace(decision, because=", ".join(clauses) or decision.because)
 
 
-def _cells(row: Decision, cut: Cut, planned: set[str]) -> list[list[str]]:
+def _cells(row: Row, cut: Cut, planned: set[str]) -> list[list[str]]:
     """What stands in each column, line by line; the last one is wrapped when its width is known."""
-    score = worth(row)
-    cells = (place(row), row.verdict, f"{row.tokens:,}", cut.score(score.total) if score else "")
-    slots = [name for name in row.slot.split(", ") if name in planned]
-    detail = f"{row.detail}: " if row.verdict == "kept" and row.detail != "full" else ""
-    because = [detail + row.because, *filter(None, [cut.keeps(row)])]
+    found, apart = row.decision, row.runs > 1
+    score = worth(found) if found.detail != "folded" else None
+    where = f"{row.messages} of {place(found)}" if apart else place(found)
+    verdict = found.detail if found.verdict == "kept" and found.detail != "full" else found.verdict
+    slots = [name for name in found.slot.split(", ") if name in planned]
+    because = [found.because, *filter(None, ["" if apart else cut.keeps(found)])]
+    cells = (where, verdict, f"{found.tokens:,}", cut.score(score.total) if score else "")
     return [*([cell] for cell in cells), slots or [""], because]
 
 
@@ -148,10 +171,10 @@ def _block(cells: Sequence[Sequence[str]], widths: Sequence[int], right: Sequenc
         ).rstrip()
 
 
-def _further(rest: Sequence[Decision], cut: Cut) -> str:
+def _further(rest: Sequence[Row], cut: Cut) -> str:
     """Those that are not shown, in one sentence."""
-    messages, tokens = sum(d.last - d.first + 1 for d in rest), sum(d.tokens for d in rest)
-    scores = [score.total for d in rest if (score := worth(d))]
+    messages, tokens = sum(row.messages for row in rest), sum(row.decision.tokens for row in rest)
+    scores = [score.total for row in rest if (score := worth(row.decision))]
     told = f"and {messages:,} more messages left out, {tokens:,} tokens"
     if not scores:
         return told
@@ -304,18 +327,21 @@ def place(decision: Decision) -> str:
 def merged(decisions: Iterable[Decision]) -> Iterator[Decision]:
     """Neighbours with the same verdict, detail and reason as one decision; it has what they share."""
     for _, group in groupby(decisions, key=_reason):
-        run = list(group)
-        first = run[0]
-        if len(run) == 1:
-            yield first
-            continue
-        yield replace(
-            first,
-            last=run[-1].last,
-            tokens=sum(each.tokens for each in run),
-            score=first.score if all(each.score == first.score for each in run) else None,
-            slot=first.slot if all(each.slot == first.slot for each in run) else "",
-        )
+        yield _sum(list(group))
+
+
+def _sum(run: Sequence[Decision]) -> Decision:
+    """Several decisions as one; it has what they share."""
+    first = run[0]
+    if len(run) == 1:
+        return first
+    return replace(
+        first,
+        last=run[-1].last,
+        tokens=sum(each.tokens for each in run),
+        score=first.score if all(each.score == first.score for each in run) else None,
+        slot=first.slot if all(each.slot == first.slot for each in run) else "",
+    )
 
 
 def _reason(decision: Decision) -> tuple[str, str, str]:

@@ -16,10 +16,11 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import attrgetter
 
 from foveal.errors import BudgetError, InputError
 from foveal.model import Chunk
-from foveal.pipeline.account import Choice, account
+from foveal.pipeline.account import Account, Choice, account
 from foveal.pipeline.compact.retrieved import retrieved_note
 from foveal.pipeline.compact.values import Answer
 from foveal.pipeline.cut import cut_results, least
@@ -29,7 +30,7 @@ from foveal.pipeline.placing import Placed, placed
 from foveal.pipeline.plan.marks import Rates
 from foveal.pipeline.select.selection import Selector
 from foveal.pipeline.values import Held, Scene
-from foveal.window import Manifest, Retrieved
+from foveal.window import Contributed, Manifest, Retrieved
 
 RETRIEVED_SHARE = 0.2
 """Of the budget: what the past may take at most."""
@@ -63,6 +64,8 @@ class Order:
     """Who says what of the material is shown; without one, nothing is."""
     held: Held | None = None
     """The layout of the build before, for presets that hold still."""
+    relevant: tuple[int, ...] = ()
+    """Positions of messages that have to do with what the window is for, the most wanted first."""
     rates: Rates | None = None
     """What the provider charges, where another window will follow that should begin with this one."""
     warnings: tuple[str, ...] = ()
@@ -105,39 +108,56 @@ def fit(history: History, order: Order) -> Fitted:
         answer=order.answer,
         overhead=order.overhead,
         held=order.held,
+        relevant=order.relevant,
         rates=order.rates,
     )
     joints = history.note_tokens * sum(history.joints([fixed[turn] for turn in sorted(fixed)]))
     beside = placed(order.material, order.admit, history, room - joints, scene)
-    scene = replace(scene, material=beside.items, slots=beside.slots if beside.items else ())
+    if beside.items:
+        scene = replace(scene, material=beside.items, slots=beside.slots)
     selection = order.select(history, fixed, room - beside.tokens, scene)
     window = {turn: selection.forms.get(turn) or history.chunk(turn) for turn in selection.turns} | fixed
     shown = {**window, **selection.markers}
-    chunks = _arranged(history, shown, _asked(history, opened), beside=beside, past=note)
+    asked, before = _asked(history, opened), selection.before
+    chunks = _arranged(history, shown, asked, beside=beside, past=note, before=before)
     notes = history.joints(chunks)
     choice = Choice(window=window, forced=forced, opened=opened, selection=selection, notes=sum(notes))
-    costs = {"retrieved": note.tokens if note else 0, "material": beside.tokens}
-    manifest = _manifest(history, order, choice, costs)
-    manifest = replace(manifest, retrieved=brought, contributed=beside.told)
+    past = sum(each.tokens for each in (note, *before.values()) if each)
+    costs = {"retrieved": past, "material": beside.tokens}
+    manifest = _manifest(order, account(history, choice, _costs(order, costs)), brought, beside.told)
     assert manifest.tokens <= order.budget, f"{manifest.tokens} tokens for a budget of {order.budget}"
     prelude = (order.prelude,) if order.prelude else ()
     return Fitted(
         chunks=(*prelude, *chunks),
         pieces=tuple(_pieces(history, (*prelude, *chunks), [*(False for _ in prelude), *notes])),
         manifest=manifest,
-        held=selection.held,
+        held=_settled(selection.held, manifest, history.span(opened)[0]),
         reports=selection.reports,
         placed=beside,
         arcs={shown[turn].first: arc for turn, arc in selection.arcs.items()},
     )
 
 
+def _settled(held: Held | None, manifest: Manifest, opened: int) -> Held | None:
+    """The layout with what was decided of everything before the open turn."""
+    if held is None:
+        return None
+    until = bisect_left(manifest.decisions, opened, key=attrgetter("first"))
+    return replace(held, decided=manifest.decisions[:until], settled=opened)
+
+
 def _arranged(
-    history: History, shown: Mapping[int, Chunk], asked: int, *, beside: Placed, past: Chunk | None
+    history: History,
+    shown: Mapping[int, Chunk],
+    asked: int,
+    *,
+    beside: Placed,
+    past: Chunk | None,
+    before: Mapping[int, Chunk],
 ) -> list[Chunk]:
     """The turns in their order; what is known before them, the rest of ours before the newest question."""
-    places = sorted(shown)
-    chunks = [shown[turn] for turn in places]
+    placed = [(t, chunk) for t in sorted(shown) for chunk in (before.get(t), shown[t]) if chunk]
+    places, chunks = [turn for turn, _ in placed], [chunk for _, chunk in placed]
     first = next((at for at, chunk in enumerate(chunks) if not is_system(chunk)), len(chunks))
     head = max(first, bisect_left(places, min(_pinned_at_start(history), asked)))
     tail = max(head, bisect_left(places, asked))
@@ -171,24 +191,27 @@ def _brought(
 
 def _asked(history: History, opened: int) -> int:
     """The newest turn of the user's, before which the past is put; the open turn where there is none."""
-    turns = range(opened, -1, -1)
-    own = (t for t in turns if history.entries[history.span(t)[0]].role == "user" and not history.absence(t))
-    return next(own, opened)
+    asked = history.asked(opened)
+    return opened if asked is None else asked
 
 
-def _manifest(history: History, order: Order, choice: Choice, costs: Mapping[str, int]) -> Manifest:
-    fixed_costs = {
-        "framing": order.framing,
-        "tools": order.tools,
-        "system": order.prelude.tokens if order.prelude else 0,
-        **costs,
-    }
+def _costs(order: Order, costs: Mapping[str, int]) -> Mapping[str, int]:
+    """Tokens of the parts that are no turns."""
+    system = order.prelude.tokens if order.prelude else 0
+    return {"framing": order.framing, "tools": order.tools, "system": system, **costs}
+
+
+def _manifest(
+    order: Order, told: Account, brought: tuple[Retrieved, ...], contributed: tuple[Contributed, ...]
+) -> Manifest:
     return Manifest(
         preset=order.preset,
         counter=order.counter,
         budget=order.budget,
         warnings=order.warnings,
-        **account(history, choice, fixed_costs),
+        retrieved=brought,
+        contributed=contributed,
+        **told,
     )
 
 

@@ -65,11 +65,15 @@ class History:
         """Texts that windows show in place of a left-out turn and those before it."""
         self._noted: dict[int, int] = {}
         """By position of such a text, that of the first message it tells of."""
+        self._asked: list[int] = []
+        """Turns that begin with the user's words."""
         self._chunks: dict[int, Chunk] = {}
         self._newly: tuple[tuple[int, int], Sequence[Message]] = ((0, 0), ())
         """What was read last, and where it stands."""
         self._made: dict[int, dict[str, Any]] = {}
         """By turn, what was remembered of it."""
+        self._oldest = 0
+        """No turn before this one is at hand, the forced ones aside."""
 
     def extend(self, entries: Sequence[Entry]) -> None:
         """Take newly arrived entries; only the turn they join is looked at again."""
@@ -80,6 +84,8 @@ class History:
         link = Links(role=entry.role, calls=entry.calls, answers=entry.answers)
         if not joins(self._tail, link, runs=self.frame.chained):
             self._starts.append(entry.seq)
+            if entry.role == "user":
+                self._asked.append(len(self._starts) - 1)
         self._tail = joined(self._tail, link, runs=self.frame.chained)
         turn = len(self._starts) - 1
         self._chunks.pop(turn, None)
@@ -137,6 +143,13 @@ class History:
         """Why a turn cannot be in any window; empty when it can. An empty turn is known once prepared."""
         return self._absent.get(turn, "")
 
+    def asked(self, turn: int) -> int | None:
+        """The newest turn up to this one that begins with the user's words and can be in a window."""
+        for at in range(bisect_right(self._asked, turn) - 1, -1, -1):
+            if self._asked[at] not in self._absent:
+                return self._asked[at]
+        return None
+
     def absences(self, start: int, stop: int) -> Iterator[tuple[int, int, str]]:
         """The absent turns from `start` up to `stop`, as runs: first, one past the last, why."""
         if self._absent and not self._absences:
@@ -169,6 +182,7 @@ class History:
         found = self._chunks.get(turn)
         if found is None:
             found = self._chunks[turn] = self._prepared(turn)
+            self._oldest = min(self._oldest, turn)
             if not found.messages:
                 self._set_absent(turn, EMPTY)
         return found
@@ -222,6 +236,7 @@ class History:
         made, name = self._made.setdefault(turn, {}), make.__qualname__
         if name not in made:
             made[name] = make(self, turn)
+            self._oldest = min(self._oldest, turn)
         found: T = made[name]
         return found
 
@@ -243,6 +258,9 @@ class History:
 
     def release(self, turn: int) -> None:
         """Let go of the prepared turns before this one: the window has moved past them."""
+        if turn <= self._oldest:
+            return
+        self._oldest = turn
         self._chunks = {t: c for t, c in self._chunks.items() if t >= turn or t in self._forced}
         self._made = {t: made for t, made in self._made.items() if t >= turn}
 

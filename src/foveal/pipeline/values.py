@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from foveal.model import Chunk, Kind, Level, Role
 from foveal.pipeline.compact.values import Answer
 from foveal.pipeline.plan.marks import Rates
-from foveal.window import Conflict, Score, Slot
+from foveal.window import Conflict, Decision, Score, Slot
 
-__all__ = ["Conflict", "Held", "Item", "Pick", "Scene", "Score", "Slot", "Unit"]
+__all__ = ["Brought", "Conflict", "Held", "Item", "Pick", "Scene", "Score", "Slot", "Unit"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +36,17 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Brought:
+    """A note that brings messages back, before the user's words that asked for them."""
+
+    place: int
+    """Position of these words."""
+    shown: Mapping[int, tuple[int, ...]]
+    """By position of a message, which of its snippets the note tells; none: all that it says."""
+    note: Chunk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
     """The layout of a window that holds still: what the next one begins with."""
 
@@ -49,6 +60,18 @@ class Held:
     """What is told of earlier messages, in the place of a turn."""
     shown: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     """By position of a message, which of its snippets the note tells."""
+    past: Mapping[int, Chunk] = field(default_factory=dict, repr=False, compare=False)
+    """By turn, what is shown of those before `first`, once somebody looked."""
+    decided: tuple[Decision, ...] = field(default=(), repr=False, compare=False)
+    """What was decided of the messages before the open turn: it stays so for as long as the layout holds."""
+    settled: int = field(default=0, repr=False, compare=False)
+    """How many messages that is."""
+    brought: tuple[Brought, ...] = ()
+    """What came back since, in order."""
+    task: str = ""
+    """A mark of the task it was made for; empty: none was given."""
+    length: int = 0
+    """Messages of the history when a window was last made with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +93,8 @@ class Scene:
     """The plan that the material was admitted by; empty: it had none, or there is no material."""
     held: Held | None = None
     """The layout of the build before, where nothing of it changed since."""
+    relevant: tuple[int, ...] = ()
+    """Positions of messages that have to do with what the window is for, the most wanted first."""
     rates: Rates | None = None
     """What the provider charges, where another window will follow that should begin with this one."""
 

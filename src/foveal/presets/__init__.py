@@ -46,7 +46,7 @@ def _made(numbers: Numbers) -> Preset:
 
 
 PRESETS = {preset.name: preset for preset in map(_made, DEFAULTS.values())}
-DEFAULT = "recent"
+DEFAULT = "foveal"
 
 __all__ = ["DEFAULT", "PRESETS", "Preset", "find"]
 

@@ -10,7 +10,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from foveal.search.values import NUMBERS, Ranking, RankNumbers
+from foveal.search.values import NUMBERS, Ranking, RankNumbers, Whole
+
+
+def best_first(ranking: Ranking, costs: Whole, most: int, *, numbers: RankNumbers = NUMBERS) -> Whole:
+    """The positions that cost no more than `most`, by value for cost; of equals the newest."""
+    worth = ranking.values - numbers.cost_power * np.log(np.maximum(costs, 1))
+    newest_first = np.flatnonzero(costs <= most)[::-1]
+    places: Whole = newest_first[np.argsort(-worth[newest_first], kind="stable")]
+    return places
 
 
 def chosen(
@@ -18,9 +26,7 @@ def chosen(
 ) -> list[int]:
     """The positions to show, ascending. Their costs add up to `budget` at most."""
     prices = np.asarray(costs, dtype=np.int64)
-    worth = ranking.values - numbers.cost_power * np.log(np.maximum(prices, 1))
-    newest_first = np.flatnonzero(prices <= budget)[::-1]
-    places = newest_first[np.argsort(-worth[newest_first], kind="stable")]
+    places = best_first(ranking, prices, budget, numbers=numbers)
     left, cheapest = budget, int(prices.min(initial=budget))
     taken: list[int] = []
     for place, price in zip(places.tolist(), prices[places].tolist(), strict=True):

@@ -17,7 +17,7 @@ def billed(
     """Take in the usage of a request: all tokens of its input, of which some may be the cache's."""
     _check(input_tokens, cached_tokens=cached, cache_write_tokens=written)
     record = built(core, build)
-    manifest = read_manifest(record)
+    manifest = read_manifest(core, record)
     name, _, factor = manifest.counter.partition(SCALED)
     counted = round(record.tokens / float(factor or 1))
     before = core.learned(record.model, name)

@@ -16,11 +16,11 @@ from foveal.model import Conversation, Entry, Format
 from foveal.pipeline import fit as pipeline
 from foveal.pipeline.history import History
 from foveal.presets import Preset
-from foveal.session import gathering, holding
+from foveal.session import gathering, holding, relevance
 from foveal.session.answers import Answers
 from foveal.session.books import Request
 from foveal.session.compare import Case, Comparison, compared, named
-from foveal.session.core import Core
+from foveal.session.core import Core, Layout
 from foveal.session.costs import priced
 from foveal.session.gathering import Beside, Gathered
 from foveal.session.records import read_manifest, write_manifest
@@ -69,6 +69,8 @@ class Made:
     history: History
     length: int
     """Messages that the history had."""
+    layout: Layout | None = None
+    """How the window holds still, where it does."""
     events: tuple[Event, ...] = ()
 
 
@@ -103,48 +105,80 @@ def _wish(aim: Target, wanted: Wanted) -> gathering.Wish:
     return gathering.Wish(task=wanted.task, budget=_budget(aim, wanted), count=aim.meter.text, now=now)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Draft:
+    """A window that is being chosen: for whom, how, and of what."""
+
+    aim: Target
+    preset: Preset
+    order: pipeline.Order
+    history: History
+    answers: Answers
+    tools: str
+
+
 def make(core: Core, wanted: Wanted, gathered: Gathered) -> Made:
     """Choose what is in the window. Whoever asks holds the session."""
-    moment = time.time() if wanted.now is None else wanted.now
-    tools = tools_text(wanted.tools)
     with core.reading():
-        aim = core.aim(wanted.model, wanted.format, wanted.counter).with_tools(tools)
-        warn(aim.warnings)
-        chosen = _preset(core, wanted)
-        order = aim.order(
-            chosen,
-            budget=_budget(aim, wanted),
-            tools=tools,
-            task=wanted.task,
-            now=moment,
-            system=system_messages(wanted.system),
-        )
-        history, answers = core.ledger.history(aim), core.answers(aim)
-        order = replace(order, answer=answers, material=gathered.material, admit=chosen.admit)
-        rates = holding.rates(core, aim, chosen)
-        order = replace(order, held=holding.held(core, aim, chosen, history), rates=rates)
-        fitted = _fitted(core, history, order, chosen)
-        if chosen.retrieves and (past := retrieved(core, history, fitted.manifest, order)):
-            fitted = _fitted(core, history, replace(order, retrieved=past), chosen)
-        if fitted.held:
-            layout = holding.keep(core, aim, chosen, fitted.held)
-            record = {**fitted.manifest.record, **layout}
-            fitted = replace(fitted, manifest=replace(fitted.manifest, record=record))
-        if not chosen.looks_at_all:
-            history.release(history.turn_of(_earliest(fitted)) - 1)
-        entries = history.entries
-    contributed = (*fitted.manifest.contributed, *gathered.left_out)
-    fitted = replace(fitted, manifest=replace(fitted.manifest, contributed=contributed))
-    return Made(
-        aim=aim,
-        fitted=fitted,
-        entries=entries,
-        answers=answers,
-        moment=moment,
+        draft = _drafted(core, wanted, gathered)
+        if not (draft.preset.steady and relevance.due(draft.history, draft.order)):
+            return _made(core, draft, _fitted(core, draft), gathered)
+    # Who searches may write an index, in transactions of its own; others may have written meanwhile.
+    found = relevance.relevant(core, draft.history, draft.order)
+    with core.reading():
+        draft = _drafted(core, wanted, gathered)
+        draft = replace(draft, order=replace(draft.order, relevant=found))
+        return _made(core, draft, _fitted(core, draft), gathered)
+
+
+def _drafted(core: Core, wanted: Wanted, gathered: Gathered) -> _Draft:
+    tools = tools_text(wanted.tools)
+    aim = core.aim(wanted.model, wanted.format, wanted.counter).with_tools(tools)
+    warn(aim.warnings)
+    chosen = _preset(core, wanted)
+    order = aim.order(
+        chosen,
+        budget=_budget(aim, wanted),
         tools=tools,
-        order=order,
+        task=wanted.task,
+        now=time.time() if wanted.now is None else wanted.now,
+        system=system_messages(wanted.system),
+    )
+    history, answers = core.ledger.history(aim), core.answers(aim)
+    order = replace(
+        order,
+        answer=answers,
+        material=gathered.material,
+        admit=chosen.admit,
+        held=holding.held(core, aim, chosen, history),
+        rates=holding.rates(core, aim, chosen),
+    )
+    return _Draft(aim=aim, preset=chosen, order=order, history=history, answers=answers, tools=tools)
+
+
+def _made(core: Core, draft: _Draft, fitted: pipeline.Fitted, gathered: Gathered) -> Made:
+    """The window with what it is filed under; turns that it moved past are let go of."""
+    preset, history, layout = draft.preset, draft.history, None
+    if preset.retrieves and (past := retrieved(core, history, fitted.manifest, draft.order)):
+        fitted = _fitted(core, replace(draft, order=replace(draft.order, retrieved=past)))
+    record = _record(core, draft, fitted.manifest)
+    if fitted.held:
+        layout, told = holding.keep(core, draft.aim, preset, fitted.held)
+        record |= told
+    if not (preset.looks_at_all or (layout and layout.build)):  # one that holds still moves past nothing
+        history.release(history.turn_of(_earliest(fitted)) - 1)
+    contributed = (*fitted.manifest.contributed, *gathered.left_out)
+    return Made(
+        aim=draft.aim,
+        fitted=replace(fitted, manifest=replace(fitted.manifest, record=record, contributed=contributed)),
+        entries=history.entries,
+        answers=draft.answers,
+        moment=draft.order.now,
+        tools=draft.tools,
+        order=draft.order,
         history=history,
-        length=len(entries),
+        length=len(history.entries),
+        layout=layout,
         events=gathered.events,
     )
 
@@ -152,11 +186,12 @@ def make(core: Core, wanted: Wanted, gathered: Gathered) -> Made:
 def stored(core: Core, made: Made, fetch: Any) -> Window:
     """The window, once it is filed and told."""
     given = Conversation(format=made.aim.format, messages=(), tools=made.tools)
-    window = made.aim.window(made.fitted, given, entries=made.entries, fetch=fetch)
+    followed = made.order.rates is not None
+    window = made.aim.window(made.fitted, given, entries=made.entries, fetch=fetch, followed=followed)
     costs = _save(core, window.manifest, made)
     if core.desk.writer:
         core.desk.worker.wake()
-    return replace(window, tell=partial(_told, core, replace(window.manifest, costs=costs), window.model))
+    return replace(window, tell=partial(_costed, core, window.manifest, costs, window.model))
 
 
 def _preset(core: Core, wanted: Wanted) -> Preset:
@@ -167,24 +202,31 @@ def _budget(aim: Target, wanted: Wanted) -> int:
     return aim.budget(None) if wanted.budget is None else wanted.budget
 
 
-def _fitted(core: Core, history: History, order: pipeline.Order, preset: Preset) -> pipeline.Fitted:
-    """Fit, and file the branch and the time it took; tell a failure where the preset's design does."""
+def _fitted(core: Core, draft: _Draft) -> pipeline.Fitted:
+    """Fit, and measure the time it took; tell a failure where the preset's design does."""
     start = time.perf_counter()
     try:
-        fitted = pipeline.fit(history, order)
+        fitted = pipeline.fit(draft.history, draft.order)
     except FovealError as error:
-        if preset.on_failure:
+        if draft.preset.on_failure:
             told = {"error": type(error).__name__, "what": error.what}
-            core.desk.bus.emit([Reported(name=preset.on_failure, session=core.name, payload=told)])
+            core.desk.bus.emit([Reported(name=draft.preset.on_failure, session=core.name, payload=told)])
         raise
-    manifest = fitted.manifest
-    record, metrics = {"branch": str(core.ledger.head.branch)}, dict(manifest.metrics)
-    record |= {TASK: "given"} if order.task else {}
-    record |= {HANDLES: "shown"} if history.frame.handles else {}
-    if metrics:
-        metrics["duration_ms"] = round(1000 * (time.perf_counter() - start), 3)
+    if not fitted.manifest.metrics:
+        return fitted
+    took = round(1000 * (time.perf_counter() - start), 3)
+    metrics = {**fitted.manifest.metrics, "duration_ms": took}
+    return replace(fitted, manifest=replace(fitted.manifest, metrics=metrics))
+
+
+def _record(core: Core, draft: _Draft, manifest: Manifest) -> dict[str, str]:
+    """What a build is filed under."""
+    record = {"branch": str(core.ledger.head.branch)}
+    record |= {TASK: "given"} if draft.order.task else {}
+    record |= {HANDLES: "shown"} if draft.history.frame.handles else {}
+    if manifest.metrics:
         record |= {**manifest.record, "session": core.name, "trace_id": secrets.token_hex(16)}
-    return replace(fitted, manifest=replace(manifest, metrics=metrics, record=record))
+    return record
 
 
 def _earliest(fitted: pipeline.Fitted) -> int:
@@ -206,14 +248,16 @@ def _save(core: Core, manifest: Manifest, made: Made) -> Costs:
             model=made.aim.card.id,
             budget=manifest.budget,
             tokens=manifest.tokens,
-            manifest=write_manifest(manifest, booked),
+            manifest=write_manifest(manifest, booked, made.layout),
         )
         number = core.store.save_build(core.id, record)
         events.extend(made.events)
         reports = made.fitted.reports
         events.extend(Reported(name=name, session=core.name, payload=told) for name, told in reports)
-        events.extend(_events(core, manifest, number))
+        events.extend(_events(core, manifest, made.layout, number))
     core.books.file(booked, number, record.manifest)
+    if made.layout:
+        holding.filed(core, made.layout, number)
     return booked.costs
 
 
@@ -228,6 +272,10 @@ def _request(made: Made) -> Request:
     )
 
 
+def _costed(core: Core, manifest: Manifest, costs: Costs, model: str) -> Manifest:
+    return _told(core, replace(manifest, costs=costs), model)
+
+
 def _told(core: Core, manifest: Manifest, model: str) -> Manifest:
     """The manifest with what the window costs in dollars: prices are looked up when somebody asks."""
     costs = manifest.costs
@@ -239,10 +287,10 @@ def told(core: Core, number: int | None) -> Manifest:
     from foveal.session import knowing
 
     record = built(core, number)
-    return _told(core, knowing.titled(core.store, read_manifest(record)), record.model)
+    return _told(core, knowing.titled(core.store, read_manifest(core, record)), record.model)
 
 
-def _events(core: Core, manifest: Manifest, number: int) -> Iterator[Event]:
+def _events(core: Core, manifest: Manifest, layout: Layout | None, number: int) -> Iterator[Event]:
     """What a build tells: warnings, repairs that were not told before, the window."""
     branch = core.ledger.head.branch
     new = tuple(r for r in manifest.repairs if (branch, r.seq, r.rule) not in core.repaired)
@@ -257,8 +305,15 @@ def _events(core: Core, manifest: Manifest, number: int) -> Iterator[Event]:
         preset=manifest.preset,
         tokens=manifest.tokens,
         budget=manifest.budget,
-        left_out=sum(d.last - d.first + 1 for d in manifest.left_out),
+        left_out=_left_out(manifest, layout),
     )
+
+
+def _left_out(manifest: Manifest, layout: Layout | None) -> int:
+    """Messages that are not in the window; those of a layout's past are counted already."""
+    known, past = (layout.left_out, layout.past) if layout else (0, 0)
+    new = manifest.decisions[past:]
+    return known + sum(d.last - d.first + 1 for d in new if d.verdict == "left out")
 
 
 def built(core: Core, number: int | None) -> BuildRecord:

@@ -59,6 +59,8 @@ class Desk:
     numbers: Tables | None = None
     choose_embedder: Callable[[], Embedder | None]
     """Made when first needed: a table of words is read, a model is loaded."""
+    light: bool = True
+    """Vectors are of a table of words, or nobody's: no model and no endpoint is asked for one."""
     writer: Answer | None = None
     """The model that writes summaries, if one does."""
     workspaces: dict[str, Kept] = field(default_factory=dict)
@@ -80,6 +82,19 @@ class Desk:
         return (self.numbers or {}).get(preset, {})
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """How the windows of a session hold still, and where that is stored."""
+
+    held: Held
+    past: int
+    """Decisions about the messages before its first."""
+    left_out: int
+    """Of these messages, how many are not in the windows."""
+    build: int = 0
+    """The build whose record has it, with what was decided before it; 0: none yet."""
+
+
 class Core:
     """One session's memory in this process. Whoever changes anything does it inside `writing`."""
 
@@ -94,7 +109,7 @@ class Core:
         """Repairs that were told: branch, place, rule."""
         self.books = Books()
         """What its windows cost so far."""
-        self.held: dict[str, Held | None] = {}
+        self.held: dict[str, Layout | None] = {}
         """The layouts of windows that hold still, by what they are good for."""
         self._aims: dict[tuple[str, Format, str | Count | None], Target] = {}
         self._finder: Finder | None = None

@@ -72,7 +72,7 @@ class Diff:
 def diff(core: Core, a: int, b: int) -> Diff:
     with core.reading():
         records = [built(core, number) for number in (a, b)]
-        manifests = [read_manifest(record) for record in records]
+        manifests = [read_manifest(core, record) for record in records]
         _check(core, manifests, (a, b))
         runs = list(_runs(core.ledger.entries, *manifests))
     sides = [_side(*each) for each in zip(records, manifests, strict=True)]

@@ -20,7 +20,7 @@ from foveal.pipeline.account import Choice, account
 from foveal.pipeline.fit import Fitted
 from foveal.pipeline.history import LEFT_OUT, History
 from foveal.pipeline.select.selection import Selection
-from foveal.search.fill import chosen
+from foveal.search.fill import best_first, chosen
 from foveal.search.fusion import FLOOR, fused
 from foveal.search.values import Document, Floats, Ranking, Truths
 from foveal.session.core import Core
@@ -308,6 +308,18 @@ def _focused(
             return chunks, notes
         worst = min(chunks, key=lambda turn: (values[turn], turn))
         spent -= chunks.pop(worst).tokens
+
+
+def turns_for(core: Core, question: str, history: History, *, most: int, now: float | None) -> list[int]:
+    """The turns of a history that cost no more than `most` tokens, the best for the question first."""
+    import numpy as np
+
+    def best(index: Index) -> list[int]:
+        values = _by_turn(history, index.rank(question, now=now).values[: len(history.entries)])
+        costs = np.asarray(_costs(history, most), dtype=np.int64)
+        return [int(turn) for turn in best_first(Ranking(values=values, parts={}), costs, most)]
+
+    return core.finder.asked(question, best)
 
 
 def _by_turn(history: History, values: Floats) -> Floats:

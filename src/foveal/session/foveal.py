@@ -22,7 +22,7 @@ from foveal.knowledge.values import (
     Profile,
 )
 from foveal.session.answers import Library
-from foveal.session.checks import a_moment, a_text
+from foveal.session.checks import a_moment, a_text, some_words
 from foveal.session.core import Core, Desk
 from foveal.session.desk import Helpers, embedder_of, reader_of, warmer_of, worker_of, writer_of
 from foveal.session.offload import in_thread
@@ -92,6 +92,7 @@ class Foveal:
             counter=counter,
             numbers=numbers,
             choose_embedder=choose,
+            light=embedder in ("", "none"),
             writer=writer,
         )
 
@@ -104,6 +105,18 @@ class Foveal:
     def sessions(self) -> tuple[SessionRecord, ...]:
         """All sessions, oldest first."""
         return tuple(self._store.sessions())
+
+    def open(self, name: str) -> Session:
+        """The session of that name; an error if it is not there."""
+        return Session(self._desk, self._record(name))
+
+    def fork(self, name: str, new: str, *, messages: int | None = None) -> Session:
+        """A new session that begins as this one, with so many of its messages, all unless said."""
+        from foveal.session import forking
+
+        some_words(new, "new")
+        core = Core(self._desk, self._record(name))
+        return Session(self._desk, forking.fork(core, new, messages))
 
     def delete(self, name: str) -> None:
         """Erase a session and what no other session shares."""

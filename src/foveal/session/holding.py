@@ -1,23 +1,30 @@
 """A session and a preset that holds still in → the layout its next window begins with, also after a restart.
 
 A layout is stored with the build that made it, as positions and numbers: the words a note tells are read from
-the messages again, so nothing that was erased stays in one.
+the messages again, so nothing that was erased stays in one. Builds that hold still name that build, and the
+decisions about what was before it stand in its record alone: such a build's record costs what is new.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 from foveal.pipeline.compact.snippets import Snippet, snippets
 from foveal.pipeline.history import History
 from foveal.pipeline.plan.marks import Rates
 from foveal.pipeline.select.digest import note_text
-from foveal.pipeline.values import Held
+from foveal.pipeline.select.retrieved import note_of
+from foveal.pipeline.values import Brought, Held
 from foveal.presets import Preset
-from foveal.session.core import Core
+from foveal.session.core import Core, Layout
 from foveal.session.costs import prices_of
+from foveal.session.records import kept_with, read_manifest, sent_length, since
 from foveal.session.target import Target
+from foveal.store import BuildRecord
+from foveal.window import Decision
 
 LAYOUT = "layout"
 """Under which a build's record has the layout that it made."""
@@ -33,7 +40,8 @@ def held(core: Core, aim: Target, preset: Preset, history: History) -> Held | No
     if where not in core.held:
         core.held.clear()  # the session moved on: no other layout is good any more
         core.held[where] = _stored(core, where, history, aim)
-    return core.held[where]
+    found = core.held[where]
+    return found.held if found else None
 
 
 def rates(core: Core, aim: Target, preset: Preset) -> Rates | None:
@@ -44,11 +52,26 @@ def rates(core: Core, aim: Target, preset: Preset) -> Rates | None:
     return Rates(input=found.input, read=found.cache_read, write=found.cache_write) if found else Rates()
 
 
-def keep(core: Core, aim: Target, preset: Preset, made: Held) -> Mapping[str, str]:
+def keep(core: Core, aim: Target, preset: Preset, made: Held) -> tuple[Layout, Mapping[str, str]]:
     """Remember a layout; what is to be stored of it, which is nothing for one that was held."""
     where = _where(core, aim, preset)
-    before, core.held[where] = core.held.get(where), made
-    return {} if before is made else {LAYOUT: _written(where, made)}
+    before = core.held.get(where)
+    if before and before.build and _same(before.held, made):
+        core.held[where] = layout = replace(before, held=made)
+        return layout, {}
+    core.held[where] = layout = _layout(made)
+    return layout, {LAYOUT: _written(where, made)}
+
+
+def filed(core: Core, layout: Layout, build: int) -> None:
+    """Take in which build's record has a layout."""
+    for where, found in core.held.items():
+        if found is layout and not layout.build:
+            core.held[where] = replace(layout, build=build)
+
+
+def _same(before: Held, made: Held) -> bool:
+    return replace(before, length=made.length) == made
 
 
 def _where(core: Core, aim: Target, preset: Preset) -> str:
@@ -58,7 +81,7 @@ def _where(core: Core, aim: Target, preset: Preset) -> str:
 
 
 def _written(where: str, layout: Held) -> str:
-    told = {str(seq): list(numbers) for seq, numbers in layout.shown.items()}
+    told = _numbered(layout.shown)
     return json.dumps(
         {
             "where": where,
@@ -67,26 +90,66 @@ def _written(where: str, layout: Held) -> str:
             "kept": list(layout.kept),
             "place": layout.note.first if layout.note else 0,
             "shown": told,
+            "task": layout.task,
+            "brought": [[each.place, _numbered(each.shown)] for each in layout.brought],
         },
         separators=(",", ":"),
     )
 
 
-def _stored(core: Core, where: str, history: History, aim: Target) -> Held | None:
+def _numbered(shown: Mapping[int, tuple[int, ...]]) -> dict[str, list[int]]:
+    return {str(seq): list(numbers) for seq, numbers in shown.items()}
+
+
+def _stored(core: Core, where: str, history: History, aim: Target) -> Layout | None:
+    length, known = 0, set()
     for build in core.store.builds(core.id, limit=LOOKED_AT):
-        record = json.loads(build.manifest).get("record") or {}
-        if LAYOUT in record and (found := json.loads(record[LAYOUT]))["where"] == where:
-            shown = {int(seq): tuple(numbers) for seq, numbers in found["shown"].items()}
-            told = [each for seq, numbers in shown.items() for each in _told(history, seq, numbers, aim)]
-            place = history.turn_of(found["place"])
-            return Held(
-                talk=found["talk"],
-                first=found["first"],
-                kept=tuple(found["kept"]),
-                note=history.folded(place, note_text(told), first=min(shown)) if told else None,
-                shown=shown,
-            )
+        length = length or sent_length(build)
+        number = since(build) or build.number
+        if number in known:
+            continue
+        known.add(number)
+        maker = build if number == build.number else core.store.build(core.id, number)
+        if maker and (found := _layout_of(maker)).get("where") == where:
+            held = replace(_read(found, history, aim), length=length)
+            past = _decided(core, maker, held.first)
+            return _layout(replace(held, decided=past, settled=held.first), maker.number)
     return None
+
+
+def _layout_of(build: BuildRecord) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(kept_with(build).get(LAYOUT, "{}"))
+    return found
+
+
+def _decided(core: Core, maker: BuildRecord, first: int) -> tuple[Decision, ...]:
+    return tuple(each for each in read_manifest(core, maker).decisions if each.first < first)
+
+
+def _layout(held: Held, build: int = 0) -> Layout:
+    past = [decision for decision in held.decided if decision.first < held.first]
+    left_out = sum(each.last - each.first + 1 for each in past if each.verdict == "left out")
+    return Layout(held=held, past=len(past), left_out=left_out, build=build)
+
+
+def _read(found: Mapping[str, Any], history: History, aim: Target) -> Held:
+    shown = {int(seq): tuple(numbers) for seq, numbers in found["shown"].items()}
+    told = [each for seq, numbers in shown.items() for each in _told(history, seq, numbers, aim)]
+    place = history.turn_of(found["place"])
+    return Held(
+        talk=found["talk"],
+        first=found["first"],
+        kept=tuple(found["kept"]),
+        note=history.folded(place, note_text(told), first=min(shown)) if told else None,
+        shown=shown,
+        brought=tuple(_brought(history, aim, *each) for each in found.get("brought", ())),
+        task=found.get("task", ""),
+    )
+
+
+def _brought(history: History, aim: Target, place: int, told: Mapping[str, list[int]]) -> Brought:
+    shown = {int(seq): tuple(numbers) for seq, numbers in told.items()}
+    return Brought(place=place, shown=shown, note=note_of(history, shown, aim.meter.text))
 
 
 def _told(history: History, seq: int, numbers: tuple[int, ...], aim: Target) -> list[Snippet]:

@@ -31,7 +31,7 @@ def stats(core: Core) -> Stats:
         history, newest = core.ledger.history(aim), core.store.build(core.id)
         made = core.store.compressions(core.id, limit=MOST)
         core.books.catch_up(newest)
-        manifest = read_manifest(newest) if newest else None
+        manifest = read_manifest(core, newest) if newest else None
         measured = manifest is not None and manifest.preset == LEVELLED
         return replace(
             summary(history, head, newest, name=core.name, aim=aim),

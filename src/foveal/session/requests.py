@@ -52,8 +52,9 @@ def calls(messages: Sequence[Message]) -> list[int]:
 
 
 def sent(window: Window) -> tuple[Message, ...]:
-    """The window as its provider reads it, the system prompt first."""
-    return wire.load(window.request, format=window.format).messages
+    """The window as its provider reads it, the system prompt first; where a cache marker is, is no matter."""
+    request = wire.without_markers(window.request) if window.format == "anthropic" else window.request
+    return wire.load(request, format=window.format).messages
 
 
 def broken(window: Window) -> int:

@@ -118,6 +118,9 @@ class Session:
     ) -> Window:
         """The best window that fits the budget; it costs what is new, not what is old.
 
+        Where the preset holds still, a window begins with the one before, byte for byte but for the cache
+        markers that Anthropic's form carries then.
+
         `budget`: tokens; by default the model's limit less its longest reply.
         `system`: a system prompt for this window only; to keep one, `add("system", …)`.
         `workspace`: a folder whose files, docs, code, history and test results may stand beside the

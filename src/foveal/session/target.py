@@ -20,10 +20,13 @@ from foveal.pipeline.fit import Fitted, Order
 from foveal.pipeline.history import Frame
 from foveal.pipeline.mend import Scribe
 from foveal.presets import Preset
+from foveal.session import caching
 from foveal.window import Window
 
 PRIVATE = "?"
 """Starts the name of a counter that is not stored."""
+CACHED = 1_024
+"""Tokens below which no provider's cache keeps a request, unless its model's card says another number."""
 Count = Callable[[str], int]
 
 
@@ -130,19 +133,25 @@ class Target:
         *,
         entries: Sequence[Entry],
         fetch: Callable[[str], Any],
+        followed: bool = False,
     ) -> Window:
-        """The answer, as the caller gets it."""
+        """The answer, as the caller gets it.
+
+        `followed`: another window will begin with this one: it gets the markers of a provider's cache.
+        """
         system = [m for chunk in fitted.chunks for m in chunk.messages if m.role == "system"]
         outside = wire.dump(system, self.format).system
-        pieces, capped, tools = wire.cap_markers(
-            fitted.pieces, outside, given.tools, wire.rules(self.format).max_markers
-        )
-        manifest = fitted.manifest
-        if (pieces, capped, tools) != (fitted.pieces, outside, given.tools):
+        most, manifest = wire.rules(self.format).max_markers, fitted.manifest
+        came = (caching.moved(fitted, given.messages) if most else fitted.pieces, outside, given.tools)
+        texts = wire.cap_markers(*came, most)
+        if texts != came:
             surplus = Repair(
-                rule="cache markers", seq=0, what="cache markers beyond the limit were taken off"
+                rule="cache markers", seq=0, what="cache markers that the provider refuses were taken off"
             )
             manifest = replace(manifest, repairs=(*manifest.repairs, surplus))
+        if followed and most and manifest.tokens >= (self.card.cache_min or CACHED):
+            texts = wire.mark_cache(*texts, most=most, still=caching.still(fitted))
+        pieces, outside, tools = texts
         return Window(
             format=self.format,
             model=self.card.id,
@@ -150,7 +159,7 @@ class Target:
             budget=manifest.budget,
             tell=lambda: manifest,
             pieces=pieces,
-            system_json=capped,
+            system_json=outside,
             tools_json=tools,
             envelope=given.envelope,
             entries=entries,

@@ -53,7 +53,7 @@ class Why:
 
 def why(core: Core, id: str, build: int | None) -> Why:
     record = built(core, build)
-    told, material = read_manifest(record), material_of(core, record)
+    told, material = read_manifest(core, record), material_of(core, record)
     with core.reading():
         entry = _entry(core, id, told)
         again = Again(core, record, told, material)

@@ -1,5 +1,6 @@
 """Provider JSON ⇄ `Message`, both ways, one file per format; the rules of each provider as data."""
 
+from foveal.wire.caching import mark_cache, markers_in, move_markers, without_markers
 from foveal.wire.cap import cap_markers
 from foveal.wire.check import check
 from foveal.wire.detect import detect
@@ -24,7 +25,10 @@ __all__ = [
     "dump",
     "framing",
     "load",
+    "mark_cache",
+    "markers_in",
     "message_of",
+    "move_markers",
     "note",
     "offers_recall",
     "rendered",
@@ -33,4 +37,5 @@ __all__ = [
     "text_message",
     "to_json",
     "tool_definitions",
+    "without_markers",
 ]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foveal.pipeline.compact.naming import weight
 from foveal.pipeline.compact.snippets import Snippet
-from foveal.pipeline.select.digest import LABEL, LEAST, Digest, Worth, choose, note_text
+from foveal.pipeline.select.digest import LABEL, LEAST, Beside, Digest, Worth, choose, note_text
 
 
 def snippet(seq: int, *names: str, tokens: int = 10, **more: Any) -> Snippet:
@@ -17,8 +19,8 @@ def snippet(seq: int, *names: str, tokens: int = 10, **more: Any) -> Snippet:
 
 
 def chosen(snippets: list[Snippet], room: int = 100, **more: Any) -> Digest:
-    given: dict[str, Any] = {"known": frozenset(), "worth": Worth(), "back": lambda _: 0.0, **more}
-    return choose(snippets, room, given.pop("known"), **given)
+    known, worth = more.pop("known", frozenset()), more.pop("worth", Worth())
+    return choose(snippets, room, known, worth=worth, beside=Beside(**more))
 
 
 def places(digest: Digest) -> list[int]:
@@ -44,6 +46,23 @@ def test_of_equals_the_nearer_one_is_told() -> None:
     assert places(found) == [1]
 
 
+def test_what_the_model_wrote_into_a_call_is_told_before_what_it_only_saw() -> None:
+    rows = [snippet(0, "HAT285"), snippet(1, "HAT287")]
+    assert places(chosen(rows, room=LEAST, used=frozenset({"HAT287"}))) == [1]
+
+
+def test_what_the_user_said_is_told_before_all_else_within_its_share() -> None:
+    rows = [
+        snippet(0, landmark="asked"),
+        snippet(1, landmark="asked"),
+        *(snippet(n, f"HAT{n}") for n in range(200, 230)),
+    ]
+    plain = Worth(asked=0.0)
+    assert places(chosen(rows, room=60, worth=plain))[0] == 200
+    assert places(chosen(rows, room=60, worth=plain, gists=20))[:2] == [1, 200]
+    assert places(chosen(rows, room=60, worth=plain, gists=40))[:3] == [1, 0, 200]
+
+
 def test_what_did_not_fit_says_how_far_out_it_was() -> None:
     found = chosen([snippet(0, "HAT285"), snippet(1, "HAT287", tokens=90)], room=40)
     assert (places(found), found.cut > 0) == ([0], True)
@@ -67,3 +86,33 @@ def test_a_digest_is_never_over_its_room(rows: list[tuple[int, str, int]], room:
     found = chosen([snippet(seq, f"{name}_17", tokens=size) for seq, name, size in rows], room=room)
     labels = LABEL * len({each.seq for each in found.chosen})
     assert sum(each.tokens for each in found.chosen) + labels <= room
+
+
+def told(snippets: tuple[Snippet, ...]) -> float:
+    return sum(weight(name) for name in {name for each in snippets for name in each.names})
+
+
+def best(snippets: list[Snippet], room: int) -> float:
+    """The most that any choice tells, by trying them all."""
+    every = (each for size in range(len(snippets) + 1) for each in combinations(snippets, size))
+    return max(told(each) for each in every if sum(one.tokens + LABEL for one in each) <= room)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sets(st.sampled_from("ABCDEF"), min_size=1, max_size=3), st.integers(4, 30)),
+        min_size=1,
+        max_size=7,
+    ),
+    st.integers(LEAST, 120),
+)
+def test_a_digest_tells_all_but_one_snippet_s_worth_of_half_the_best(
+    rows: list[tuple[set[str], int]], room: int
+) -> None:
+    made = [
+        snippet(at, *(f"{name}_1234" for name in sorted(names)), tokens=size)
+        for at, (names, size) in enumerate(rows)
+    ]
+    found = chosen(made, room=room, worth=Worth(bent=1.0))
+    largest = max(told((each,)) for each in made)
+    assert told(found.chosen) + largest >= best(made, room) / 2

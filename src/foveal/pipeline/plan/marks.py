@@ -37,8 +37,10 @@ class MarkNumbers:
     32,000 tokens and airline service with 16,000, at the prices 0.1 and 1.25 and some 290 tokens a turn: in
     both, recall of needed facts pays for its cost up to a low-water mark of about 0.53."""
     slack: float = 8.0
-    """Turns that must fit between the marks. With fewer, holding back costs ten points of recall and saves
-    little: the window is filled to the top."""
+    """Turns that must fit between the marks. With fewer, holding so much back costs up to ten points of
+    recall and saves little: room is made for one turn more."""
+    few: float = 7.0
+    """Turns a window must hold for that; a smaller one is filled to the top."""
     least: float = 0.4
     """Of the room: lower marks were never measured."""
     unpriced_high: float = 0.9
@@ -96,7 +98,8 @@ def marks(course: Course, rates: Rates, numbers: MarkNumbers = NUMBERS) -> Marks
     else:
         high, low = room, room * _low(dearer, growth / max(room, 1), numbers)
     if high - low < numbers.slack * growth:
-        return Marks(high=room, low=room)
+        spare = growth if dearer != 0.0 and numbers.few * growth <= room else 0.0
+        return Marks(high=room, low=int(room - spare))
     low = max(low, high - max(course.turns, 1) * growth)  # no turn comes for which more would be free
     return Marks(high=int(high), low=int(low))
 

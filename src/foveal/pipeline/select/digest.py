@@ -24,7 +24,7 @@ LEAST = 24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worth:
-    """What snippets are worth. Chosen on recorded agent runs, by what `benchmarks/foveated.py` measures."""
+    """What snippets are worth. Found by `benchmarks/tuning.py` on recorded agent runs."""
 
     bent: float = 0.7
     """Value is weighed against tokens to this power."""
@@ -34,10 +34,24 @@ class Worth:
     """What the beginning of such a message is worth beside its names."""
     own_words: float = 3.0
     """Times: names that the user wrote."""
+    used: float = 3.0
+    """Times: names that the model wrote into calls."""
     fades: float = 3.0
     """Rooms of tokens further back, what a name is worth halves."""
     faded: float = 0.3
     """But not below this."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What a choice depends on beside the snippets themselves."""
+
+    back: Callable[[int], float] = lambda _: 0.0
+    """By message, how many rooms of tokens it lies behind."""
+    used: Set[str] = frozenset()
+    """Names that the model wrote into calls."""
+    gists: int = 0
+    """Tokens within which what the user said and what was decided is told, whatever else is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,62 +66,80 @@ class Digest:
 
 
 def choose(
-    snippets: Sequence[Snippet],
-    room: int,
-    known: Set[str],
-    *,
-    worth: Worth,
-    back: Callable[[int], float],
+    snippets: Sequence[Snippet], room: int, known: Set[str], *, worth: Worth, beside: Beside
 ) -> Digest:
-    """The most telling snippets within `room` tokens.
-
-    `known`: names that the window tells already. `back`: rooms of tokens that a message lies behind.
-    """
+    """The most telling snippets within `room` tokens; `known` are names that the window tells already."""
     if room < LEAST:
         return Digest()
-    scale = _Scale(snippets, known, worth, back)
-    heap = [(-scale.density(snippet), at) for at, snippet in enumerate(snippets)]
+    taking = _Taking(room, _Scale(snippets, known, worth, beside))
+    _gists(snippets, taking, beside.gists)
+    heap = [(-taking.scale.density(each), at) for at, each in enumerate(snippets)]
     heapq.heapify(heap)
-    chosen: list[Snippet] = []
-    values: dict[int, float] = {}
     cut = 0.0
-    while heap and room >= LABEL:
+    while heap and taking.room >= LABEL:
         claimed, at = heapq.heappop(heap)
         snippet = snippets[at]
-        now = -scale.density(snippet)
+        now = -taking.scale.density(snippet)
         if now > claimed:
             heapq.heappush(heap, (now, at))
             continue
         if now == 0.0:
             break
-        cost = snippet.tokens + (0 if snippet.seq in values else LABEL)
-        if cost > room:
+        if not taking.take(snippet):
             cut = max(cut, -now)
-            continue
-        room -= cost
-        values[snippet.seq] = values.get(snippet.seq, 0.0) + scale.value(snippet)
-        chosen.append(snippet)
-        scale.tell(snippet)
-    return Digest(chosen=tuple(chosen), values=values, cut=cut)
+    return Digest(chosen=tuple(taking.chosen), values=taking.values, cut=cut)
+
+
+def _gists(snippets: Sequence[Snippet], taking: _Taking, most: int) -> None:
+    """How what the user said and what was decided begins, newest first, within so many tokens."""
+    least = max(taking.room - most, LABEL)
+    for snippet in reversed(snippets):
+        if snippet.landmark in {"asked", "decided"} and taking.room - taking.cost(snippet) >= least:
+            taking.take(snippet)
+
+
+class _Taking:
+    """The snippets taken so far, and the room that is left."""
+
+    def __init__(self, room: int, scale: _Scale) -> None:
+        self.room = room
+        self.scale = scale
+        self.chosen: list[Snippet] = []
+        self.values: dict[int, float] = {}
+
+    def cost(self, snippet: Snippet) -> int:
+        return snippet.tokens + (0 if snippet.seq in self.values else LABEL)
+
+    def take(self, snippet: Snippet) -> bool:
+        """False where there is no room for it."""
+        cost = self.cost(snippet)
+        if cost > self.room:
+            return False
+        self.room -= cost
+        self.values[snippet.seq] = self.values.get(snippet.seq, 0.0) + self.scale.value(snippet)
+        self.chosen.append(snippet)
+        self.scale.tell(snippet)
+        return True
 
 
 class _Scale:
     """What snippets are worth beside what is told already."""
 
-    def __init__(
-        self, snippets: Sequence[Snippet], known: Set[str], worth: Worth, back: Callable[[int], float]
-    ) -> None:
+    def __init__(self, snippets: Sequence[Snippet], known: Set[str], worth: Worth, beside: Beside) -> None:
+        names = {name for snippet in snippets for name in snippet.names}
+        self._weights = {name: weight(name) * (worth.used if name in beside.used else 1.0) for name in names}
         self._told = set(known)
         self._begun: set[str] = set()
         self._worth = worth
         messages = {snippet.seq for snippet in snippets}
         self._fade: dict[int, float] = {
-            seq: max(worth.faded, 0.5 ** (back(seq) / worth.fades)) for seq in messages
+            seq: max(worth.faded, 0.5 ** (beside.back(seq) / worth.fades)) for seq in messages
         }
         self._landmarks = {"asked": worth.asked, "failed": worth.failed, "decided": worth.decided}
 
     def value(self, snippet: Snippet) -> float:
-        named = sum(weight(name) for name in snippet.names if name not in self._told)
+        """0 once it is told."""
+        named = sum(self._weights[name] for name in snippet.names if name not in self._told)
         named *= self._fade[snippet.seq] * (self._worth.own_words if snippet.voice == "user" else 1.0)
         if snippet.text in self._begun:
             return named

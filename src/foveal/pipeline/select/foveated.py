@@ -13,12 +13,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from foveal.model import Chunk
+from foveal.model import Chunk, ToolCall
 from foveal.pipeline.compact.naming import names_in
 from foveal.pipeline.compact.snippets import Snippet, snippets
 from foveal.pipeline.history import History, is_system
 from foveal.pipeline.plan.marks import Course, MarkNumbers, Marks, marks
-from foveal.pipeline.select.digest import Digest, Worth, choose, note_text
+from foveal.pipeline.select.digest import Beside, Digest, Worth, choose, note_text
+from foveal.pipeline.select.retrieved import (
+    Outside,
+    asked_since,
+    brought_back,
+    mark_of,
+    still_wanted,
+    taken,
+    words_asked,
+)
 from foveal.pipeline.select.selection import Selection
 from foveal.pipeline.values import Held, Scene
 from foveal.window import Score
@@ -34,8 +43,14 @@ class FovealNumbers:
     """Of the low-water mark: the newest turns, whole."""
     asked_share: float = 0.3
     """Of the room: the newest words of the user stay whole up to this."""
+    gist_share: float = 0.2
+    """Of the room: what the user said and what was decided is told in it, before all else."""
     reach: float = 8.0
     """Rooms of tokens back: what lies further is told by nothing but what was told of it before."""
+    asked_for_share: float = 0.05
+    """Of the room: what has to do with the user's newest words and comes back when they are new."""
+    task_share: float = 1.0
+    """Of the room: turns that have to do with a task that was given, whole, in a window made for it."""
     worth: Worth = field(default_factory=Worth)
 
 
@@ -101,14 +116,34 @@ def _still(frame: _Frame) -> Selection | None:
     held, history = frame.scene.held, frame.history
     if held is None or held.talk != frame.talk or frame.fixed[frame.opened].detail != "full":
         return None
-    start = history.turn_of(held.first)
-    shown = {turn: history.chunk(turn) for turn in frame.turns(start)}
-    if held.note:
-        shown[history.turn_of(held.note.first)] = held.note
-    shown |= {history.turn_of(seq): history.chunk(history.turn_of(seq)) for seq in held.kept}
-    if frame.tokens(shown) > frame.room - (frame.talk - frame.marks.high):
+    if held.length > len(history.entries):  # a build of before is made again
         return None
-    return _selection(frame, shown, held)
+    asked, task = asked_since(history, held.length), mark_of(frame.scene.task)
+    if task != held.task and asked is None:  # another task alone is another window
+        return None
+    past = held.past or _past(history, held)
+    shown = {**past, **{turn: history.chunk(turn) for turn in frame.turns(history.turn_of(held.first))}}
+    left = frame.room - (frame.talk - frame.marks.high) - frame.tokens(shown)
+    left -= sum(each.note.tokens for each in held.brought)
+    if left < 0:
+        return None
+    brought = held.brought
+    if asked is not None and frame.scene.relevant:
+        outside = Outside(history=history, shown={**shown, **frame.fixed})
+        most = min(left // 2, int(frame.numbers.asked_for_share * frame.talk))
+        brought = (*brought, *brought_back(outside, asked, frame.scene, most))
+    made = replace(held, task=task, length=len(history.entries), past=past)
+    if brought != held.brought:  # what came back is decided anew
+        made = replace(made, brought=brought, decided=(), settled=0)
+    return replace(_selection(frame, shown, made), metrics={"refocused": 0.0})
+
+
+def _past(history: History, held: Held) -> dict[int, Chunk]:
+    """By turn, what is shown of those before the layout's first."""
+    past = {turn: history.chunk(turn) for turn in map(history.turn_of, held.kept)}
+    if held.note:
+        past[history.turn_of(held.note.first)] = held.note
+    return past
 
 
 def _whole(frame: _Frame) -> Selection | None:
@@ -121,7 +156,8 @@ def _whole(frame: _Frame) -> Selection | None:
             return None
     if frame.tokens(shown) > frame.room:
         return None
-    return _selection(frame, shown, Held(talk=frame.talk, first=0))
+    task, length = mark_of(frame.scene.task), len(frame.history.entries)
+    return _selection(frame, shown, Held(talk=frame.talk, first=0, task=task, length=length))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,15 +170,22 @@ class _Layout:
 
 
 def _refocused(frame: _Frame) -> Selection:
-    most = frame.room - (frame.talk - frame.marks.low)
-    near = int(frame.numbers.near_share * frame.marks.low)
+    low = frame.talk if _for_a_new_task(frame) else frame.marks.low
+    most = frame.room - (frame.talk - low)
+    near = int(frame.numbers.near_share * low)
     layout = _laid_out(frame, near, most)
     spare = most - frame.tokens(layout.shown)
-    if spare > 0:  # too little is worth telling: what is left shows more turns whole
+    # Where too little is worth telling, what is left shows more turns whole; often it is less than a turn.
+    if spare > 0 and len(_tail(frame, near + spare)) > len(_tail(frame, near)):
         layout = _laid_out(frame, near + spare, most)
     made = _selection(frame, layout.shown, layout.held)
     scores = _scores(frame.history, layout.digest)
-    return replace(made, scores=scores, metrics={"marginal_value": layout.digest.cut})
+    return replace(made, scores=scores, metrics={"refocused": 1.0, "marginal_value": layout.digest.cut})
+
+
+def _for_a_new_task(frame: _Frame) -> bool:
+    """Is it the first window for a task? Then it answers one question, and holds nothing back."""
+    return words_asked(frame.history, frame.scene.task, frame.scene.held)[1]
 
 
 def _laid_out(frame: _Frame, near: int, most: int) -> _Layout:
@@ -154,6 +197,7 @@ def _laid_out(frame: _Frame, near: int, most: int) -> _Layout:
     if asked is not None:
         with_it = {**shown, asked: history.chunk(asked)}
         shown = with_it if frame.tokens(with_it) <= frame.numbers.asked_share * frame.room else shown
+    shown = _with_relevant(frame, shown, most)
     old = [turn for turn in frame.turns(_reach(frame, first)) if turn < first and turn not in shown]
     if not old:
         return _Layout(shown=shown, held=_held(frame, first, shown, None, ()))
@@ -161,6 +205,21 @@ def _laid_out(frame: _Frame, near: int, most: int) -> _Layout:
     note, digest = _noted(frame, shown, old, place, most)
     held = _held(frame, first, shown, note, digest.chosen)
     return _Layout(shown={**shown, place: note} if note else shown, held=held, digest=digest)
+
+
+def _with_relevant(frame: _Frame, shown: dict[int, Chunk], most: int) -> dict[int, Chunk]:
+    """The same turns and those that have to do with what the window is for, within their share."""
+    scene, numbers = frame.scene, frame.numbers
+    wanted = scene.relevant or still_wanted(frame.history, scene.held, scene.task)
+    if not wanted:
+        return shown
+    _, given = words_asked(frame.history, scene.task)
+    share = numbers.task_share if given else numbers.asked_for_share
+    room = min(int(share * most), most - frame.tokens(shown))
+    found = taken(Outside(history=frame.history, shown={**shown, **frame.fixed}), wanted, room)
+    while found and frame.tokens({**shown, **found}) > most:  # notes of ours between them are too much
+        found.popitem()
+    return {**shown, **found}
 
 
 def _tail(frame: _Frame, most: int) -> dict[int, Chunk]:
@@ -180,11 +239,10 @@ def _tail(frame: _Frame, most: int) -> dict[int, Chunk]:
 
 def _asked(frame: _Frame, first: int) -> int | None:
     """The turn of the user's newest words, where it lies before the newest turns."""
-    history = frame.history
-    for turn in (frame.opened, *frame.turns(0)):
-        if history.entries[history.span(turn)[0]].role == "user":
-            return turn if turn < first else None
-    return None
+    history, asked = frame.history, frame.history.asked(frame.opened)
+    while asked is not None and asked < first and (asked in frame.fixed or not history.chunk(asked).messages):
+        asked = history.asked(asked - 1)
+    return asked if asked is not None and asked < first else None
 
 
 def _reach(frame: _Frame, first: int) -> int:
@@ -213,7 +271,9 @@ def _noted(
     def back(seq: int) -> float:
         return (end - history.sums[seq + 1]) / max(1, frame.talk)
 
-    digest = choose(found, room, known, worth=frame.numbers.worth, back=back)
+    used = frozenset(name for turn in frame.turns(min(old)) for name in history.remembered(turn, reader.used))
+    beside = Beside(back=back, used=used, gists=int(frame.numbers.gist_share * frame.talk))
+    digest = choose(found, room, known, worth=frame.numbers.worth, beside=beside)
     chosen = list(digest.chosen)
     while chosen:
         note = history.folded(place, note_text(chosen), first=min(each.seq for each in chosen))
@@ -250,6 +310,13 @@ class _Reader:
             messages = enumerate(history.read(first, last + 1), first)
         return tuple(each for seq, message in messages for each in snippets(message, seq, self._count))
 
+    def used(self, history: History, turn: int) -> frozenset[str]:
+        """The names the model wrote into its calls."""
+        first, last = history.span(turn)
+        parts = (part for message in history.read(first, last + 1) for part in message.parts)
+        calls = (part.arguments for part in parts if isinstance(part, ToolCall))
+        return frozenset(name for arguments in calls for name in names_in(arguments))
+
     def names(self, history: History, turn: int) -> frozenset[str]:
         """The names a turn tells with what stands beside them; a call's arguments are bare."""
         return frozenset(name for each in history.remembered(turn, self.read) for name in each.names)
@@ -268,28 +335,40 @@ def _held(
         kept=tuple(history.span(turn)[0] for turn in sorted(shown) if turn < first),
         note=note,
         shown={seq: tuple(numbers) for seq, numbers in by_message.items()},
+        task=mark_of(frame.scene.task),
+        length=len(history.entries),
     )
 
 
 def _selection(frame: _Frame, shown: Mapping[int, Chunk], held: Held) -> Selection:
-    """The choice, with the reasons of what is told in a note."""
+    """The choice, with the reasons of what is told in a note where they are not known yet."""
     history = frame.history
     made = Selection(
         turns=tuple(sorted(shown)),
         because_in="in full: sent before, or newest" if held.first else "everything fits",
         because_out="nothing of it is worth its tokens now",
+        before={history.turn_of(each.place): each.note for each in held.brought},
+        folded={} if held.decided else _told(history, held),
         held=held,
     )
     if held.note is None:
         return made
     place = history.turn_of(held.note.first)
-    why = f"in snippets, in the note at message {held.note.first + 1:,}"
-    return replace(
-        made,
-        reasons={place: f"what {len(held.shown):,} earlier messages tell, in snippets"},
-        forms={place: held.note},
-        folded=dict.fromkeys({history.turn_of(seq) for seq in held.shown} - {place}, why),
-    )
+    why = f"what {len(held.shown):,} earlier messages tell, in snippets"
+    return replace(made, reasons={place: why}, forms={place: held.note})
+
+
+def _told(history: History, held: Held) -> dict[int, str]:
+    """By turn that is told in a note, why it needs no place of its own."""
+    told: dict[int, str] = {}
+    if held.note:
+        why = f"in snippets, in the note at message {held.note.first + 1:,}"
+        told = dict.fromkeys(map(history.turn_of, held.shown), why)
+        told.pop(history.turn_of(held.note.first), None)
+    for each in held.brought:
+        why = f"brought back before message {each.place + 1:,}, as relevant to it"
+        told |= dict.fromkeys(map(history.turn_of, each.shown), why)
+    return told
 
 
 def _scores(history: History, digest: Digest) -> dict[int, Score]:

@@ -26,6 +26,8 @@ class Selection:
     """By turn, why it needs no place of its own: the form of another turn covers it."""
     markers: Mapping[int, Chunk] = field(default_factory=dict)
     """By turn, a note in its place that says only that it is left out."""
+    before: Mapping[int, Chunk] = field(default_factory=dict)
+    """By turn, a note of ours that stands before it; the turns themselves are among `turns` or fixed."""
     arcs: Mapping[int, str] = field(default_factory=dict)
     """By turn, how the conversation got here, where its form or its marker begins with that."""
     scores: Mapping[int, Score] = field(default_factory=dict)

@@ -3,7 +3,8 @@
 The API says so in its errors: "tool_use ids were found without tool_result blocks immediately after",
 "each tool_result block must have a corresponding tool_use block in the previous message", "tool_result
 blocks must come first", "text content blocks must be non-empty", "first message must use the user role",
-"a maximum of 4 blocks with cache_control may be provided".
+"a maximum of 4 blocks with cache_control may be provided", "cache_control cannot be set for empty text
+blocks"; and its reference: thinking blocks cannot be marked, longer-lived markers come first.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from types import MappingProxyType
 
 from foveal.wire.judge import common
 from foveal.wire.judge.common import JSON, Rule, blocks
-from foveal.wire.markers import marked_blocks
+from foveal.wire.markers import MARKER, bears, marked_blocks
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
@@ -105,9 +106,22 @@ def arguments_not_object(request: JSON) -> bool:
     return any(not isinstance(call.get("input"), dict) for call in _calls(request))
 
 
+def _marked(request: JSON) -> list[JSON]:
+    parts = (request.get("tools"), request.get("system"), messages_of(request))
+    return [block for part in parts for block in marked_blocks(part)]
+
+
 def too_many_markers(request: JSON) -> bool:
-    marked = (request.get("tools"), request.get("system"), messages_of(request))
-    return sum(1 for value in marked for _ in marked_blocks(value)) > _MOST_MARKERS
+    return len(_marked(request)) > _MOST_MARKERS
+
+
+def misplaced_marker(request: JSON) -> bool:
+    return not all(map(bears, _marked(request)))
+
+
+def short_marker_first(request: JSON) -> bool:
+    kept = [isinstance(mark := block[MARKER], dict) and mark.get("ttl") == "1h" for block in _marked(request)]
+    return kept != sorted(kept, reverse=True)
 
 
 def ends_with_assistant(request: JSON) -> bool:
@@ -134,6 +148,8 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             bad_call_id,
             arguments_not_object,
             too_many_markers,
+            misplaced_marker,
+            short_marker_first,
             ends_with_assistant,
         )
     }

@@ -1,0 +1,116 @@
+"""What a window that holds still costs and tells: what is new, with every decision there is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foveal import Foveal, Session
+from foveal.pipeline.explain import merged
+from foveal.session import holding
+from foveal.session.ledger import Ledger
+from foveal.window import Window
+
+BUDGET = 3_000
+
+
+def turn(number: int) -> list[dict[str, Any]]:
+    """A call and a long answer with an id in it, after a question now and then."""
+    call = {"id": f"c{number}", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}
+    answer = f"The order has the id ORD{number:04} and was paid.\n" + "Nothing else is known. " * 10
+    question = [{"role": "user", "content": f"What about order number {number}?"}]
+    return [
+        *(question if number % 7 == 0 else []),
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": f"c{number}", "content": answer},
+    ]
+
+
+def steps(session: Session, turns: range) -> list[Window]:
+    """One window for each new turn."""
+    windows = []
+    for number in turns:
+        session.extend(turn(number))
+        windows.append(session.build(budget=BUDGET, preset="foveal"))
+    return windows
+
+
+def held(windows: list[Window]) -> list[int]:
+    """The numbers of the builds that held still."""
+    return [at for at, window in enumerate(windows, 1) if "layout" not in window.manifest.record]
+
+
+def told(session: Session, build: int) -> list[tuple[int, int, str, str]]:
+    decisions = merged(session.manifest(build).decisions)
+    return [(each.first, each.last, each.verdict, each.because) for each in decisions]
+
+
+def as_told(window: Window) -> list[tuple[int, int, str, str]]:
+    return [(each.first, each.last, each.verdict, each.because) for each in merged(window.manifest.decisions)]
+
+
+def test_a_stored_build_tells_what_its_window_told(session: Session) -> None:
+    windows = steps(session, range(60))
+    assert held(windows)
+    assert all(told(session, at) == as_told(window) for at, window in enumerate(windows, 1))
+
+
+def test_every_message_has_one_decision_where_a_window_holds_still(session: Session) -> None:
+    for window in steps(session, range(60)):
+        decisions = window.manifest.decisions
+        places = [seq for each in decisions for seq in range(each.first, each.last + 1)]
+        assert places == list(range(len(places)))
+
+
+def test_a_window_that_holds_still_adds_up(session: Session) -> None:
+    for window in steps(session, range(60)):
+        manifest = window.manifest
+        said = sum(manifest.parts.get(part, 0) for part in ("history", "open turn", "pinned", "system"))
+        assert sum(each.tokens for each in manifest.kept) == said
+
+
+def test_the_record_of_a_build_that_holds_still_does_not_repeat_the_past(session: Session) -> None:
+    windows = steps(session, range(120))
+    sizes = [len(each.manifest) for each in session._core.store.builds(session._core.id, limit=200)][::-1]
+    late = [sizes[at - 1] for at in held(windows) if at > 60]
+    assert late
+    assert max(late) < 1.3 * min(late)
+
+
+def test_after_a_restart_the_same_is_told(tmp_path: Path) -> None:
+    with Foveal(tmp_path / "f.db") as fov:
+        before = steps(fov.session("s"), range(41))[-1]
+    with Foveal(tmp_path / "f.db") as fov:
+        again = fov.session("s").build(budget=BUDGET, preset="foveal")
+        assert as_told(again) == as_told(before) == told(fov.session("s"), 42)
+    assert "layout" not in again.manifest.record
+
+
+def test_a_layout_is_found_however_long_it_was_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(holding, "LOOKED_AT", 1)
+    with Foveal(tmp_path / "f.db") as fov:
+        before = steps(fov.session("s"), range(41))
+    with Foveal(tmp_path / "f.db") as fov:
+        after = fov.session("s").build(budget=BUDGET, preset="foveal")
+    assert 41 in held(before)
+    assert after.pieces == before[-1].pieces
+
+
+def test_a_bill_in_the_record_that_others_go_on_from_changes_nothing_they_tell(session: Session) -> None:
+    windows = steps(session, range(60))
+    maker = max(set(range(1, held(windows)[-1])) - set(held(windows)))
+    session.billed(1_000, build=maker)
+    assert told(session, held(windows)[-1]) == as_told(windows[held(windows)[-1] - 1])
+
+
+def test_a_refocus_reads_no_further_back_than_it_reaches(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session.extend([message for number in range(1, 300) for message in turn(7 * number + 1)])
+    read: list[int] = []
+    whole = Ledger.read
+    monkeypatch.setattr(Ledger, "read", lambda self, *span: read.append(span[0]) or whole(self, *span))
+    session.build(budget=1_000, preset="foveal")
+    assert min(read) > 300
