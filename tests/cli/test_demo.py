@@ -47,6 +47,19 @@ def test_it_is_shown_in_80_columns_with_nothing_stored(desk: Desk) -> None:
     assert not desk.store.exists()
 
 
+def test_the_reasons_fit_on_one_screen(desk: Desk) -> None:
+    told = desk.foveal("demo").out
+    reasons = told[told.index("What is in it, and why") : told.index("requests cost")]
+    assert "in snippets" in reasons
+    assert len(reasons.splitlines()) <= 24
+
+
+def test_what_is_told_in_short_looks_different_from_what_is_kept(desk: Desk) -> None:
+    _, session, _, _, window, *_ = desk.foveal("demo").out.partition("the session:")[2].splitlines()
+    assert session.count("+") > session.count("#") > 0
+    assert window.count("#") > window.count("+") > 0
+
+
 def test_its_numbers_come_as_json(desk: Desk) -> None:
     numbers = desk.foveal("demo", "--json").json
     assert numbers["refused"] == numbers["over"] == 0

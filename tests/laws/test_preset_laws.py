@@ -75,6 +75,11 @@ def test_every_preset_keeps_the_laws(preset: str, format: Format, data: st.DataO
     assert kept == window.tokens - sum(window.manifest.parts.get(p, 0) for p in ("framing", "tools", "notes"))
 
 
+def unmarked(window: Window) -> dict[str, Any]:
+    """Cache markers aside: a session does not read what it leaves out, so it cannot move theirs."""
+    return wire.without_markers({"messages": window.messages})
+
+
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("preset", TIMELESS)
 @FEWER
@@ -92,7 +97,7 @@ def test_a_session_gives_the_window_that_fit_gives_under_presets_without_a_clock
                 built = session.build(budget=budget, format=format, task="read_file", now=0.0)
             except (BudgetError, InputError):
                 built = None
-            assert (built and built.messages) == (expected and expected.messages)
+            assert (built and unmarked(built)) == (expected and unmarked(expected))
             assert (built and built.tokens) == (expected and expected.tokens)
 
 

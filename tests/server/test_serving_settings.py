@@ -84,6 +84,8 @@ def test_the_demo_has_a_session_to_show_and_touches_nothing_else(tmp_path: Path)
         (session,) = demo.get("/sessions")
         assert session["name"] == "demo"
         assert len(demo.get("/sessions/demo/builds")["builds"]) > 5
+        managed = demo.get("/sessions/demo/stats")["costs"]["managed"]
+        assert managed["cached"] > managed["tokens"] / 2  # one window after another, as an agent asks
     assert not demo.store.exists()
 
 

@@ -12,7 +12,7 @@ from foveal.cli import demo_session, output
 from foveal.cli.rehearsal import BUDGET, QUERY, Rehearsal, rehearse
 from foveal.cli.shell import Json
 from foveal.config import coloured
-from foveal.pipeline.explain import merged
+from foveal.pipeline.explain import Look, lines
 from foveal.window import Decision, Manifest
 
 if TYPE_CHECKING:
@@ -24,11 +24,23 @@ LOOKS = {
     "system": ("█", "blue"),
     "pinned": ("█", "magenta"),
     "kept": ("█", "green"),
+    "in short": ("▒", "green"),
     "open turn": ("█", "yellow"),
     "left out": ("░", "bright_black"),
     "free": ("·", "bright_black"),
 }
-PLAIN = {"system": "S", "pinned": "P", "kept": "#", "open turn": "O", "left out": "-", "free": "."}
+PLAIN = {
+    "system": "S",
+    "pinned": "P",
+    "kept": "#",
+    "in short": "+",
+    "open turn": "O",
+    "left out": "-",
+    "free": ".",
+}
+SPREAD = ("left out", "in short", "kept")
+"""What covers most of a session; where two share a cell, the latter shows."""
+SHADES: dict[Look, str] = {"title": "dim", "kept": "green", "left out": "bright_black"}
 NEXT = (
     ("foveal import chat.jsonl", "store a conversation, from any provider or agent"),
     ("foveal build --budget 8000", "the window of it that fits"),
@@ -92,15 +104,9 @@ def _managed(console: Console, found: Rehearsal) -> None:
 
 def _reasons(console: Console, found: Rehearsal) -> None:
     _title(console, "3", "What is in it, and why")
-    console.print(f"[dim]{'messages':>9}  {'tokens':>8}  because[/]")
-    for decision in merged(found.window.manifest.decisions):
-        first, last = decision.first + 1, decision.last + 1
-        place = f"{first}" if first == last else f"{first}–{last}"
-        why = decision.because if decision.verdict == "kept" else f"left out: {decision.because}"
-        head = f"{place:>9}  {decision.tokens:>8,}  "
-        style = LOOKS[_look(decision)][1]
-        for at, line in enumerate(wrap(why, WIDTH - len(head))):
-            console.print((head if at == 0 else " " * len(head)) + line, style=style, markup=False)
+    for line in lines(found.window.manifest, width=WIDTH):
+        if line.look:  # the table alone
+            console.print(line.text, style=SHADES[line.look], markup=False)
 
 
 def _savings(console: Console, found: Rehearsal) -> None:
@@ -156,12 +162,10 @@ def _session_cells(manifest: Manifest, sizes: Sequence[int]) -> list[str]:
     for look, size in zip(looks, sizes, strict=True):
         start, end = end, end + size
         for cell in range(int(start * scale), min(WIDTH, int(end * scale) + 1)):
-            if look == "kept":
-                cells[cell] = look
-            elif look != "left out":  # too small to see: the next cell that is free
-                cells[next(at for at in (*range(cell, WIDTH), cell) if cells[at] in ("left out", "kept"))] = (
-                    look
-                )
+            if look not in SPREAD:  # too small to see: the next cell that is free
+                cells[next((at for at in range(cell, WIDTH) if cells[at] in SPREAD), cell)] = look
+            elif cells[cell] in SPREAD:
+                cells[cell] = max(cells[cell], look, key=SPREAD.index)
     return cells
 
 
@@ -173,16 +177,17 @@ def _looks(decision: Decision) -> Iterator[str]:
 def _look(decision: Decision) -> str:
     if decision.verdict == "left out":
         return "left out"
-    return {"system prompt": "system", "pinned": "pinned", "open turn": "open turn"}.get(
-        decision.because, "kept"
-    )
+    named = {"system prompt": "system", "pinned": "pinned", "open turn": "open turn"}
+    return named.get(decision.because, "kept" if decision.detail == "full" else "in short")
 
 
 def _window_cells(manifest: Manifest) -> list[str]:
     """The window in token space, and the room that is left."""
+    short = sum(each.tokens for each in manifest.decisions if _look(each) == "in short")
     parts = {
         "system": manifest.parts.get("system", 0),
         "pinned": manifest.parts.get("pinned", 0),
+        "in short": short,
         "kept": 0,
         "open turn": manifest.parts.get("open turn", 0),
         "free": manifest.budget - manifest.tokens,

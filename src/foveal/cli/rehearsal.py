@@ -63,7 +63,7 @@ def rehearse(budget: int = BUDGET) -> Rehearsal:
     with Foveal(":memory:") as fov:
         session = fov.session("login-service", model=demo_session.MODEL)
         started = time.perf_counter()
-        windows = _managed(session, history, asked, budget)
+        windows = play(session, history, asked, budget)
         seconds = time.perf_counter() - started
         hits = tuple(_to_the_first_outside(windows[-1], session.search(QUERY)))
         original = session.recall(hits[-1].handle)
@@ -87,7 +87,7 @@ def rehearse(budget: int = BUDGET) -> Rehearsal:
     )
 
 
-def _managed(
+def play(
     session: Session, history: Sequence[dict[str, Any]], asked: Sequence[int], budget: int
 ) -> list[Window]:
     """A window for every request; the rule the user gave at the start is pinned."""

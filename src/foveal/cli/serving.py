@@ -10,15 +10,14 @@ from typing import Annotated
 
 import typer
 
+from foveal import wire
 from foveal.cli import demo_session, output
+from foveal.cli.rehearsal import BUDGET, play
 from foveal.cli.shell import shell_of
 from foveal.config import Loaded
 from foveal.errors import ConfigError
 from foveal.session import Foveal
-
-STEP = 40
-"""Messages between two builds of the demo."""
-BUDGET = 16_000
+from foveal.session.requests import calls
 
 
 def serve(
@@ -66,12 +65,11 @@ def _serve(loaded: Loaded, options: dict[str, str | int | None], *, browser: boo
 
 
 def _demo(loaded: Loaded, store: Path) -> Loaded:
-    """The session of `foveal demo` in a store of its own, with a window built now and then."""
+    """The session of `foveal demo` in a store of its own, with a window built for every request."""
     output.note("making the demo session …")
-    messages = list(demo_session.messages())
+    history = list(demo_session.messages())
+    asked = calls(wire.load(history, format="openai").messages)
     with Foveal(store) as fov:
         session = fov.session("demo", model=demo_session.MODEL, preset="foveal")
-        for start in range(0, len(messages), STEP):
-            session.extend(messages[start : start + STEP])
-            session.build(budget=BUDGET)
+        play(session, history, asked, BUDGET)
     return replace(loaded, settings=replace(loaded.settings, store=str(store), tenant="default"))

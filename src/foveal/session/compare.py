@@ -21,6 +21,7 @@ from foveal.model import Chunk, Conversation, Entry, Format
 from foveal.pipeline import fit as pipeline
 from foveal.pipeline.history import History
 from foveal.pipeline.plan.marks import Rates
+from foveal.pipeline.values import Held
 from foveal.presets import PRESETS, Preset, find
 from foveal.session.costs import alike, dollars, predicted, repeated
 from foveal.session.stateless import history_of
@@ -48,7 +49,8 @@ class Compared:
     """The same with a prompt cache that holds the window before: `cached` tokens at the price for reading
     it, the others at the price for writing to it where there is one."""
     milliseconds: float
-    """To build the window from nothing but the counts of its messages: the first build of a process."""
+    """To build the window from nothing but the counts of its messages and, where a session's preset holds
+    still, the layout of the window before: the first build of a process."""
     invalid: int
     """Rules of the provider that the window breaks; always 0."""
 
@@ -172,7 +174,7 @@ def compared(case: Case, presets: Sequence[Preset]) -> Comparison:
 def _row(case: Case, preset: Preset) -> Compared:
     before = _before(case, preset)
     started = time.perf_counter()
-    made = _made(case, preset, len(case.entries))
+    made = _made(case, preset, len(case.entries), held=before.held if before else None)
     seconds = time.perf_counter() - started
     window, prices = made.window, case.prices
     kept = [e for d in window.manifest.kept for e in case.entries[d.first : d.last + 1]]
@@ -195,17 +197,20 @@ class _Made:
     window: Window
     chunks: Sequence[Chunk]
     history: History
+    held: Held | None
+    """The layout that a session's next window begins with; `fit` knows of no window before."""
 
 
-def _made(case: Case, preset: Preset, stop: int) -> _Made:
-    """The window of the first messages, as one that never saw the history would build it."""
+def _made(case: Case, preset: Preset, stop: int, *, held: Held | None = None) -> _Made:
+    """The window of the first messages, as one that saw nothing of the history but the layout before."""
     history = case.fresh()
     history.extend(case.entries[:stop])
     order = case.aim.order(preset, budget=case.budget, tools=case.given.tools, task=case.task, now=case.now)
-    order = replace(order, rates=case.rates(preset))
+    order = replace(order, rates=case.rates(preset), held=held)
     fitted = pipeline.fit(history, order)
     window = case.aim.window(fitted, case.given, entries=history.entries, fetch=_no_recall)
-    return _Made(window=window, chunks=fitted.chunks, history=history)
+    layout = fitted.held if order.rates else None
+    return _Made(window=window, chunks=fitted.chunks, history=history, held=layout)
 
 
 def _no_recall(handle: str) -> NoReturn:
