@@ -182,7 +182,13 @@ Subscriber = Callable[[Event], Awaitable[None] | None]
 
 def payload(event: Event) -> dict[str, object]:
     """The event's fields as plain data, for a log or a wire."""
-    return dict(event.payload) if isinstance(event, Reported) else asdict(event)
+    match event:
+        case Reported():
+            return dict(event.payload)
+        case HistoryRepaired():
+            return asdict(event)
+        case _:
+            return {field: getattr(event, field) for field in event.__slots__}
 
 
 class Bus:

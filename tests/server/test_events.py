@@ -151,6 +151,31 @@ def test_who_is_slow_hears_everything_from_the_log(monkeypatch: Any) -> None:
     assert asyncio.run(heard()) == [f"id: {number}" for number in range(1, 22)]
 
 
+def test_who_falls_behind_after_what_is_in_no_log_hears_nothing_twice(monkeypatch: Any) -> None:
+    monkeypatch.setattr(feeds, "HELD", 4)
+
+    async def heard() -> bytes:
+        with Foveal(":memory:") as fov:
+            feed, session = Feed(fov, asyncio.get_running_loop()), fov.session("a")
+            stream = feed.listen(None, "")
+            assert await anext(stream) == feeds.OPENING
+            feed.announce("session.created", "b", {})
+            found = await anext(stream)  # from now on it hears what the ring gets
+            session.add("user", "0")
+            await asyncio.sleep(0.1)
+            feed.announce("session.created", "c", {})
+            await asyncio.sleep(0.1)
+            found += await anext(stream)
+            for number in range(1, 8):  # nobody takes them meanwhile
+                session.add("user", str(number))
+                await asyncio.sleep(0.05)
+            while b"id: 8\n" not in found:
+                found += await anext(stream)
+            return found
+
+    assert asyncio.run(heard()).count(b"id: 1\n") == 1
+
+
 def test_who_read_ahead_of_the_others_and_comes_back_is_not_reset(monkeypatch: Any) -> None:
     monkeypatch.setattr(feeds, "SOON", 60.0)  # those who are there hear nothing more for a while
 

@@ -43,6 +43,9 @@ FAULTS = {
     "a budget nothing fits into": ("POST", "/sessions/one/build", {"budget": 1}, (422, "budget", "")),
     "a preset that is not there": ("POST", "/sessions/one/build", {"preset": "nope"}, (422, "config", "")),
     "messages that are none": ("POST", "/fit", {"messages": [{"x": 1}]}, (422, "input", "")),
+    "a folder that cannot be named": (
+        "POST", "/sessions/one/build", {"workspace": "/tmp/\0"}, (422, "input", "workspace"),
+    ),
     "too many chunks": ("GET", "/sessions/one/builds/1/chunks?last=500", None, (422, "input", "last")),
     "neither text nor messages": ("POST", "/count", {}, (422, "input", "text")),
 }  # fmt: skip

@@ -73,6 +73,14 @@ def test_many_are_stored_and_a_history_is_synced(service: Served) -> None:
     assert (found["messages"], found["stored"], found["ids"]) == (7, 1, ["m7"])
 
 
+@pytest.mark.parametrize(
+    ("verb", "body"), [("messages", {"role": "user", "text": " "}), ("tasks", {"name": " "})]
+)
+def test_no_session_is_made_for_what_is_refused(service: Served, verb: str, body: Any) -> None:
+    assert service.client.post(f"{API}/sessions/unmade/{verb}", json=body).status_code == 422
+    assert service.client.get(f"{API}/sessions/unmade").status_code == 404
+
+
 def test_of_messages_that_cannot_be_read_none_is_stored(service: Served) -> None:
     broken = {"messages": [SAID[0], {"role": "nobody", "content": "x"}]}
     assert service.client.post(f"{API}/sessions/none/messages/import", json=broken).status_code == 422
@@ -274,6 +282,14 @@ def test_the_server_tells_of_itself(service: Served) -> None:
     assert service.client.get("/ready").json()["status"] == "ready"
     assert 'foveal_requests_total{method="GET",route="/health"' in service.client.get("/metrics").text
     assert "/static/docs.js" in service.client.get("/docs").text
+
+
+def test_methods_that_nobody_has_are_counted_as_one(service: Served) -> None:
+    for method in ("PLUGH", "XYZZY"):
+        assert service.client.request(method, "/health").status_code == 405
+    numbers = service.client.get("/metrics").text
+    assert 'foveal_requests_total{method="any",route="/health",status="405"} 2' in numbers
+    assert "XYZZY" not in numbers
 
 
 VERBS = {

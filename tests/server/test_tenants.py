@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import random
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -65,6 +67,20 @@ def cross_reads(folder: Path, operations: int) -> list[str]:
 
 def test_of_a_thousand_mixed_operations_none_reads_across(tmp_path: Path) -> None:
     assert cross_reads(tmp_path, 1_000) == []
+
+
+def test_a_store_that_is_held_up_holds_up_nobody_who_needs_none(tmp_path: Path) -> None:
+    (tmp_path / "foveal.toml").write_text(SETTINGS, encoding="utf-8")
+    tokens = {f"{name.upper()}_TOKEN": token for name, token in TOKENS.items()}
+    with served(tmp_path, **tokens) as service, ThreadPoolExecutor() as pool:
+        with closing(sqlite3.connect(service.store)) as other:
+            other.execute("BEGIN IMMEDIATE")  # the place of a tenant who is new cannot be made meanwhile
+            headers = {"authorization": f"Bearer {TOKENS['globex']}"}
+            asked = pool.submit(httpx.get, f"{service.address}{API}/sessions", headers=headers, timeout=30)
+            with pytest.raises(TimeoutError):
+                asked.result(timeout=0.5)
+            assert httpx.get(f"{service.address}/health", timeout=3).status_code == 200
+        assert asked.result().status_code == 200
 
 
 @pytest.mark.soak

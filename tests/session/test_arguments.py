@@ -26,6 +26,17 @@ def test_restore_takes_an_id_or_nothing(session: Session, id: Any) -> None:
     assert session.restore(None) == ()
 
 
+def test_a_number_that_no_store_could_hold_is_refused(session: Session) -> None:
+    session.add("user", "hello")
+    with pytest.raises(InputError, match="`budget` is above"):
+        session.build(budget=10**20)
+    with pytest.raises(InputError, match="`limit` is above"):
+        session.search("hello", limit=10**20)
+    with pytest.raises(InputError, match="`build` is above"):
+        session.manifest(10**20)
+    assert session.build(budget=2**53 - 1).tokens > 0
+
+
 @pytest.mark.parametrize("now", NO_MOMENT)
 def test_now_must_be_a_moment_that_a_calendar_has(session: Session, now: Any) -> None:
     session.add("user", "The login was fixed yesterday.")

@@ -37,6 +37,12 @@ def test_the_workspace_is_offered_with_what_the_conversation_names(session: Sess
     }
 
 
+@pytest.mark.parametrize("name", ["absent", "a\0b"])
+def test_a_workspace_that_is_no_folder_is_refused(session: Session, root: Path, name: str) -> None:
+    with pytest.raises(InputError, match="is not a folder"):
+        brought(session, root / name)
+
+
 def test_no_memory_restates_what_the_document_of_a_workspace_says(
     fov: Foveal, session: Session, root: Path
 ) -> None:

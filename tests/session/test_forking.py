@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from foveal import Foveal, InputError, NotFoundError, Session
@@ -64,6 +66,15 @@ def test_a_name_that_is_taken_is_refused_and_nothing_is_made() -> None:
         with pytest.raises(InputError, match="there is a session 'first' already"):
             fov.fork("first", "first")
         assert len(fov.sessions()) == 1
+
+
+@pytest.mark.parametrize("given", [{"new": " "}, {"new": "b", "messages": -1}, {"new": "b", "messages": "2"}])
+def test_what_makes_no_sense_is_refused_and_nothing_is_made(given: Any) -> None:
+    with Foveal(":memory:") as fov:
+        fov.session("a").add("user", "hello")
+        with pytest.raises(InputError):
+            fov.fork("a", **given)
+        assert [record.name for record in fov.sessions()] == ["a"]
 
 
 def test_a_session_that_is_not_there_is_neither_opened_nor_forked() -> None:

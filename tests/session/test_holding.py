@@ -98,6 +98,28 @@ def test_a_layout_is_found_however_long_it_was_held(tmp_path: Path, monkeypatch:
     assert after.pieces == before[-1].pieces
 
 
+def test_a_layout_that_was_cut_in_other_ways_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Foveal(tmp_path / "f.db") as fov:
+        steps(fov.session("s"), range(41))
+    monkeypatch.setattr(holding, "snippets", lambda *_: ())
+    with Foveal(tmp_path / "f.db") as fov:
+        after = fov.session("s").build(budget=BUDGET, preset="foveal")
+    assert "layout" in after.manifest.record
+
+
+def test_windows_of_other_presets_do_not_say_how_far_a_layout_was_sent(tmp_path: Path) -> None:
+    asked = [{"role": "user", "content": "Was the order with the id ORD0003 paid?"}]
+    with Foveal(tmp_path / "f.db") as fov:
+        steps(fov.session("s"), range(41))
+        fov.session("s").extend(asked)
+        fov.session("s").build(budget=BUDGET, preset="recent")
+    with Foveal(tmp_path / "f.db") as fov:
+        after = fov.session("s").build(budget=BUDGET, preset="foveal")
+    assert after.manifest.parts["retrieved"]
+
+
 def test_a_bill_in_the_record_that_others_go_on_from_changes_nothing_they_tell(session: Session) -> None:
     windows = steps(session, range(60))
     maker = max(set(range(1, held(windows)[-1])) - set(held(windows)))

@@ -37,6 +37,11 @@ def test_pruning_leaves_the_best_that_fit_and_archives_the_rest(session: Session
     assert [entry.id for entry in session.archive()] == list(removal.ids)
 
 
+def test_too_few_tokens_are_refused_by_the_name_they_were_given(session: Session) -> None:
+    with pytest.raises(BudgetError, match="raise `max_tokens` to"):
+        session.prune(max_tokens=1)
+
+
 def test_what_was_pruned_comes_back_with_restore(session: Session) -> None:
     before = contents(session)
     session.prune(max_tokens=100)

@@ -49,7 +49,7 @@ def _table(found: Replayed) -> Iterator[str]:
     reader = f" for {found.model}" if found.model else ""
     yield f"budget {found.budget:,}, counted with {found.counter}{reader}"
     yield ""
-    head = ["", "tokens", "largest", "cost", "cached", "facts", "over", "invalid", "refused", "ms a call"]
+    head = ["", "tokens", "largest", "cost", "cached", "facts", "over", "invalid", "refused", "ms"]
     runs = [run for run in (found.whole, found.recorded, found.run) if run]
     table = [head, *(_row(run) for run in runs)]
     used = [at for at in range(len(head)) if any(row[at] for row in table[1:])]
@@ -92,3 +92,4 @@ def _notes(found: Replayed) -> Iterator[str]:
         yield "No prices: " + (f"none are known for `{found.model}`." if found.model else "name a --model.")
     else:
         yield "Cost is that of the input, with what is cached at the price for reading it."
+    yield "Ms: milliseconds for a call, to take in what is new and build the window."

@@ -150,6 +150,10 @@ class History:
                 return self._asked[at]
         return None
 
+    def begun(self) -> int | None:
+        """The first turn that begins with the user's words and can be in a window."""
+        return next((turn for turn in self._asked if turn not in self._absent), None)
+
     def absences(self, start: int, stop: int) -> Iterator[tuple[int, int, str]]:
         """The absent turns from `start` up to `stop`, as runs: first, one past the last, why."""
         if self._absent and not self._absences:

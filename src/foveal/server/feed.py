@@ -97,7 +97,7 @@ class Feed:
                     if data := _joined(news, session):
                         yield data
                 async for news in self._live(at, since):
-                    at = max(at, news[-1].number) if news else at
+                    at = max([at, *(each.number for each in news)])
                     data = _joined(news, session)
                     if data or not news:
                         yield data or BEAT

@@ -14,6 +14,7 @@ from foveal.server.places import Places
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS = (0.005, 0.025, 0.1, 0.5, 2.5, 10.0)
 """Seconds."""
+_NOT_ALLOWED = 405
 
 
 class Metrics:
@@ -42,8 +43,10 @@ class Metrics:
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "other")
         place = next((at for at, most in enumerate(BUCKETS) if seconds <= most), len(BUCKETS))
+        # Whoever asks makes up methods: one that a route has not is not counted by its name.
+        method = scope["method"] if route != "other" and status != _NOT_ALLOWED else "any"
         with self._lock:
-            self._requests[scope["method"] if route != "other" else "any", route, status] += 1
+            self._requests[method, route, status] += 1
             self._buckets[place] += 1
             self._seconds += seconds
 

@@ -48,6 +48,7 @@ class Place:
         self.feed = Feed(self.fov, loop)
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._lock = threading.Lock()
+        self._making = threading.Lock()
 
     def warm(self) -> None:
         """Read the vocabulary and the table of words now: while they are read, everybody else waits."""
@@ -89,9 +90,10 @@ class Place:
         return self._hold(name, self.fov.session(name, model=model, preset=preset))
 
     def _made(self, name: str) -> None:
-        if all(record.name != name for record in self.fov.sessions()):
-            self.fov.session(name)
-            self.feed.announce("session.created", name, {"session": name})
+        with self._making:
+            if all(record.name != name for record in self.fov.sessions()):
+                self.fov.session(name)
+                self.feed.announce("session.created", name, {"session": name})
 
     def _hold(self, name: str, session: Session) -> Session:
         with self._lock:
@@ -103,11 +105,12 @@ class Place:
 
     def create(self, name: str, make: Callable[[], object]) -> SessionRecord:
         """Make a session that is not there yet."""
-        if any(record.name == name for record in self.fov.sessions()):
-            raise Problem(
-                "conflict", f"there is a session {name!r} already", "give it another name", field="name"
-            )
-        make()
+        with self._making:
+            if any(record.name == name for record in self.fov.sessions()):
+                raise Problem(
+                    "conflict", f"there is a session {name!r} already", "give it another name", field="name"
+                )
+            make()
         self.feed.announce("session.created", name, {"session": name})
         return self.record(name)
 
@@ -158,22 +161,23 @@ class Places:
     def __init__(self, setup: Setup, loop: AbstractEventLoop) -> None:
         self._setup = setup
         self._loop = loop
-        self._open: dict[str, Place] = {}
+        self.open: dict[str, Place] = {}
+        """By tenant."""
         self._lock = threading.Lock()
 
     def of(self, tenant: str) -> Place:
-        """Opening a store takes a moment, once."""
-        found = self._open.get(tenant)
+        """Opening a store takes a moment, once; where another process holds it, until that lets go."""
+        found = self.open.get(tenant)
         if found is None:
             with self._lock:
-                found = self._open.get(tenant) or Place(tenant, self._setup, self._loop)
-                self._open[tenant] = found
+                found = self.open.get(tenant) or Place(tenant, self._setup, self._loop)
+                self.open[tenant] = found
         return found
 
     @property
     def all(self) -> tuple[Place, ...]:
-        return tuple(self._open.values())
+        return tuple(self.open.values())
 
     def close(self) -> None:
-        for place in self._open.values():
+        for place in self.open.values():
             place.fov.close()

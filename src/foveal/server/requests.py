@@ -16,6 +16,7 @@ INTEGER_MOST = 2**53 - 1
 
 Tokens = Annotated[int, Field(ge=1, le=INTEGER_MOST)]
 Name = Annotated[str, Field(min_length=1, max_length=500)]
+Folder = Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[^\x00]+$")]
 Words = Annotated[str, Field(max_length=100_000)]
 Written = Literal["json", "openai", "responses", "anthropic", "gemini"]
 Messages = list[dict[str, Any]] | dict[str, Any]
@@ -100,7 +101,7 @@ class Build(Choice):
     preset: Words = ""
     system: str | None = None
     tools: list[dict[str, Any]] | None = None
-    workspace: Name | None = None
+    workspace: Folder | None = None
     active: list[Name] = []
     format: Written = "json"
 
@@ -146,7 +147,7 @@ class NewTask(Body):
 
 
 class Context(Choice):
-    workspace: Name
+    workspace: Folder
     active: list[Name] = []
 
 

@@ -5,6 +5,7 @@ The event loop neither works nor writes: one large answer holds nobody else up.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import asdict, is_dataclass
@@ -77,7 +78,8 @@ def _plain(value: object) -> object:
 
 
 async def _place(request: Request) -> Place:
-    found: Place = request.app.state.places.of(request.scope[TENANT])
+    places, tenant = request.app.state.places, request.scope[TENANT]
+    found: Place = places.open.get(tenant) or await asyncio.to_thread(places.of, tenant)
     return found
 
 

@@ -19,6 +19,7 @@ from foveal.presets import Preset
 from foveal.session import gathering, holding, relevance
 from foveal.session.answers import Answers
 from foveal.session.books import Request
+from foveal.session.checks import at_most
 from foveal.session.compare import Case, Comparison, compared, named
 from foveal.session.core import Core, Layout
 from foveal.session.costs import priced
@@ -318,7 +319,7 @@ def _left_out(manifest: Manifest, layout: Layout | None) -> int:
 
 def built(core: Core, number: int | None) -> BuildRecord:
     """One stored build, the newest when no number is given."""
-    record = core.store.build(core.id, number)
+    record = core.store.build(core.id, number if number is None else at_most(number, "build"))
     if record is not None:
         return record
     newest = core.store.build(core.id)

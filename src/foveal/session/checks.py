@@ -8,6 +8,8 @@ from foveal import wire
 from foveal.errors import InputError
 
 T = TypeVar("T")
+MOST = 2**53 - 1
+"""The largest whole number: every reader of JSON holds it exactly, and a store takes it."""
 _END = 253_402_300_800
 """Seconds to the year 10000, where calendars end."""
 
@@ -23,7 +25,7 @@ def a_text(value: object, name: str) -> str:
 def a_count(value: object, name: str) -> int:
     """A whole number above zero."""
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-        return value
+        return at_most(value, name)
     raise InputError(f"`{name}` is {value!r}, not a whole number above 0", remedy=f"make `{name}` 1 or more")
 
 
@@ -32,6 +34,13 @@ def a_number(value: object, name: str) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
     raise InputError(f"`{name}` is {value!r}, not a whole number of 0 or more", remedy=f"correct `{name}`")
+
+
+def at_most(value: int, name: str) -> int:
+    """A whole number that a store can hold."""
+    if value <= MOST:
+        return value
+    raise InputError(f"`{name}` is above {MOST:,}", remedy=f"make `{name}` smaller")
 
 
 def a_whole_number(value: object, name: str) -> int:

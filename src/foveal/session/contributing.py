@@ -137,7 +137,8 @@ def _kept(core: Core, given: Workspace | str | Path) -> Kept:
     """The workspace as it is remembered: what was read and parsed for one build serves the next."""
     if isinstance(given, Workspace):
         return Kept(workspace=given, refused=[])
-    root, known = str(Path(given).resolve()), core.desk.workspaces
+    known = core.desk.workspaces
+    root = str(Path(given).resolve()) if Path(given).is_dir() else ""
     if root not in known:
         while len(known) >= WORKSPACES:
             known.pop(next(iter(known)), None)

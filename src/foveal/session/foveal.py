@@ -22,7 +22,7 @@ from foveal.knowledge.values import (
     Profile,
 )
 from foveal.session.answers import Library
-from foveal.session.checks import a_moment, a_text, some_words
+from foveal.session.checks import a_moment, a_name, a_number, a_text
 from foveal.session.core import Core, Desk
 from foveal.session.desk import Helpers, embedder_of, reader_of, warmer_of, worker_of, writer_of
 from foveal.session.offload import in_thread
@@ -114,7 +114,8 @@ class Foveal:
         """A new session that begins as this one, with so many of its messages, all unless said."""
         from foveal.session import forking
 
-        some_words(new, "new")
+        a_name(new, "new")
+        messages = None if messages is None else a_number(messages, "messages")
         core = Core(self._desk, self._record(name))
         return Session(self._desk, forking.fork(core, new, messages))
 

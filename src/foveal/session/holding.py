@@ -102,16 +102,18 @@ def _numbered(shown: Mapping[int, tuple[int, ...]]) -> dict[str, list[int]]:
 
 
 def _stored(core: Core, where: str, history: History, aim: Target) -> Layout | None:
-    length, known = 0, set()
+    known = set()
     for build in core.store.builds(core.id, limit=LOOKED_AT):
-        length = length or sent_length(build)
         number = since(build) or build.number
         if number in known:
             continue
-        known.add(number)
+        known.add(number)  # the first that has a layout is the newest, so it says how far that was sent
         maker = build if number == build.number else core.store.build(core.id, number)
         if maker and (found := _layout_of(maker)).get("where") == where:
-            held = replace(_read(found, history, aim), length=length)
+            try:
+                held = replace(_read(found, history, aim), length=sent_length(build))
+            except IndexError:  # another version cut the messages into fewer snippets
+                return None
             past = _decided(core, maker, held.first)
             return _layout(replace(held, decided=past, settled=held.first), maker.number)
     return None

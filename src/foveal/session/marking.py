@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from foveal import presets
-from foveal.errors import NotFoundError
+from foveal.errors import BudgetError, NotFoundError
 from foveal.events import Event, MessageMarked, Reported
 from foveal.model import Absence, Entry
 from foveal.pipeline import fit as pipeline
@@ -84,8 +84,11 @@ def prune(core: Core, max_tokens: int | None) -> Removal:
         budget = asked or int(aim.card.context * core.desk.reploid.target)
         chosen = presets.find("reploid", core.desk.numbers)
         order = aim.order(chosen, budget=budget, tools="", task="", now=time.time())
-        leaving = by_importance(pipeline.fit(history, order).manifest, history.entries)
-        return leave_out(core, leaving, events)
+        try:
+            manifest = pipeline.fit(history, order).manifest
+        except BudgetError as error:
+            raise BudgetError(error.what, remedy=error.remedy.replace("`budget`", "`max_tokens`")) from error
+        return leave_out(core, by_importance(manifest, history.entries), events)
 
 
 def summarize(core: Core, keep: int | None) -> Removal:

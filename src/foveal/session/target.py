@@ -21,6 +21,7 @@ from foveal.pipeline.history import Frame
 from foveal.pipeline.mend import Scribe
 from foveal.presets import Preset
 from foveal.session import caching
+from foveal.session.checks import at_most
 from foveal.window import Window
 
 PRIVATE = "?"
@@ -224,6 +225,8 @@ def checked_budget(budget: object) -> None:
         raise InputError(
             f"`budget` is {budget!r}, not a whole number of tokens", remedy="pass an int, as in budget=8_000"
         )
+    if isinstance(budget, int):
+        at_most(budget, "budget")
 
 
 def tools_text(tools: object) -> str:

@@ -63,6 +63,12 @@ def test_what_the_user_asked_stays_in_a_line() -> None:
     assert all(f"order number {number}?" in text(window) for number in range(20))
 
 
+def test_what_the_user_asked_first_is_told_however_long_ago_it_was() -> None:
+    task = {"role": "user", "content": "Move billing to Postgres 16 and never drop invoices_2019."}
+    window = foveal.fit([task, *talk(120)], budget=1_000, preset="foveal")
+    assert task["content"] in text(window)
+
+
 def test_what_is_told_is_a_record_and_nobody_s_words() -> None:
     note = foveal.fit(talk(20), budget=1_500, preset="foveal").messages[0]
     assert note["role"] == "user"

@@ -39,6 +39,17 @@ def note_before(window: Window, words: str = QUESTION) -> str:
     return contents[contents.index(words) - 1]
 
 
+def test_the_same_request_in_another_size_has_it_too() -> None:
+    with Foveal(":memory:") as fov:
+        session = fov.session(model="gpt-5")
+        chatter = [f"Then bed{n} and shed{n} were dug, and barrow{n} was full of leaves." for n in range(400)]
+        session.extend([{"role": "assistant", "content": text} for text in (FACT, *chatter)])
+        session.add("user", QUESTION)
+        for budget in (BUDGET, 4_000, 6_000):
+            told = [message["content"] for message in session.build(budget=budget).messages]
+            assert FACT in told
+
+
 def test_what_the_user_refers_to_comes_back_before_the_words_that_do() -> None:
     with Foveal(":memory:") as fov:
         talk(session := fov.session("s"))

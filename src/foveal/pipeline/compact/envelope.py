@@ -29,16 +29,18 @@ _TAG = re.compile(
     rf"<(/[\w:.-]{{1,60}}|(?:{_SPEAKERS}|instructions?|prompt|context|summary)[^<>\n]{{0,80}})>",
     re.IGNORECASE,
 )
+_UNSEEN = r"\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+"""What takes no place on a line: a mark behind it looks like one that begins the line."""
 _SPEAKER = re.compile(
-    rf"^((?:[^\S\n]|[>*_#\[(-])*)({_SPEAKERS})([\s*_\])]{{0,6}}(?:\([^()\n]{{0,60}}\))?[\s*_\])]{{0,6}}):",
+    rf"^((?:[^\S\n]|[{_UNSEEN}>*_#\[(-])*)({_SPEAKERS})([\s*_\])]{{0,6}}(?:\([^()\n]{{0,60}}\))?[\s*_\])]{{0,6}}):",
     re.IGNORECASE | re.MULTILINE,
 )
 _BREAKS = r"\r\v\f\x1c-\x1e\x85\u2028\u2029"
 LINE = rf"(?:^|(?<=[{_BREAKS}]))"
 """Where a line begins, for every break that a reader could see as one."""
-INDENT = rf"[^\S\n{_BREAKS}]*"
+INDENT = rf"(?:[^\S\n{_BREAKS}]|[{_UNSEEN}])*"
 _OWN = re.compile(
-    rf"{LINE}(?=[ \t\xa0]*(?:\[(?:Summary of|End of summary|recall fv-"
+    rf"{LINE}(?={INDENT}(?:\[(?:Summary of|End of summary|recall fv-"
     rf"|Key exchanges|Messages? \d|\.\.\. \d|(?:{_SPEAKERS})\b(?!\.\w))|{RECORDS}))",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -24,7 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import sqrt
 
-STEPS = 40
+STEPS = 26
 """Halvings: more than a token's share of any window."""
 
 
@@ -38,9 +38,10 @@ class MarkNumbers:
     both, recall of needed facts pays for its cost up to a low-water mark of about 0.53."""
     slack: float = 8.0
     """Turns that must fit between the marks. With fewer, holding so much back costs up to ten points of
-    recall and saves little: room is made for one turn more."""
+    recall."""
     few: float = 7.0
-    """Turns a window must hold for that; a smaller one is filled to the top."""
+    """Turns a window must hold then to make room for one turn more, and for four with twice as many; a
+    smaller one is filled to the top."""
     least: float = 0.4
     """Of the room: lower marks were never measured."""
     unpriced_high: float = 0.9
@@ -98,7 +99,8 @@ def marks(course: Course, rates: Rates, numbers: MarkNumbers = NUMBERS) -> Marks
     else:
         high, low = room, room * _low(dearer, growth / max(room, 1), numbers)
     if high - low < numbers.slack * growth:
-        spare = growth if dearer != 0.0 and numbers.few * growth <= room else 0.0
+        times = room / (numbers.few * growth)
+        spare = min(high - low, growth * times**2) if times >= 1 else 0.0
         return Marks(high=room, low=int(room - spare))
     low = max(low, high - max(course.turns, 1) * growth)  # no turn comes for which more would be free
     return Marks(high=int(high), low=int(low))

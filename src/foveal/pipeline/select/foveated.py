@@ -46,7 +46,7 @@ class FovealNumbers:
     gist_share: float = 0.2
     """Of the room: what the user said and what was decided is told in it, before all else."""
     reach: float = 8.0
-    """Rooms of tokens back: what lies further is told by nothing but what was told of it before."""
+    """Rooms of tokens back: of what lies further, only what the user asked first is told."""
     asked_for_share: float = 0.05
     """Of the room: what has to do with the user's newest words and comes back when they are new."""
     task_share: float = 1.0
@@ -176,8 +176,9 @@ def _refocused(frame: _Frame) -> Selection:
     layout = _laid_out(frame, near, most)
     spare = most - frame.tokens(layout.shown)
     # Where too little is worth telling, what is left shows more turns whole; often it is less than a turn.
-    if spare > 0 and len(_tail(frame, near + spare)) > len(_tail(frame, near)):
-        layout = _laid_out(frame, near + spare, most)
+    nearer = max(near, frame.fixed[frame.opened].tokens) + spare
+    if spare > 0 and len(_tail(frame, nearer)) > len(_tail(frame, near)):
+        layout = _laid_out(frame, nearer, most)
     made = _selection(frame, layout.shown, layout.held)
     scores = _scores(frame.history, layout.digest)
     return replace(made, scores=scores, metrics={"refocused": 1.0, "marginal_value": layout.digest.cut})
@@ -210,7 +211,7 @@ def _laid_out(frame: _Frame, near: int, most: int) -> _Layout:
 def _with_relevant(frame: _Frame, shown: dict[int, Chunk], most: int) -> dict[int, Chunk]:
     """The same turns and those that have to do with what the window is for, within their share."""
     scene, numbers = frame.scene, frame.numbers
-    wanted = scene.relevant or still_wanted(frame.history, scene.held, scene.task)
+    wanted = scene.relevant or still_wanted(frame.history, scene.held, scene.task, frame.talk)
     if not wanted:
         return shown
     _, given = words_asked(frame.history, scene.task)
@@ -262,7 +263,8 @@ def _noted(
     """The note for the old turns, at most `most` tokens with what is shown already."""
     history = frame.history
     reader = _Reader(frame.scene.count)
-    found = [each for turn in reversed(old) for each in history.remembered(turn, reader.read)]
+    turns = (*_opening(frame, shown, min(old)), *reversed(old))
+    found = [each for turn in turns for each in history.remembered(turn, reader.read)]
     known = _known(frame, reader, shown)
     bare = history.folded(place, note_text(()))
     room = max(most, min(frame.room, 0)) - frame.tokens({**shown, place: bare})
@@ -283,6 +285,15 @@ def _noted(
         while over > 0 and chosen:
             over -= chosen.pop().tokens
     return None, Digest()
+
+
+def _opening(frame: _Frame, shown: Mapping[int, Chunk], end: int) -> Iterator[int]:
+    """What the user asked first, also where it lies beyond the reach: all that follows is for its sake."""
+    begun = frame.history.begun()
+    if begun is None or begun >= end or begun in shown or begun in frame.fixed:
+        return
+    if frame.history.chunk(begun).messages:
+        yield begun
 
 
 def _known(frame: _Frame, reader: _Reader, shown: Mapping[int, Chunk]) -> frozenset[str]:

@@ -66,14 +66,19 @@ class Outside:
         return not whole and not self.history.absence(turn) and not self.history.stand_in(turn)
 
 
-def still_wanted(history: History, held: Held | None, task: str) -> tuple[int, ...]:
-    """What an earlier window had for the same task, or the same words of the user's."""
+def still_wanted(history: History, held: Held | None, task: str, talk: int) -> tuple[int, ...]:
+    """What an earlier window had for the same task, or the same words of the user's.
+
+    `talk`: tokens there are for everything said.
+    """
     if held is None:
         return ()
     if task.strip():
         return held.kept if held.task == mark_of(task) else ()
     asked = asked_since(history, 0)
-    return tuple(seq for each in held.brought if each.place == asked for seq in each.shown)
+    brought = tuple(seq for each in held.brought if each.place == asked for seq in each.shown)
+    again = held.talk != talk and asked_since(history, held.length) is None
+    return (*brought, *held.kept) if again else brought  # the same request, in another size
 
 
 def taken(outside: Outside, wanted: Iterable[int], room: int) -> dict[int, Chunk]:

@@ -19,6 +19,7 @@ from foveal.server.routes.windows import as_format, shown
 from foveal.server.telling import At, Named, Told
 from foveal.server.tracing import traced
 from foveal.session import Hit
+from foveal.session.checks import a_name
 from foveal.session.target import target
 from foveal.session.telling import CompletedTold, ContextTold, WindowTold, completed, context_told
 from foveal.sources.assemble import SmartContext
@@ -88,6 +89,7 @@ def tasks(at: At, name: Named) -> list[TaskRecord]:
 @router.post("/sessions/{name}/tasks", status_code=201)
 def start(at: At, name: Named, new: body.NewTask) -> Started:
     """Begin a task; the one before ends and is summarized."""
+    a_name(new.name, "name")  # refused before a session is made for it
     return Started(number=at.session(name, new=True).start_task(new.name), name=new.name)
 
 

@@ -18,6 +18,7 @@ from foveal.model import Format
 from foveal.server import requests as body
 from foveal.server.telling import At, Limit, Named, Told
 from foveal.session import Session, past
+from foveal.session.checks import a_text
 from foveal.session.past_views import Page
 from foveal.session.telling import Mark, MarksTold, MarkTold, SessionTold, session_told
 from foveal.session.views import Removal
@@ -90,7 +91,9 @@ def messages(
 @router.post("/sessions/{name}/messages", status_code=201)
 def add(at: At, name: Named, new: body.NewMessage) -> Added:
     """Store one message; the session is made if it is not there."""
-    wire.text_message(new.role, new.text, name=new.name)  # refused before a session is made for it
+    wire.text_message(
+        new.role, a_text(new.text, "text"), name=new.name
+    )  # refused before a session is made for it
     found = at.session(name, new=True).add(
         new.role,
         new.text,

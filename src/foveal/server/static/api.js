@@ -43,6 +43,10 @@ export function headers() {
   return token ? { Authorization: `Bearer ${token}` } : {};
 }
 
+export function hasToken() {
+  return Boolean(sessionStorage.getItem(KEY));
+}
+
 export function useToken(token) {
   sessionStorage.setItem(KEY, token);
 }

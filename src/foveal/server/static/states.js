@@ -1,6 +1,6 @@
 // What stands in the way of showing a session in → words on what to do about it.
 
-import { useToken } from "./api.js";
+import { hasToken, useToken } from "./api.js";
 import { button, coded, el, fill } from "./dom.js";
 import { sentence } from "./format.js";
 
@@ -40,11 +40,12 @@ export function drawProblem(node, problem, retry) {
 }
 
 function lock(retry) {
+  const wish = hasToken() ? "The server does not know that token; it wants another." : "This server wants a token.";
   const input = el("input", { id: "token", type: "password", autocomplete: "off", required: true });
   const form = el(
     "form",
     { class: "lock" },
-    el("label", { for: "token" }, "This server wants a token. It stays in this tab."),
+    el("label", { for: "token" }, `${wish} It stays in this tab.`),
     input,
     el("button", { class: "button primary", type: "submit" }, "Open"),
   );
