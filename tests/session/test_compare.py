@@ -137,3 +137,14 @@ def test_a_preset_that_holds_still_is_compared_as_the_request_after_another() ->
         (row,) = session.compare(budget=3_000, presets=["foveal"]).presets
         assert row.tokens == session.build(budget=3_000).tokens
         assert row.cached > row.tokens / 2
+
+
+def test_a_session_compares_the_window_it_holds_still() -> None:
+    with Foveal(":memory:") as fov:
+        session = fov.session(model="gpt-5")
+        for message in HISTORY:
+            session.extend([message])
+            if message["role"] in ("user", "tool"):
+                window = session.build(budget=500)
+        (row,) = session.compare(budget=500, presets=["foveal"]).presets
+        assert row.tokens == window.tokens

@@ -336,10 +336,12 @@ def compare(core: Core, wanted: Wanted, presets: Sequence[str] | None) -> Compar
     with core.reading():
         aim = core.aim(wanted.model)
         warn(aim.warnings)
+        history = core.ledger.history(aim)
         case = Case(
             aim=aim,
             rates=lambda preset: holding.rates(core, aim, preset),
-            entries=core.ledger.history(aim).entries,
+            held=lambda preset: holding.held(core, aim, preset, history),
+            entries=history.entries,
             fresh=lambda: History(core.ledger.read, aim.frame(core.format)),
             given=Conversation(format=aim.format, messages=()),
             budget=_budget(aim, wanted),

@@ -91,6 +91,8 @@ class Case:
     prices: Prices | None = None
     rates: Callable[[Preset], Rates | None] = lambda _: None
     """What a preset that holds still goes by in a session."""
+    held: Callable[[Preset], Held | None] = lambda _: None
+    """The layout that the session's next window begins with."""
 
 
 def compare(  # noqa: PLR0913 — as the front door `fit`, by name
@@ -172,9 +174,11 @@ def compared(case: Case, presets: Sequence[Preset]) -> Comparison:
 
 
 def _row(case: Case, preset: Preset) -> Compared:
-    before = _before(case, preset)
+    stop, own = _answered(case.entries), case.held(preset)
+    before = _before(case, preset, stop, own)
+    layout = before.held if before and not (own and own.first >= stop) else own
     started = time.perf_counter()
-    made = _made(case, preset, len(case.entries), held=before.held if before else None)
+    made = _made(case, preset, len(case.entries), held=layout)
     seconds = time.perf_counter() - started
     window, prices = made.window, case.prices
     kept = [e for d in window.manifest.kept for e in case.entries[d.first : d.last + 1]]
@@ -217,14 +221,21 @@ def _no_recall(handle: str) -> NoReturn:
     raise InputError(f"a comparison recalls nothing, not {handle!r} either", remedy="`fit` or `build` it")
 
 
-def _before(case: Case, preset: Preset) -> _Made | None:
+def _answered(entries: Sequence[Entry]) -> int:
+    """How many messages the request had that the model answered last; 0 where there was none."""
+    roles = [entry.role for entry in entries]
+    ends = range(len(roles) - 1, 0, -1)
+    return next((at for at in ends if roles[at] == "assistant" and roles[at - 1] in ("user", "tool")), 0)
+
+
+def _before(case: Case, preset: Preset, stop: int, own: Held | None) -> _Made | None:
     """The window of the request that the model answered last; None where there was none."""
-    roles = [entry.role for entry in case.entries]
-    ends = [
-        at for at in range(1, len(roles)) if roles[at] == "assistant" and roles[at - 1] in ("user", "tool")
-    ]
+    held = None
+    if own and own.first < stop:
+        brought = tuple(each for each in own.brought if each.place < stop)
+        held = replace(own, length=stop, brought=brought, past={}, decided=(), settled=0)
     try:
-        return _made(case, preset, ends[-1]) if ends else None
+        return _made(case, preset, stop, held=held) if stop else None
     except (BudgetError, InputError):  # what was asked then does not fit, or is not to be shown any more
         return None
 
