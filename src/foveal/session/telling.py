@@ -5,8 +5,7 @@ One shape for each verb, so that both say the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,8 +16,8 @@ from foveal.model import Conversation, Format
 from foveal.pipeline.count import tokenizer
 from foveal.session.target import target, warn
 from foveal.session.views import Stats
-from foveal.store import CompressionRecord, SessionRecord, TaskRecord
-from foveal.window import Costs, Manifest, Retrieved, Slot, Window
+from foveal.store import SessionRecord, TaskRecord
+from foveal.window import Manifest, Window
 
 if TYPE_CHECKING:
     from foveal.session.session import Session
@@ -52,35 +51,12 @@ def session_told(record: SessionRecord) -> SessionTold:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StatsTold:
-    """A session in numbers: those of `Stats`, and what follows from them."""
+class StatsTold(Stats):
+    """A session in numbers, and what follows from them."""
 
-    session: str
-    model: str
-    preset: str
-    format: str
-    counter: str
-    exact: bool
-    messages: int
-    turns: int
-    tokens: int
-    tokens_by_role: Mapping[str, int]
-    pinned: int
-    absent: int
-    limit: int
-    builds: int
-    window_tokens: int
-    window_budget: int
-    summaries: int
-    stand_ins: int
-    compression: float | None
-    last_compression: CompressionRecord | None
-    levels: tuple[Slot, ...]
-    retrieved: tuple[Retrieved, ...]
-    costs: Costs | None
-    percent: float
-    ratio: float
-    ratio_low: bool
+    percent: float = field()
+    ratio: float = field()
+    ratio_low: bool = field()
     saved: float | None
     saved_percent: float | None
 
@@ -182,20 +158,9 @@ def count_told(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelTold:
+class ModelTold(ModelCard):
     """A model: its card, whether its tokens are counted exactly, its prices."""
 
-    id: str
-    provider: str
-    context: int
-    max_input: int | None
-    max_output: int | None
-    tokenizer: str
-    images: str
-    cache_min: int | None
-    cache_ttl: int | None
-    known: bool
-    sources: tuple[str, ...]
     exact: bool
     prices: Prices
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveal.pipeline.compact.naming import weight
-from foveal.pipeline.compact.snippets import Snippet
-from foveal.pipeline.select.digest import LABEL, LEAST, Beside, Digest, Worth, choose, note_text
+from foveal.pipeline.compact.snippets import LABEL, Snippet
+from foveal.pipeline.select.digest import LEAST, Beside, Digest, Worth, choose, note_text
 
 
 def snippet(seq: int, *names: str, tokens: int = 10, **more: Any) -> Snippet:

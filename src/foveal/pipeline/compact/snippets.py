@@ -32,6 +32,8 @@ HEAD = 82
 """Characters of a first line that stay together, if it is too long to stay whole."""
 LOOKED_AT = 400
 """Characters of a result in which trouble is looked for: what failed says so at once."""
+LABEL = 4
+"""Tokens of the mark before what is told of a message."""
 MOST = 4_000
 """Snippets of one text; what falls into more is data, and its beginning stands for it."""
 _NUMBERED = re.compile(r"^\s*\d+(?:→|[-:](?=\s))")
@@ -55,6 +57,15 @@ class Snippet:
     tokens: int
     landmark: Landmark = ""
     """It begins what the user asked, what failed, or what the model decided."""
+
+
+def labelled(told: Iterable[Snippet]) -> Iterator[str]:
+    """The lines of a note that tells them: whose words they are stands where that changes."""
+    before = None
+    for snippet in told:
+        place = (snippet.seq, snippet.voice)
+        yield snippet.text if place == before else f"[{snippet.voice} {snippet.seq + 1}] {snippet.text}"
+        before = place
 
 
 def snippets(message: Message, seq: int, count: Callable[[str], int]) -> tuple[Snippet, ...]:

@@ -13,11 +13,9 @@ from dataclasses import dataclass, field
 
 from foveal.pipeline.compact.envelope import END
 from foveal.pipeline.compact.naming import weight
-from foveal.pipeline.compact.snippets import Snippet
+from foveal.pipeline.compact.snippets import LABEL, Snippet, labelled
 from foveal.pipeline.summary import MARK
 
-LABEL = 4
-"""Tokens of the mark before what is told of a message."""
 LEAST = 24
 """Tokens of room below which nothing is told."""
 
@@ -156,11 +154,5 @@ class _Scale:
 
 def note_text(chosen: Sequence[Snippet]) -> str:
     """The note: what is told of each message, in order, under whose words they are."""
-    lines = [MARK]
-    before = None
-    for snippet in sorted(chosen, key=lambda each: (each.seq, each.number)):
-        place = (snippet.seq, snippet.voice)
-        mark = "" if place == before else f"[{snippet.voice} {snippet.seq + 1}] "
-        lines.append(mark + snippet.text)
-        before = place
-    return "\n".join((*lines, END))
+    told = sorted(chosen, key=lambda each: (each.seq, each.number))
+    return "\n".join((MARK, *labelled(told), END))

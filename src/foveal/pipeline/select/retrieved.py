@@ -12,15 +12,13 @@ from hashlib import blake2b
 
 from foveal.model import Chunk, Message
 from foveal.pipeline.compact.envelope import END, neutral
-from foveal.pipeline.compact.snippets import Snippet, snippets
+from foveal.pipeline.compact.snippets import LABEL, Snippet, labelled, snippets
 from foveal.pipeline.compact.voices import voices
 from foveal.pipeline.history import History
 from foveal.pipeline.signals import words
 from foveal.pipeline.summary import MARK
 from foveal.pipeline.values import Brought, Held, Scene
 
-LABEL = 5
-"""Tokens of the mark before what is told of a message."""
 LEAST = 40
 """Tokens below which a note brings nothing back."""
 MOST = 4
@@ -150,10 +148,8 @@ def _lines(history: History, seq: int, numbers: tuple[int, ...], count: Count) -
     if not numbers:
         yield _whole(message, seq)
         return
-    found, before = snippets(message, seq, count), ""
-    for each in (found[number] for number in sorted(numbers)):
-        yield each.text if each.voice == before else f"[{each.voice} {seq + 1}] {each.text}"
-        before = each.voice
+    found = snippets(message, seq, count)
+    yield from labelled(found[number] for number in sorted(numbers))
     yield from filter(None, [history.way_back(seq, seq)])
 
 
