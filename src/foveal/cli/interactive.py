@@ -95,7 +95,7 @@ class _Table:
         if absent(settings.store):
             return
         with self._shell.store() as fov:
-            if any(record.name == settings.session for record in fov.sessions()):
+            if fov.find(settings.session) is not None:
                 self._rebuild()
                 self.show()
 

@@ -103,7 +103,7 @@ class Shell:
 
     def _session(self, fov: Foveal, *, new: bool) -> Session:
         settings = self.settings
-        record = next((r for r in fov.sessions() if r.name == settings.session), None)
+        record = fov.find(settings.session)
         if record is None and not new:
             raise NotFoundError(
                 f"there is no session {settings.session!r}",

@@ -66,7 +66,7 @@ class Place:
         return len(self._sessions)
 
     def record(self, name: str) -> SessionRecord:
-        found = next((record for record in self.fov.sessions() if record.name == name), None)
+        found = self.fov.find(name)
         if found is None:
             raise Problem(
                 "not-found",
@@ -87,11 +87,13 @@ class Place:
         # What a session remembers wins: settings are for sessions that never heard of a model.
         model = "" if record.model else self.settings.model
         preset = "" if record.preset else self.settings.preset
-        return self._hold(name, self.fov.session(name, model=model, preset=preset))
+        told = model or preset
+        found = self.fov.session(name, model=model, preset=preset) if told else self.fov.open(name)
+        return self._hold(name, found)
 
     def _made(self, name: str) -> None:
         with self._making:
-            if all(record.name != name for record in self.fov.sessions()):
+            if self.fov.find(name) is None:
                 self.fov.session(name)
                 self.feed.announce("session.created", name, {"session": name})
 
@@ -106,7 +108,7 @@ class Place:
     def create(self, name: str, make: Callable[[], object]) -> SessionRecord:
         """Make a session that is not there yet."""
         with self._making:
-            if any(record.name == name for record in self.fov.sessions()):
+            if self.fov.find(name) is not None:
                 raise Problem(
                     "conflict", f"there is a session {name!r} already", "give it another name", field="name"
                 )

@@ -22,7 +22,7 @@ def fork(source: Core, name: str, messages: int | None) -> SessionRecord:
     """Make the session, whole or not at all."""
     store = source.store
     with store.together():
-        if any(record.name == name for record in store.sessions()):
+        if store.named(name) is not None:
             raise InputError(f"`name`: there is a session {name!r} already", remedy="give it another name")
         with source.reading():
             head = source.ledger.head

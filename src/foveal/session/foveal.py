@@ -106,6 +106,10 @@ class Foveal:
         """All sessions, oldest first."""
         return tuple(self._store.sessions())
 
+    def find(self, name: str) -> SessionRecord | None:
+        """What is known of the session of that name; None where there is none."""
+        return self._store.named(name)
+
     def open(self, name: str) -> Session:
         """The session of that name; an error if it is not there."""
         return Session(self._desk, self._record(name))
@@ -125,7 +129,7 @@ class Foveal:
         self._desk.library.forget()
 
     def _record(self, name: str) -> SessionRecord:
-        found = next((record for record in self._store.sessions() if record.name == name), None)
+        found = self._store.named(name)
         if found is None:
             raise NotFoundError(f"there is no session {name!r}", remedy="`foveal sessions` lists them")
         return found

@@ -100,7 +100,7 @@ def ledger(desk: Desk, session: str, *, now: float) -> PredictionLedger:
 def _place(store: Store, session: str, where: Presence) -> SessionRecord | None:
     """The session whose ledger it is: the one that was named, or else the active one if it is known."""
     name = session or where.active_conversation
-    found = next((each for each in store.sessions() if each.name == name), None)
+    found = store.named(name)
     if session and found is None:
         raise NotFoundError(f"there is no session {session!r}", remedy="`sessions` lists them")
     return found

@@ -198,6 +198,9 @@ class Store(Protocol):
 
     def sessions(self) -> Sequence[SessionRecord]: ...
 
+    def named(self, name: str) -> SessionRecord | None:
+        """The session of that name, if there is one."""
+
     def delete_session(self, session: int) -> None: ...
 
     def head(self, session: int) -> Head: ...

@@ -110,6 +110,10 @@ class SqliteStore:
         with self._database.reading() as db:
             return sessions.all_of(db, self._tenant)
 
+    def named(self, name: str) -> SessionRecord | None:
+        with self._database.reading() as db:
+            return sessions.known(db, self._tenant, storing.storable(name))
+
     def head(self, session: int) -> Head:
         with self._database.using() as db:
             return history.head_of(db, self._tenant, session)
