@@ -52,7 +52,7 @@ def account(history: History, choice: Choice, costs: Mapping[str, int]) -> Accou
     return Account(
         tokens=sum(parts.values()),
         parts={part: tokens for part, tokens in parts.items() if tokens},
-        decisions=(*(held.decided if held else ()), *_decisions(history, choice)),
+        decisions=(held.decided if held else ()) + tuple(_decisions(history, choice)),
         repairs=tuple(_repairs(history, choice)),
         slots=choice.selection.slots,
         conflicts=choice.selection.conflicts,

@@ -29,6 +29,7 @@ from foveal.session.costs import alike, opening, predicted, priced, repeated, wr
 from foveal.session.target import Target
 from foveal.store import BuildRecord
 from foveal.window import Cost, Costs
+from foveal.wire.jsontext import compact
 
 POINTS = 8
 """Fingerprints of a stored window: whoever opens the session finds what repeats it to within an eighth."""
@@ -196,7 +197,7 @@ def with_bill(record: BuildRecord, bill: Cost) -> str:
     stored = json.loads(record.manifest)
     if "costs" in stored:
         stored["costs"] = write_costs(read_costs(stored["costs"]) + replace(NOTHING, billed=bill))
-    return json.dumps(stored, ensure_ascii=False, separators=(",", ":"))
+    return compact(stored)
 
 
 def with_sums(newest: BuildRecord, model: str, bill: Cost) -> str:
@@ -205,7 +206,7 @@ def with_sums(newest: BuildRecord, model: str, bill: Cost) -> str:
     if "book" in stored:
         sums = _with(read_book(newest)[0], model, replace(NOTHING, billed=bill))
         stored["book"]["sums"] = {name: write_costs(costs) for name, costs in sums.items()}
-    return json.dumps(stored, ensure_ascii=False, separators=(",", ":"))
+    return compact(stored)
 
 
 def write_book(booked: Booked) -> dict[str, object]:

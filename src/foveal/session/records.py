@@ -20,6 +20,7 @@ from foveal.session.books import Booked, read_costs, write_book, write_costs
 from foveal.session.core import Core, Layout
 from foveal.store import BuildRecord
 from foveal.window import Conflict, Contributed, Decision, Manifest, Retrieved, Score, Slot, Verdict
+from foveal.wire.jsontext import compact
 
 NEAR_MOST = 50
 """Left-out decisions that are stored with their scores: those nearest to the cut."""
@@ -31,7 +32,7 @@ def write_manifest(manifest: Manifest, booked: Booked | None = None, layout: Lay
     reasons = {because: at for at, because in enumerate(dict.fromkeys(d.because for d in decisions))}
     filed = {"costs": write_costs(booked.costs), "book": write_book(booked)} if booked else {}
     since = {"since": [layout.build, layout.held.first]} if layout and layout.build else {}
-    return json.dumps(
+    return compact(
         {
             "counter": manifest.counter,
             "parts": dict(manifest.parts),
@@ -47,9 +48,7 @@ def write_manifest(manifest: Manifest, booked: Booked | None = None, layout: Lay
             "contributed": [asdict(_anonymous(each)) for each in manifest.contributed],
             **since,
             **filed,
-        },
-        ensure_ascii=False,
-        separators=(",", ":"),
+        }
     )
 
 
@@ -68,6 +67,8 @@ def _anonymous(told: Contributed) -> Contributed:
 
 def _condensed(decisions: Sequence[Decision]) -> tuple[Decision, ...]:
     out = [d for d in decisions if d.verdict == "left out" and d.score]
+    if len(out) <= NEAR_MOST:
+        return tuple(decisions)
     shown = {decision.first for decision in nearest(out)[:NEAR_MOST]}
     return tuple(
         replace(d, score=None, slot="", because=FURTHER)

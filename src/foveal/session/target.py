@@ -76,7 +76,8 @@ class Target:
 
     def with_tools(self, tools: str) -> Target:
         """The same target for an agent that has these tools, a JSON array."""
-        return replace(self, handles=wire.offers_recall(tools))
+        handles = wire.offers_recall(tools)
+        return self if handles == self.handles else replace(self, handles=handles)
 
     def dump(self, messages: Sequence[Message]) -> tuple[str, ...]:
         """Messages as this target's JSON; system prompts only where they stand among the messages."""

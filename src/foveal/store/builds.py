@@ -8,7 +8,8 @@ from foveal.store.base import BuildRecord, CompressionRecord
 
 _SAVE = """
     INSERT INTO builds (session, number, created_at, preset, model, budget, tokens, manifest)
-    SELECT ?1, coalesce(max(number), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7 FROM builds WHERE session = ?1
+    SELECT id, 1 + coalesce((SELECT max(number) FROM builds WHERE session = id), 0), ?3, ?4, ?5, ?6, ?7, ?8
+    FROM sessions WHERE id = ?1 AND tenant = ?2
     RETURNING number
 """
 _AMEND = "UPDATE builds SET manifest = ? WHERE session = ? AND number = ?"
@@ -27,10 +28,11 @@ _COMPRESSIONS = """
 """
 
 
-def save(db: apsw.Connection, session: int, build: BuildRecord) -> int:
+def save(db: apsw.Connection, tenant: int, session: int, build: BuildRecord) -> int:
+    """Its number; 0 where the tenant has no such session."""
     row = (build.created_at, build.preset, build.model, build.budget, build.tokens, build.manifest)
-    number: int = db.execute(_SAVE, (session, *row)).get
-    return number
+    number: int | None = db.execute(_SAVE, (session, tenant, *row)).get
+    return number or 0
 
 
 def amend(db: apsw.Connection, session: int, number: int, manifest: str) -> None:

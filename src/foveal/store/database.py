@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import apsw
 
@@ -21,23 +21,35 @@ class Database:
         self._connection = connection
         self.wait_seconds = wait_seconds
         self._lock = threading.RLock()
+        self._within: int | None = None
+        """The thread that has a block open; what it opens inside costs nothing."""
 
-    @contextmanager
-    def using(self) -> Iterator[apsw.Connection]:
+    def using(self) -> AbstractContextManager[apsw.Connection]:
         """The bare connection, for what SQLite refuses to do inside a transaction."""
-        with self._lock, translated(self.place, self.wait_seconds):
-            yield self._connection
+        return self._block("")
 
-    @contextmanager
-    def reading(self) -> Iterator[apsw.Connection]:
-        with self.using() as db, transaction(db, "BEGIN"):
-            yield db
+    def reading(self) -> AbstractContextManager[apsw.Connection]:
+        return self._block("BEGIN")
 
-    @contextmanager
-    def writing(self) -> Iterator[apsw.Connection]:
+    def writing(self) -> AbstractContextManager[apsw.Connection]:
         # IMMEDIATE takes the write lock first: a transaction that starts as a reader may be refused later.
-        with self.using() as db, transaction(db, "BEGIN IMMEDIATE"):
-            yield db
+        return self._block("BEGIN IMMEDIATE")
+
+    def _block(self, begin: str) -> AbstractContextManager[apsw.Connection]:
+        inside = self._within == threading.get_ident()
+        if inside and (not begin or self._connection.in_transaction):  # the outer one decides
+            return nullcontext(self._connection)
+        return self._outer(begin)
+
+    @contextmanager
+    def _outer(self, begin: str) -> Iterator[apsw.Connection]:
+        with self._lock, translated(self.place, self.wait_seconds):
+            before, self._within = self._within, threading.get_ident()
+            try:
+                with transaction(self._connection, begin) if begin else nullcontext():
+                    yield self._connection
+            finally:
+                self._within = before
 
 
 @contextmanager

@@ -308,8 +308,10 @@ class SqliteStore:
 
     def save_build(self, session: int, build: BuildRecord) -> int:
         with self._database.writing() as db:
-            self._known(db, session)
-            return builds.save(db, session, build)
+            number = builds.save(db, self._tenant, session, build)
+            if not number:
+                self._known(db, session)
+            return number
 
     def amend_build(self, session: int, number: int, manifest: str) -> None:
         with self._database.writing() as db:
