@@ -136,3 +136,45 @@ def test_a_refocus_reads_no_further_back_than_it_reaches(
     monkeypatch.setattr(Ledger, "read", lambda self, *span: read.append(span[0]) or whole(self, *span))
     session.build(budget=1_000, preset="foveal")
     assert min(read) > 300
+
+
+def test_a_process_holds_no_more_turns_than_the_next_refocus_reaches(session: Session) -> None:
+    at_hand = []
+    for number in range(300):
+        session.extend(turn(number))
+        if number % 10 == 0:
+            session.build(budget=1_000, preset="foveal")
+        if number in (100, 299):
+            (history,) = session._core.ledger._histories.values()
+            at_hand.append(len(history._chunks))
+    assert at_hand[1] < 1.5 * at_hand[0]
+
+
+def test_a_refocus_that_would_come_soon_comes_after_a_pause_that_the_cache_did_not_outlast() -> None:
+    def refocused(seconds: float) -> list[tuple[float, int]]:
+        """What the builds at every fill of the window say, each after such a pause."""
+        with Foveal(":memory:") as fov:
+            session, found = fov.session(model="claude-sonnet-4-5"), []
+            for number in range(90):
+                session.extend(turn(number))
+                window = session.build(budget=BUDGET, now=number * seconds)
+                found.append((window.manifest.metrics.get("refocused", 0.0), window.tokens))
+            return found
+
+    warm, cold = refocused(30), refocused(300)
+    assert max(tokens for _, tokens in warm) > 0.9 * BUDGET > max(tokens for _, tokens in cold[30:])
+    assert 0 < sum(again for again, _ in warm) < sum(again for again, _ in cold) < len(cold)
+
+
+def test_two_processes_that_build_one_session_in_turns_hold_one_window_still(tmp_path: Path) -> None:
+    with Foveal(tmp_path / "shared.db") as here, Foveal(tmp_path / "shared.db") as there:
+        sessions, before, stood = [here.session("one"), there.session("one")], "", 0
+        for number in range(60):
+            session = sessions[number % 2]
+            session.extend(turn(number))
+            window = session.build(budget=BUDGET)
+            if not window.manifest.metrics.get("refocused"):
+                assert "".join(window.pieces).startswith(before)
+                stood += 1
+            before = "".join(window.pieces)
+        assert 30 < stood < 60

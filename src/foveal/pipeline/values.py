@@ -66,12 +66,16 @@ class Held:
     """What was decided of the messages before the open turn: it stays so for as long as the layout holds."""
     settled: int = field(default=0, repr=False, compare=False)
     """How many messages that is."""
+    reach: int = field(default=0, repr=False, compare=False)
+    """Position from which on messages are looked at again for the next layout."""
     brought: tuple[Brought, ...] = ()
     """What came back since, in order."""
     task: str = ""
     """A mark of the task it was made for; empty: none was given."""
-    length: int = 0
+    length: int = field(default=0, compare=False)
     """Messages of the history when a window was last made with it."""
+    moment: float = field(default=0.0, compare=False)
+    """When that was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

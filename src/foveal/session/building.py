@@ -123,13 +123,13 @@ def make(core: Core, wanted: Wanted, gathered: Gathered) -> Made:
     with core.reading():
         draft = _drafted(core, wanted, gathered)
         if not (draft.preset.steady and relevance.due(draft.history, draft.order)):
-            return _made(core, draft, _fitted(core, draft), gathered)
+            return _made(core, draft, gathered)
     # Who searches may write an index, in transactions of its own; others may have written meanwhile.
     found = relevance.relevant(core, draft.history, draft.order)
     with core.reading():
         draft = _drafted(core, wanted, gathered)
         draft = replace(draft, order=replace(draft.order, relevant=found))
-        return _made(core, draft, _fitted(core, draft), gathered)
+        return _made(core, draft, gathered)
 
 
 def _drafted(core: Core, wanted: Wanted, gathered: Gathered) -> _Draft:
@@ -157,21 +157,28 @@ def _drafted(core: Core, wanted: Wanted, gathered: Gathered) -> _Draft:
     return _Draft(aim=aim, preset=chosen, order=order, history=history, answers=answers, tools=tools)
 
 
-def _made(core: Core, draft: _Draft, fitted: pipeline.Fitted, gathered: Gathered) -> Made:
+def _made(core: Core, draft: _Draft, gathered: Gathered) -> Made:
     """The window with what it is filed under; turns that it moved past are let go of."""
     preset, history, layout = draft.preset, draft.history, None
+    fitted, took = _fitted(core, draft)
     if preset.retrieves and (past := retrieved(core, history, fitted.manifest, draft.order)):
-        fitted = _fitted(core, replace(draft, order=replace(draft.order, retrieved=past)))
+        fitted, took = _fitted(core, replace(draft, order=replace(draft.order, retrieved=past)))
     record = _record(core, draft, fitted.manifest)
     if fitted.held:
-        layout, told = holding.keep(core, draft.aim, preset, fitted.held)
-        record |= told
+        layout, written = holding.keep(core, draft.aim, preset, fitted.held)
+        record |= written
     if not (preset.looks_at_all or (layout and layout.build)):  # one that holds still moves past nothing
         history.release(history.turn_of(_earliest(fitted)) - 1)
-    contributed = (*fitted.manifest.contributed, *gathered.left_out)
+    told = fitted.manifest
+    manifest = replace(
+        told,
+        record=record,
+        contributed=(*told.contributed, *gathered.left_out),
+        metrics={**told.metrics, "duration_ms": took} if told.metrics else {},
+    )
     return Made(
         aim=draft.aim,
-        fitted=replace(fitted, manifest=replace(fitted.manifest, record=record, contributed=contributed)),
+        fitted=replace(fitted, manifest=manifest),
         entries=history.entries,
         answers=draft.answers,
         moment=draft.order.now,
@@ -203,8 +210,8 @@ def _budget(aim: Target, wanted: Wanted) -> int:
     return aim.budget(None) if wanted.budget is None else wanted.budget
 
 
-def _fitted(core: Core, draft: _Draft) -> pipeline.Fitted:
-    """Fit, and measure the time it took; tell a failure where the preset's design does."""
+def _fitted(core: Core, draft: _Draft) -> tuple[pipeline.Fitted, float]:
+    """Fit, and the milliseconds it took; tell a failure where the preset's design does."""
     start = time.perf_counter()
     try:
         fitted = pipeline.fit(draft.history, draft.order)
@@ -213,11 +220,7 @@ def _fitted(core: Core, draft: _Draft) -> pipeline.Fitted:
             told = {"error": type(error).__name__, "what": error.what}
             core.desk.bus.emit([Reported(name=draft.preset.on_failure, session=core.name, payload=told)])
         raise
-    if not fitted.manifest.metrics:
-        return fitted
-    took = round(1000 * (time.perf_counter() - start), 3)
-    metrics = {**fitted.manifest.metrics, "duration_ms": took}
-    return replace(fitted, manifest=replace(fitted.manifest, metrics=metrics))
+    return fitted, round(1000 * (time.perf_counter() - start), 3)
 
 
 def _record(core: Core, draft: _Draft, manifest: Manifest) -> dict[str, str]:
@@ -231,7 +234,9 @@ def _record(core: Core, draft: _Draft, manifest: Manifest) -> dict[str, str]:
 
 
 def _earliest(fitted: pipeline.Fitted) -> int:
-    """The first message of the window beyond the fixed ones."""
+    """The first message that this window, beyond what is fixed, or the next layout looks at."""
+    if fitted.held and fitted.held.reach:
+        return fitted.held.reach
     fixed = ("system prompt", "pinned")
     return min((d.first for d in fitted.manifest.kept if d.because not in fixed), default=0)
 
@@ -257,8 +262,7 @@ def _save(core: Core, manifest: Manifest, made: Made) -> Costs:
         events.extend(Reported(name=name, session=core.name, payload=told) for name, told in reports)
         events.extend(_events(core, manifest, made.layout, number))
     core.books.file(booked, number, record.manifest)
-    if made.layout:
-        holding.filed(core, made.layout, number)
+    holding.filed(core, made.layout, number)
     return booked.costs
 
 

@@ -111,6 +111,8 @@ class Core:
         """What its windows cost so far."""
         self.held: dict[str, Layout | None] = {}
         """The layouts of windows that hold still, by what they are good for."""
+        self.held_since = 0
+        """The newest build when they were right: after one of another process they are read again."""
         self._aims: dict[tuple[str, Format, str | Count | None], Target] = {}
         self._finder: Finder | None = None
         self._walker: Walker | None = None

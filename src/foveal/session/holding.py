@@ -25,6 +25,7 @@ from foveal.session.records import kept_with, read_manifest, sent_length, since
 from foveal.session.target import Target
 from foveal.store import BuildRecord
 from foveal.window import Decision
+from foveal.wire.jsontext import compact
 
 LAYOUT = "layout"
 """Under which a build's record has the layout that it made."""
@@ -37,9 +38,10 @@ def held(core: Core, aim: Target, preset: Preset, history: History) -> Held | No
     if not preset.steady:
         return None
     where = _where(core, aim, preset)
-    if where not in core.held:
+    if where not in core.held or core.held_since != core.ledger.head.builds:
         core.held.clear()  # the session moved on: no other layout is good any more
         core.held[where] = _stored(core, where, history, aim)
+        core.held_since = core.ledger.head.builds
     found = core.held[where]
     return found.held if found else None
 
@@ -49,29 +51,30 @@ def rates(core: Core, aim: Target, preset: Preset) -> Rates | None:
     if not preset.steady:
         return None
     found = prices_of(aim.card.id, core.desk.catalogue)
-    return Rates(input=found.input, read=found.cache_read, write=found.cache_write) if found else Rates()
+    if found is None:
+        return Rates()
+    seconds = aim.card.cache_ttl
+    return Rates(input=found.input, read=found.cache_read, write=found.cache_write, seconds=seconds)
 
 
 def keep(core: Core, aim: Target, preset: Preset, made: Held) -> tuple[Layout, Mapping[str, str]]:
     """Remember a layout; what is to be stored of it, which is nothing for one that was held."""
     where = _where(core, aim, preset)
     before = core.held.get(where)
-    if before and before.build and _same(before.held, made):
+    if before and before.build and before.held == made:
         core.held[where] = layout = replace(before, held=made)
         return layout, {}
     core.held[where] = layout = _layout(made)
     return layout, {LAYOUT: _written(where, made)}
 
 
-def filed(core: Core, layout: Layout, build: int) -> None:
-    """Take in which build's record has a layout."""
+def filed(core: Core, layout: Layout | None, build: int) -> None:
+    """Take in that a build is stored, and with which layout."""
+    if core.held_since == core.ledger.head.builds:  # as it was before this build
+        core.held_since = build
     for where, found in core.held.items():
-        if found is layout and not layout.build:
+        if layout and found is layout and not layout.build:
             core.held[where] = replace(layout, build=build)
-
-
-def _same(before: Held, made: Held) -> bool:
-    return replace(before, length=made.length) == made
 
 
 def _where(core: Core, aim: Target, preset: Preset) -> str:
@@ -82,7 +85,7 @@ def _where(core: Core, aim: Target, preset: Preset) -> str:
 
 def _written(where: str, layout: Held) -> str:
     told = _numbered(layout.shown)
-    return json.dumps(
+    return compact(
         {
             "where": where,
             "talk": layout.talk,
@@ -92,8 +95,7 @@ def _written(where: str, layout: Held) -> str:
             "shown": told,
             "task": layout.task,
             "brought": [[each.place, _numbered(each.shown)] for each in layout.brought],
-        },
-        separators=(",", ":"),
+        }
     )
 
 
@@ -111,7 +113,7 @@ def _stored(core: Core, where: str, history: History, aim: Target) -> Layout | N
         maker = build if number == build.number else core.store.build(core.id, number)
         if maker and (found := _layout_of(maker)).get("where") == where:
             try:
-                held = replace(_read(found, history, aim), length=sent_length(build))
+                held = replace(_read(found, history, aim), length=sent_length(build), moment=build.created_at)
             except IndexError:  # another version cut the messages into fewer snippets
                 return None
             past = _decided(core, maker, held.first)

@@ -31,6 +31,8 @@ class Head:
     format: Format | None = None
     model: str = ""
     preset: str = ""
+    builds: int = 0
+    """The number of its newest build; 0: it has none, or it was not looked up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,6 +45,11 @@ _LOCATE = f"""
 _OF_HANDLE = """
     entries.content IN (SELECT id FROM contents WHERE tenant = ?2 AND digest >= ?3 AND digest < ?4)
 """
+_HEAD = """
+    SELECT branch, length, version, format, model, preset,
+           coalesce((SELECT max(number) FROM builds WHERE session = sessions.id), 0)
+    FROM sessions WHERE id = ? AND tenant = ?
+"""
 _MESSAGES = """
     SELECT e.digest, e.format, iif(e.absence = 'erased', NULL, coalesce(e.body, c.body))
     FROM entries e JOIN contents c ON c.id = e.content
@@ -53,14 +58,19 @@ _MESSAGES = """
 
 
 def head_of(db: apsw.Connection, tenant: int, session: int) -> Head:
-    row = db.execute(
-        "SELECT branch, length, version, format, model, preset FROM sessions WHERE id = ? AND tenant = ?",
-        (session, tenant),
-    ).fetchone()
+    row = db.execute(_HEAD, (session, tenant)).fetchone()
     if row is None:
         raise NotFoundError(f"no session has the number {session}", remedy="see `foveal sessions`")
-    branch, length, version, format, model, preset = row
-    return Head(branch=branch, length=length, version=version, format=format, model=model, preset=preset)
+    branch, length, version, format, model, preset, builds = row
+    return Head(
+        branch=branch,
+        length=length,
+        version=version,
+        format=format,
+        model=model,
+        preset=preset,
+        builds=builds,
+    )
 
 
 def read_entries(db: apsw.Connection, head: Head, start: int, stop: int | None) -> list[Entry]:

@@ -245,6 +245,7 @@ def builds_are_numbered_within_their_session(open_store: OpenStore) -> None:
         store.save_build(s, _build(tokens)) for s, tokens in ((session, 10), (other, 20), (session, 30))
     ]
     same(numbers, [1, 1, 2])
+    same((store.head(session).builds, store.head(other).builds), (2, 1))
     same([(build.number, build.tokens) for build in store.builds(session)], [(2, 30), (1, 10)])
     same((_tokens(store.build(session)), _tokens(store.build(session, 1))), (30, 10))
     same((store.build(session, 9), len(store.builds(session, limit=1))), (None, 1))

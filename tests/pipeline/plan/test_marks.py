@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from foveal.pipeline.plan.marks import Course, Marks, Rates, marks
+from foveal.pipeline.plan.marks import Course, Marks, Rates, high_mark, marks
 
 ANTHROPIC = Rates(input=3.0, read=0.3, write=3.75)
 OPENAI = Rates(input=1.25, read=0.125)
@@ -92,3 +92,13 @@ def test_only_the_ratio_of_the_prices_counts(read: float, write: float, unit: fl
     one = marks(course(room), Rates(input=1, read=read, write=write))
     other = marks(course(room), Rates(input=unit, read=unit * read, write=unit * write))
     assert abs(one.low - other.low) <= 1
+
+
+@given(COURSES, RATES)
+def test_the_high_mark_alone_is_the_one_of_both(how: Course, rates: Rates) -> None:
+    assert high_mark(how, rates) == marks(how, rates).high
+
+
+def test_after_the_cache_ran_out_a_window_half_way_up_is_refocused() -> None:
+    found = marks(course(), ANTHROPIC)
+    assert high_mark(course(), ANTHROPIC, cold=True) == (found.low + found.high) // 2

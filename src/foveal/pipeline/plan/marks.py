@@ -16,7 +16,8 @@ g = growth / room and y = low / room,
     worth · √(g / y) - 1/2 = (write / read - 1) · g / (1 - y)²
 
 The left falls and the right rises with y: there is one answer. Where a read costs what a write does, a
-refocus costs nothing extra and nothing is held back.
+refocus costs nothing extra and nothing is held back. Nor does it after a pause that the cache did not
+outlast.
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ class Rates:
     """From the cache."""
     write: float | None = None
     """To the cache; as any other input where there is no price of its own."""
+    seconds: int | None = None
+    """How long the cache lasts after a request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,18 +95,33 @@ def marks(course: Course, rates: Rates, numbers: MarkNumbers = NUMBERS) -> Marks
     >>> marks(Course(room=32_000, growth=290, turns=200), Rates())
     Marks(high=28800, low=19200)
     """
-    room, growth = course.room, max(course.growth, 1.0)
-    dearer = _dearer(rates)
+    room, growth, dearer = course.room, max(course.growth, 1.0), _dearer(rates)
     if dearer is None:
-        high, low = numbers.unpriced_high * room, numbers.unpriced_low * room
+        slack = (numbers.unpriced_high - numbers.unpriced_low) * room
     else:
-        high, low = room, room * _low(dearer, growth / max(room, 1), numbers)
-    if high - low < numbers.slack * growth:
+        slack = room - room * _low(dearer, growth / max(room, 1), numbers)
+    if slack < numbers.slack * growth:
         times = room / (numbers.few * growth)
-        spare = min(high - low, growth * times**2) if times >= 1 else 0.0
+        spare = min(slack, growth * times**2) if times >= 1 else 0.0
         return Marks(high=room, low=int(room - spare))
-    low = max(low, high - max(course.turns, 1) * growth)  # no turn comes for which more would be free
-    return Marks(high=int(high), low=int(low))
+    high = high_mark(course, rates, numbers)
+    # No turn comes for which more would be free.
+    return Marks(high=high, low=int(high - min(slack, max(course.turns, 1) * growth)))
+
+
+def high_mark(course: Course, rates: Rates, numbers: MarkNumbers = NUMBERS, *, cold: bool = False) -> int:
+    """The high one alone, which every build asks for.
+
+    `cold`: the cache has run out, so that the window is written again whatever it is. A refocus that would
+    come soon is free now: the mark is half way between the two.
+    """
+    if cold:
+        found = marks(course, rates, numbers)
+        return (found.low + found.high) // 2
+    slack = (numbers.unpriced_high - numbers.unpriced_low) * course.room
+    if _dearer(rates) is not None or slack < numbers.slack * max(course.growth, 1.0):
+        return course.room
+    return int(numbers.unpriced_high * course.room)
 
 
 def _dearer(rates: Rates) -> float | None:

@@ -17,7 +17,7 @@ from foveal.model import Chunk, ToolCall
 from foveal.pipeline.compact.naming import names_in
 from foveal.pipeline.compact.snippets import Snippet, snippets
 from foveal.pipeline.history import History, is_system
-from foveal.pipeline.plan.marks import Course, MarkNumbers, Marks, marks
+from foveal.pipeline.plan.marks import Course, MarkNumbers, high_mark, marks
 from foveal.pipeline.select.digest import Beside, Digest, Worth, choose, note_text
 from foveal.pipeline.select.retrieved import (
     Outside,
@@ -67,7 +67,6 @@ class _Frame:
     """The open turn."""
     talk: int
     """Tokens for everything that is said: the room, and the fixed turns that are not the system's."""
-    marks: Marks
 
     def turns(self, start: int) -> Iterator[int]:
         """The turns before the open one that may be in and are not fixed, newest first."""
@@ -75,6 +74,26 @@ class _Frame:
             if turn in self.fixed or self.history.absence(turn) or not self.history.chunk(turn).messages:
                 continue
             yield turn
+
+    @property
+    def course(self) -> Course:
+        turns = len(self.history)
+        return Course(room=self.talk, growth=self.history.tokens / max(1, turns), turns=turns)
+
+    @property
+    def high(self) -> int:
+        """The high-water mark; everything there is where no window follows."""
+        rates, held = self.scene.rates, self.scene.held
+        if rates is None:
+            return self.talk
+        cold = bool(held and rates.seconds and self.scene.now - held.moment >= rates.seconds)
+        return high_mark(self.course, rates, self.numbers.marks, cold=cold)
+
+    @property
+    def low(self) -> int:
+        """The low-water mark, likewise."""
+        rates = self.scene.rates
+        return marks(self.course, rates, self.numbers.marks).low if rates else self.talk
 
     def tokens(self, turns: Mapping[int, Chunk]) -> int:
         """What these turns cost beside the fixed ones, notes of ours between them included."""
@@ -97,19 +116,8 @@ def foveated(
         numbers=numbers,
         opened=max(said),
         talk=talk,
-        marks=_marks(history, talk, scene, numbers),
     )
     return _still(frame) or _whole(frame) or _refocused(frame)
-
-
-def _marks(history: History, talk: int, scene: Scene, numbers: FovealNumbers) -> Marks:
-    """The water marks; everything there is where no window follows."""
-    if scene.rates is None:
-        return Marks(high=talk, low=talk)
-    turns = len(history)
-    return marks(
-        Course(room=talk, growth=history.tokens / max(1, turns), turns=turns), scene.rates, numbers.marks
-    )
 
 
 def _still(frame: _Frame) -> Selection | None:
@@ -122,8 +130,10 @@ def _still(frame: _Frame) -> Selection | None:
     if task != held.task and asked is None:  # another task alone is another window
         return None
     past = held.past or _past(history, held)
-    shown = {**past, **{turn: history.chunk(turn) for turn in frame.turns(history.turn_of(held.first))}}
-    left = frame.room - (frame.talk - frame.marks.high) - frame.tokens(shown)
+    shown = dict(past)
+    for turn in frame.turns(history.turn_of(held.first)):
+        shown[turn] = history.chunk(turn)
+    left = frame.room - (frame.talk - frame.high) - frame.tokens(shown)
     left -= sum(each.note.tokens for each in held.brought)
     if left < 0:
         return None
@@ -132,10 +142,10 @@ def _still(frame: _Frame) -> Selection | None:
         outside = Outside(history=history, shown={**shown, **frame.fixed})
         most = min(left // 2, int(frame.numbers.asked_for_share * frame.talk))
         brought = (*brought, *brought_back(outside, asked, frame.scene, most))
-    made = replace(held, task=task, length=len(history.entries), past=past)
+    made = replace(held, task=task, length=len(history.entries), moment=frame.scene.now, past=past)
     if brought != held.brought:  # what came back is decided anew
         made = replace(made, brought=brought, decided=(), settled=0)
-    return replace(_selection(frame, shown, made), metrics={"refocused": 0.0})
+    return _selection(frame, shown, made, {"refocused": 0.0})
 
 
 def _past(history: History, held: Held) -> dict[int, Chunk]:
@@ -156,8 +166,7 @@ def _whole(frame: _Frame) -> Selection | None:
             return None
     if frame.tokens(shown) > frame.room:
         return None
-    task, length = mark_of(frame.scene.task), len(frame.history.entries)
-    return _selection(frame, shown, Held(talk=frame.talk, first=0, task=task, length=length))
+    return _selection(frame, shown, _held(frame, 0, {}, None, ()), {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +179,7 @@ class _Layout:
 
 
 def _refocused(frame: _Frame) -> Selection:
-    low = frame.talk if _for_a_new_task(frame) else frame.marks.low
+    low = frame.talk if _for_a_new_task(frame) else frame.low
     most = frame.room - (frame.talk - low)
     near = int(frame.numbers.near_share * low)
     layout = _laid_out(frame, near, most)
@@ -179,9 +188,8 @@ def _refocused(frame: _Frame) -> Selection:
     nearer = max(near, frame.fixed[frame.opened].tokens) + spare
     if spare > 0 and len(_tail(frame, nearer)) > len(_tail(frame, near)):
         layout = _laid_out(frame, nearer, most)
-    made = _selection(frame, layout.shown, layout.held)
-    scores = _scores(frame.history, layout.digest)
-    return replace(made, scores=scores, metrics={"refocused": 1.0, "marginal_value": layout.digest.cut})
+    metrics = {"refocused": 1.0, "marginal_value": layout.digest.cut}
+    return _selection(frame, layout.shown, layout.held, metrics, _scores(frame.history, layout.digest))
 
 
 def _for_a_new_task(frame: _Frame) -> bool:
@@ -199,12 +207,13 @@ def _laid_out(frame: _Frame, near: int, most: int) -> _Layout:
         with_it = {**shown, asked: history.chunk(asked)}
         shown = with_it if frame.tokens(with_it) <= frame.numbers.asked_share * frame.room else shown
     shown = _with_relevant(frame, shown, most)
-    old = [turn for turn in frame.turns(_reach(frame, first)) if turn < first and turn not in shown]
+    reach = _reach(frame, first)
+    old = [turn for turn in frame.turns(reach) if turn < first and turn not in shown]
     if not old:
         return _Layout(shown=shown, held=_held(frame, first, shown, None, ()))
     place = max((turn for turn in old if asked is None or turn < asked), default=old[0])
     note, digest = _noted(frame, shown, old, place, most)
-    held = _held(frame, first, shown, note, digest.chosen)
+    held = replace(_held(frame, first, shown, note, digest.chosen), reach=history.span(reach)[0])
     return _Layout(shown={**shown, place: note} if note else shown, held=held, digest=digest)
 
 
@@ -348,25 +357,35 @@ def _held(
         shown={seq: tuple(numbers) for seq, numbers in by_message.items()},
         task=mark_of(frame.scene.task),
         length=len(history.entries),
+        moment=frame.scene.now,
     )
 
 
-def _selection(frame: _Frame, shown: Mapping[int, Chunk], held: Held) -> Selection:
+def _selection(
+    frame: _Frame,
+    shown: Mapping[int, Chunk],
+    held: Held,
+    metrics: Mapping[str, float],
+    scores: Mapping[int, Score] | None = None,
+) -> Selection:
     """The choice, with the reasons of what is told in a note where they are not known yet."""
-    history = frame.history
-    made = Selection(
+    history, reasons, forms = frame.history, {}, {}
+    if held.note:
+        place = history.turn_of(held.note.first)
+        reasons[place] = f"what {len(held.shown):,} earlier messages tell, in snippets"
+        forms[place] = held.note
+    return Selection(
         turns=tuple(sorted(shown)),
         because_in="in full: sent before, or newest" if held.first else "everything fits",
         because_out="nothing of it is worth its tokens now",
+        reasons=reasons,
+        forms=forms,
         before={history.turn_of(each.place): each.note for each in held.brought},
         folded={} if held.decided else _told(history, held),
+        scores=scores or {},
+        metrics=metrics,
         held=held,
     )
-    if held.note is None:
-        return made
-    place = history.turn_of(held.note.first)
-    why = f"what {len(held.shown):,} earlier messages tell, in snippets"
-    return replace(made, reasons={place: why}, forms={place: held.note})
 
 
 def _told(history: History, held: Held) -> dict[int, str]:
