@@ -17,7 +17,7 @@ _IDS = ("id", "call_id", "tool_call_id", "tool_use_id")
 def breakages(draw: st.DrawFn, history: list[JSON]) -> list[JSON]:
     """The history after one to four accidents; never empty."""
     broken = copy.deepcopy(history)
-    for accident in draw(st.lists(st.sampled_from(_ACCIDENTS), min_size=1, max_size=4)):
+    for accident in draw(_SOME):
         accident(broken, draw(st.integers(0, len(broken) - 1)))
     return broken
 
@@ -113,3 +113,4 @@ _ACCIDENTS: tuple[Break, ...] = (
     _bad_arguments,
     _not_an_object,
 )
+_SOME = st.lists(st.sampled_from(_ACCIDENTS), min_size=1, max_size=4)

@@ -1,11 +1,15 @@
 """Whole histories in every wire format, for properties: valid ones, and ones as broken as recorded agents
 leave them. A broken history still loads: what is wrong with it is for the pipeline to repair.
+
+What is drawn often is made once: to make a strategy and look through it costs more than to draw from it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import cache
+from itertools import chain
 from typing import Any
 
 from hypothesis import strategies as st
@@ -22,8 +26,10 @@ PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGD4DwABBAEAX
 _letters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 texts = st.text(_letters, min_size=1, max_size=40).filter(lambda text: bool(text.strip()))
 names = st.sampled_from(["read_file", "Bash", "search-web", "x"])
-_unknown = st.just({}) | st.fixed_dictionaries({"x_unknown": values})
+_unknown = st.just({}) | values.map(lambda value: {"x_unknown": value})
 _marker = st.just({}) | st.just({"cache_control": {"type": "ephemeral"}})
+_either = st.booleans()
+_kinds = st.sampled_from(["user", "assistant", "calls"])
 _outputs = texts | st.just("") | texts.map(lambda text: text * 40)
 
 
@@ -34,8 +40,7 @@ def histories(draw: st.DrawFn, format: Format, *, broken: bool = False, longest:
     kind = "user"
     for number in range(draw(st.integers(0, longest))):
         # Gemini refuses a call right after the model's own words.
-        kinds = ["user", "assistant", "calls"] if format != "gemini" or kind != "assistant" else ["user"]
-        kind = draw(st.sampled_from(kinds))
+        kind = draw(_kinds) if format != "gemini" or kind != "assistant" else "user"
         history += draw(_turn(kind, format, number))
     return draw(breakages(history)) if broken else _few_markers(history)
 
@@ -54,11 +59,12 @@ def requests(draw: st.DrawFn, format: Format, *, broken: bool = False) -> JSON:
     outside = draw(_outside(format))
     if outside is not None:
         body |= outside
-    if draw(st.booleans()):
+    if draw(_either):
         body["tools"] = [{"name": "read_file", "x_schema": draw(objects)}]
     return body
 
 
+@cache
 def _outside(format: Format) -> st.SearchStrategy[JSON | None]:
     block = st.builds(lambda text, marker: {"type": "text", "text": text, **marker}, texts, _marker)
     blocks = st.lists(block, min_size=1, max_size=2)
@@ -74,6 +80,7 @@ def _outside(format: Format) -> st.SearchStrategy[JSON | None]:
     return st.none() | kinds.get(format, st.none())
 
 
+@cache
 def _systems(format: Format) -> st.SearchStrategy[list[JSON]]:
     roles = {"openai": ["system", "developer"], "plain": ["system"], "responses": ["system", "developer"]}
     if format not in roles:
@@ -82,6 +89,7 @@ def _systems(format: Format) -> st.SearchStrategy[list[JSON]]:
     return st.lists(message, max_size=2)
 
 
+@cache
 def _turn(kind: str, format: Format, number: int) -> st.SearchStrategy[list[JSON]]:
     if kind == "user":
         return _user(format)
@@ -90,6 +98,7 @@ def _turn(kind: str, format: Format, number: int) -> st.SearchStrategy[list[JSON
     return _CALLS[format](number)
 
 
+@cache
 def _user(format: Format) -> st.SearchStrategy[list[JSON]]:
     return _USERS[format].map(lambda message: [message])
 
@@ -110,8 +119,9 @@ def _blocks(*kinds: st.SearchStrategy[JSON]) -> st.SearchStrategy[list[JSON]]:
 
 
 def _block(type: str, fields: JSON, extra: st.SearchStrategy[JSON] = _unknown) -> st.SearchStrategy[JSON]:
-    fixed = {k: v if isinstance(v, st.SearchStrategy) else st.just(v) for k, v in fields.items()}
-    return st.builds(lambda known, more: {"type": type, **known, **more}, st.fixed_dictionaries(fixed), extra)
+    drawn = {key: value for key, value in fields.items() if isinstance(value, st.SearchStrategy)}
+    fixed = {"type": type, **{key: value for key, value in fields.items() if key not in drawn}}
+    return st.builds(lambda more, **known: {**fixed, **known, **more}, extra, **drawn)
 
 
 _openai_text = _block("text", {"text": texts})
@@ -255,6 +265,16 @@ def _calls_drawn(draw: st.DrawFn, number: int) -> list[tuple[str, str, JSON, str
     return [(f"call_{number}_{at}", draw(names), draw(objects), draw(_outputs)) for at in range(count)]
 
 
+def _few(*kinds: st.SearchStrategy[JSON]) -> st.SearchStrategy[list[JSON]]:
+    """At most one of each, in this order."""
+    found = st.tuples(*(st.lists(kind, max_size=1) for kind in kinds))
+    return found.map(lambda lists: list(chain.from_iterable(lists)))
+
+
+_maybe_text = st.none() | texts
+_openai_texts = _blocks(_openai_text)
+
+
 @st.composite
 def _openai_calls(draw: st.DrawFn, number: int) -> list[JSON]:
     calls = draw(_calls_drawn(number))
@@ -267,15 +287,15 @@ def _openai_calls(draw: st.DrawFn, number: int) -> list[JSON]:
         }
         for key, name, arguments, _ in calls
     ]
-    if draw(st.booleans()):
+    if draw(_either):
         asked[0] = {
             "id": calls[0][0],
             "type": "custom",
             "custom": {"name": calls[0][1], "input": draw(texts)},
         }
-    said = draw(st.none() | texts)
+    said = draw(_maybe_text)
     results = [
-        {"role": "tool", "tool_call_id": key, "content": draw(st.just(output) | _blocks(_openai_text))}
+        {"role": "tool", "tool_call_id": key, "content": draw(_openai_texts) if draw(_either) else output}
         for key, _, _, output in calls
     ]
     return [{"role": "assistant", "content": said, "tool_calls": asked}, *results]
@@ -294,6 +314,8 @@ _shaped_tools = st.tuples(st.just("shell"), st.just({"action": {"commands": ["ls
     ("computer", {"action": {"type": "screenshot"}}, _screenshot)
 )
 """Kind, call and output of tools whose output is no text."""
+_input_texts = _blocks(_block("input_text", {"text": texts}))
+_maybe_reasoning = _few(_reasoning)
 
 
 @st.composite
@@ -313,11 +335,11 @@ def _responses_calls(draw: st.DrawFn, number: int) -> list[JSON]:
         {
             "type": "function_call_output",
             "call_id": key,
-            "output": draw(st.just(output) | _blocks(_block("input_text", {"text": texts}))),
+            "output": draw(_input_texts) if draw(_either) else output,
         }
         for key, _, _, output in calls
     ]
-    if draw(st.booleans()):
+    if draw(_either):
         asked[0] = {
             "type": "custom_tool_call",
             "call_id": calls[0][0],
@@ -329,7 +351,12 @@ def _responses_calls(draw: st.DrawFn, number: int) -> list[JSON]:
         kind, did, output = draw(_shaped_tools)
         asked[1] = {"type": f"{kind}_call", "call_id": calls[1][0], **did}
         outputs[1] = {"type": f"{kind}_call_output", "call_id": calls[1][0], "output": output}
-    return [*draw(st.lists(_reasoning, max_size=1)), *asked, *outputs]
+    return [*draw(_maybe_reasoning), *asked, *outputs]
+
+
+_texts_and_pictures = _blocks(_anthropic_text, _picture)
+_anthropic_texts = _blocks(_anthropic_text)
+_before_calls = _few(_thoughts, _anthropic_text)
 
 
 @st.composite
@@ -342,13 +369,13 @@ def _anthropic_calls(draw: st.DrawFn, number: int) -> list[JSON]:
         {
             "type": "tool_result",
             "tool_use_id": key,
-            "content": draw(st.just(output) | _blocks(_anthropic_text, _picture)),
-            **draw(st.just({}) | st.just({"is_error": True})),
+            "content": draw(_texts_and_pictures) if draw(_either) else output,
+            **({"is_error": True} if draw(_either) else {}),
         }
         for key, _, _, output in calls
     ]
-    words = draw(st.just([]) | _blocks(_anthropic_text))
-    before = draw(st.lists(_thoughts, max_size=1)) + draw(st.lists(_anthropic_text, max_size=1))
+    words = draw(_anthropic_texts) if draw(_either) else []
+    before = draw(_before_calls)
     return [
         {"role": "assistant", "content": [*before, *asked]},
         {"role": "user", "content": [*results, *words]},
@@ -356,30 +383,31 @@ def _anthropic_calls(draw: st.DrawFn, number: int) -> list[JSON]:
 
 
 _shown = {"inlineData": {"mimeType": "image/png", "data": PNG}}
+_before_functions = _few(_model_thought, _model_part)
 
 
 @st.composite
 def _gemini_calls(draw: st.DrawFn, number: int) -> list[JSON]:
     calls = draw(_calls_drawn(number))
-    with_ids = draw(st.booleans())
+    with_ids = draw(_either)
     asked = [
         {"functionCall": {**({"id": key} if with_ids else {}), "name": name, "args": arguments}}
         for key, name, arguments, _ in calls
     ]
-    asked[0] |= draw(st.just({}) | st.just({"thoughtSignature": "c2ln"}))
+    asked[0] |= {"thoughtSignature": "c2ln"} if draw(_either) else {}
     answered = [
         {
             "functionResponse": {
                 **({"id": key} if with_ids else {}),
                 "name": name,
-                "response": draw(st.just({"output": output}) | objects),
-                **draw(st.just({}) | st.just({"parts": [_shown]})),
+                "response": draw(objects) if draw(_either) else {"output": output},
+                **({"parts": [_shown]} if draw(_either) else {}),
             }
         }
         for key, name, _, output in calls
     ]
     role = draw(st.sampled_from(["user", "function"]))
-    before = draw(st.lists(_model_thought, max_size=1)) + draw(st.lists(_model_part, max_size=1))
+    before = draw(_before_functions)
     return [{"role": "model", "parts": [*before, *asked]}, {"role": role, "parts": answered}]
 
 
