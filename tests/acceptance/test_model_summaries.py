@@ -34,13 +34,12 @@ class Reader(ModelServer):
         )
 
 
-@pytest.fixture
-def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+def hurry(monkeypatch: pytest.MonkeyPatch, *, timeout: float, retries: int) -> None:
     """Nobody waits a minute for a model here."""
     slow = upstream.endpoint_at
 
     def endpoint_at(url: str, model: str = "", *, key_variable: str = "") -> upstream.Endpoint:
-        return replace(slow(url, model, key_variable=key_variable), timeout=1.0)
+        return replace(slow(url, model, key_variable=key_variable), timeout=timeout, retries=retries)
 
     monkeypatch.setattr(upstream, "endpoint_at", endpoint_at)
 
@@ -81,7 +80,6 @@ def test_a_models_words_are_in_the_next_window(tail: str) -> None:
         assert faults == []
 
 
-@pytest.mark.usefixtures("_hurried")
 @pytest.mark.parametrize("tail", ["", "/messages"], ids=["openai", "anthropic"])
 @pytest.mark.parametrize(
     ("reply", "fault"),
@@ -98,8 +96,9 @@ def test_a_models_words_are_in_the_next_window(tail: str) -> None:
     ids=["time-out", "429", "500", "reset", "malformed", "blank", "too-long", "injected"],
 )
 def test_whatever_a_model_does_every_build_is_served_and_the_fault_is_told(
-    reply: Reply, fault: str, tail: str
+    reply: Reply, fault: str, tail: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    hurry(monkeypatch, timeout=1.0 if reply.trouble == "hang" else 30.0, retries=0)
     with Reader(reply) as server, at_work(server, tail) as (fov, session, faults):
         fov.profile()  # what is known grows while it is read; here only summaries are to change
         before = shown(session.build(budget=BUDGET))
