@@ -39,23 +39,29 @@ def test_the_rules_are_in_the_last_window_and_the_decision_is_brought_back(found
     assert found.original == {"role": "assistant", "content": demo_session.DECISION}
 
 
-def test_it_is_shown_in_80_columns_with_nothing_stored(desk: Desk) -> None:
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What it prints; it stores nothing."""
+    desk = Desk(folder=tmp_path_factory.mktemp("demo"))
     done = desk.foveal("demo")
     assert done.code == 0, done.err
-    assert max(map(len, done.out.splitlines())) <= 80
-    assert "grace period of 90 seconds" in " ".join(done.out.split()).replace("\n", " ")
     assert not desk.store.exists()
+    return done.out
 
 
-def test_the_reasons_fit_on_one_screen(desk: Desk) -> None:
-    told = desk.foveal("demo").out
+def test_it_is_shown_in_80_columns_with_nothing_stored(told: str) -> None:
+    assert max(map(len, told.splitlines())) <= 80
+    assert "grace period of 90 seconds" in " ".join(told.split())
+
+
+def test_the_reasons_fit_on_one_screen(told: str) -> None:
     reasons = told[told.index("What is in it, and why") : told.index("requests cost")]
     assert "in snippets" in reasons
     assert len(reasons.splitlines()) <= 24
 
 
-def test_what_is_told_in_short_looks_different_from_what_is_kept(desk: Desk) -> None:
-    _, session, _, _, window, *_ = desk.foveal("demo").out.partition("the session:")[2].splitlines()
+def test_what_is_told_in_short_looks_different_from_what_is_kept(told: str) -> None:
+    _, session, _, _, window, *_ = told.partition("the session:")[2].splitlines()
     assert session.count("+") > session.count("#") > 0
     assert window.count("#") > window.count("+") > 0
 
