@@ -18,7 +18,7 @@ from foveal.window import Window
 from strategies import FORMATS, histories
 
 pytestmark = pytest.mark.soak
-EVERY = settings(max_examples=settings.default.max_examples * 2 // 5)  # 1 000 for each preset
+EVERY = settings(max_examples=settings.default.max_examples // 5)  # all formats together as many as a law
 SHORT = {"recent": {"short_forms": True, "full_share": 0.25, "short_least": 8}}
 """Without short forms `recent` is under the laws of every window."""
 SCORED = sorted(name for name, preset in presets.PRESETS.items() if preset.looks_at_all)
