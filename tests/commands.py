@@ -57,13 +57,7 @@ class Desk:
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(self.folder)
             _exchange(patch, self.environment(**environment))
-            patch.setattr(sys, "argv", ["foveal", *map(os.fsdecode, arguments)])
-            for name, stream in streams.items():
-                patch.setattr(sys, name, TextIOWrapper(stream, encoding="utf-8", write_through=True))
-            with pytest.raises(SystemExit) as exited:
-                main()
-            code = exited.value.code or 0
-            assert isinstance(code, int)
+            code = called(patch, *arguments, **streams)
             out, err = (streams[name].getvalue().decode() for name in ("stdout", "stderr"))
             return Done(code=code, out=out, err=err)
 
@@ -89,6 +83,18 @@ class Desk:
         text = content if isinstance(content, str) else json.dumps(content)
         (self.folder / name).write_text(text, encoding="utf-8")
         return name
+
+
+def called(patch: pytest.MonkeyPatch, *arguments: str | bytes, **streams: BytesIO) -> int:
+    """The exit code of the `foveal` command, run in this process on these streams."""
+    patch.setattr(sys, "argv", ["foveal", *map(os.fsdecode, arguments)])
+    for name, stream in streams.items():
+        patch.setattr(sys, name, TextIOWrapper(stream, encoding="utf-8", write_through=True))
+    with pytest.raises(SystemExit) as exited:
+        main()
+    code = exited.value.code or 0
+    assert isinstance(code, int)
+    return code
 
 
 def _exchange(patch: pytest.MonkeyPatch, environment: Mapping[str, str]) -> None:
