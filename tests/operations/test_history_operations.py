@@ -151,7 +151,7 @@ TURNS = st.lists(
 )
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300)
 @given(TURNS, st.integers(0, 300))
 def test_pruning_never_exceeds_and_loses_nothing_and_no_half_of_a_turn(
     turns: list[list[Message]], room: int

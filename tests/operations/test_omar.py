@@ -343,7 +343,7 @@ requests = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300)
 @given(requests)
 def test_every_chunk_is_kept_or_dropped_and_the_tokens_add_up(request: dict[str, Any]) -> None:
     result = run("context_optimize", request)

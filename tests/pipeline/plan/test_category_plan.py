@@ -124,7 +124,7 @@ floors = st.fixed_dictionaries({}, optional={name: st.integers(0, 300) for name 
 
 
 @given(st.integers(0, 1_500), uses, floors)
-@settings(max_examples=1000)
+@settings(max_examples=300)
 def test_plans_stay_within_the_total_and_rebalancing_conserves_it(
     total: int, used: tuple[int, ...], minimums: dict[str, float]
 ) -> None:
@@ -138,7 +138,7 @@ def test_plans_stay_within_the_total_and_rebalancing_conserves_it(
 
 
 @given(uses, st.sampled_from(CATEGORIES), st.sampled_from(CATEGORIES), st.integers(-5, 600))
-@settings(max_examples=1000)
+@settings(max_examples=300)
 def test_borrowing_conserves_the_total_and_never_touches_system(
     used: tuple[int, ...], source: str, target: str, amount: int
 ) -> None:

@@ -147,7 +147,7 @@ situations = st.builds(
 
 
 @given(situations)
-@settings(max_examples=1000)
+@settings(max_examples=300)
 def test_no_negotiation_exceeds_its_budget_its_floors_or_its_ceilings(situation: Situation) -> None:
     try:
         plan = negotiate(situation)

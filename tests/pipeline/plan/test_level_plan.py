@@ -103,7 +103,7 @@ def test_permanent_pinned_and_current_entries_are_never_due() -> None:
 
 
 @given(st.integers(0, 40_000), st.integers(0, 50_000), st.integers(1, 9_000), st.integers(0, 9_000))
-@settings(max_examples=1000)
+@settings(max_examples=300)
 def test_the_levels_add_up_to_the_total_within_their_floors_and_ceilings(
     total: int, permanent: int, session: int, working: int
 ) -> None:

@@ -78,7 +78,7 @@ def test_no_words_at_all_find_nothing() -> None:
     assert score.parts["keywords"] == 0
 
 
-@settings(max_examples=1000)
+@settings(max_examples=300)
 @given(
     st.lists(
         st.tuples(

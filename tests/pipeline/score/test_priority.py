@@ -134,7 +134,7 @@ def test_the_numbers_are_plain_data() -> None:
     assert all(isinstance(value, int | float | str | dict) for value in asdict(NUMBERS).values())
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300)
 @given(
     st.one_of(st.none(), st.floats(-1e4, 1e4)),
     st.dictionaries(

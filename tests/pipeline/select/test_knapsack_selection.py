@@ -166,7 +166,7 @@ def chosen(units: Sequence[Unit], pick: Pick) -> list[Unit]:
     return [u for u in units if u.turn in pick.kept and not u.forced]
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300)
 @given(pieces, st.integers(0, 40), caps, st.booleans(), st.booleans())
 def test_greedy_never_exceeds_and_records_every_drop(
     units: list[Unit], room: int, limits: dict[str, int], by_priority: bool, go_on: bool
@@ -181,7 +181,7 @@ def test_greedy_never_exceeds_and_records_every_drop(
     assert all(str(units[turn].tokens) in pick.because[turn] or not go_on for turn in dropped)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300)
 @given(pieces, st.integers(0, 40), caps, st.booleans())
 def test_exact_is_the_optimum_and_the_bound_is_above_it(
     units: list[Unit], room: int, limits: dict[str, int], go_on: bool
@@ -202,7 +202,7 @@ def test_exact_is_the_optimum_and_the_bound_is_above_it(
     assert float(best) <= bound or math.isclose(float(best), bound)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.tuples(st.integers(1, 500), st.integers(100, 260)), max_size=40), st.integers(0, 6_000))
 def test_exact_is_never_worth_less_than_greedy(rows: list[tuple[int, int]], room: int) -> None:
     units = [unit(turn, tokens, priority) for turn, (tokens, priority) in enumerate(rows)]

@@ -52,7 +52,7 @@ def test_every_unit_has_a_reason_with_its_numbers() -> None:
 UNITS = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 100), st.booleans()), max_size=14)
 
 
-@settings(max_examples=1000)
+@settings(max_examples=300)
 @given(UNITS, st.integers(0, 200))
 def test_the_room_is_never_exceeded_and_nothing_that_would_still_fit_is_out(
     drawn: list[tuple[int, int, bool]], room: int

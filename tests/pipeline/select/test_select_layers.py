@@ -47,7 +47,7 @@ def test_the_user_message_comes_before_everything_else() -> None:
 
 
 @given(unit_lists(LAYERS), st.integers(0, 300))
-@settings(max_examples=1000)
+@settings(max_examples=300)
 def test_no_selection_exceeds_its_room_or_leaves_material_without_a_reason(
     units: list[Unit], room: int
 ) -> None:

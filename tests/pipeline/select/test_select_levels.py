@@ -69,7 +69,7 @@ def test_a_turn_is_at_the_level_of_most_of_its_tokens() -> None:
 
 
 @given(unit_lists(LEVELS), st.integers(0, 300), st.integers(0, 400))
-@settings(max_examples=1000)
+@settings(max_examples=300)
 def test_no_selection_exceeds_its_room_or_leaves_a_turn_without_a_reason(
     units: list[Unit], room: int, total: int
 ) -> None:

@@ -83,7 +83,7 @@ def test_the_plan_says_what_is_used_and_borrowed_afterwards() -> None:
 
 
 @given(unit_lists(CATEGORIES), st.integers(0, 300), st.integers(0, 400), st.booleans())
-@settings(max_examples=1000)
+@settings(max_examples=300)
 def test_no_trimming_exceeds_its_room_or_leaves_a_turn_without_a_reason(
     units: list[Unit], room: int, total: int, first: bool
 ) -> None:
