@@ -20,7 +20,7 @@ demo: $(VENV)/.runtime ## the main job in one minute: no key, no network
 	@$(BIN)/foveal demo
 
 test: check ## what CI runs: every check, then every test
-	$(BIN)/python -m pytest --quiet --numprocesses=logical
+	$(BIN)/python -m pytest --quiet --numprocesses=logical --dist=worksteal
 
 check: $(VENV)/.test ## formatting, lint, types, direction of imports
 	$(BIN)/ruff format --check .
