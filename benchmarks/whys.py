@@ -99,9 +99,21 @@ def by_score(given: Conversation, found: Why, budget: int) -> bool:
     return verdicts == [True, False]
 
 
-def measure(count: int) -> dict[str, Any]:
-    chance, histories = random.Random(11), sessions()
+def measure(count: int, seeds: Sequence[int]) -> dict[str, Any]:
+    histories = sessions()
     told: dict[str, Counter[str]] = {name: Counter() for name in PRESETS}
+    spent = [each for seed in seeds for each in _sampled(count, random.Random(seed), histories, told)]
+    counts = {name: dict(found) for name, found in told.items()}
+    return {"seeds": list(seeds), "presets": counts, **_summary(told, spent)}
+
+
+def _sampled(
+    count: int,
+    chance: random.Random,
+    histories: Sequence[list[dict[str, Any]]],
+    told: dict[str, Counter[str]],
+) -> list[float]:
+    """Check so many decisions, and count what was found; the seconds that each `why` took."""
     spent: list[float] = []
     while len(spent) < count:
         preset, given = list(PRESETS)[len(spent) % len(PRESETS)], sampled(histories, chance)
@@ -119,7 +131,7 @@ def measure(count: int) -> dict[str, Any]:
             found = session.why(ids[place])
             spent.append(time.process_time() - start)
             told[preset].update(_checked(session, given, found, budget))
-    return {"presets": {name: dict(counts) for name, counts in told.items()}, **_summary(told, spent)}
+    return spent
 
 
 def _checked(session: foveal.Session, given: Conversation, found: Why, budget: int) -> Counter[str]:
@@ -153,13 +165,14 @@ def _summary(told: dict[str, Counter[str]], spent: Sequence[float]) -> dict[str,
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--samples", type=int, default=200)
+    parser.add_argument("--samples", type=int, default=200, help="decisions for each seed")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[11, 12, 13])
     parser.add_argument("--json", type=Path, help="write the figures to this file too")
     options = parser.parse_args()
-    figures = measure(options.samples)
+    figures = measure(options.samples, options.seeds)
     for name, counts in {**figures["presets"], "total": figures["total"]}.items():
         print(f"{name:<12}" + ", ".join(f"{what} {number}" for what, number in sorted(counts.items())))
-    rest = {key: value for key, value in figures.items() if key not in ("presets", "total")}
+    rest = {key: value for key, value in figures.items() if key not in ("seeds", "presets", "total")}
     print(", ".join(f"{key}: {value}" for key, value in rest.items()))
     if options.json:
         options.json.write_text(json.dumps(figures, indent=2) + "\n")

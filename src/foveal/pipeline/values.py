@@ -70,6 +70,8 @@ class Held:
     """Position from which on messages are looked at again for the next layout."""
     brought: tuple[Brought, ...] = ()
     """What came back since, in order."""
+    wanted: tuple[int, ...] = ()
+    """Positions of messages that have to do with the user's newest words, in it or not, most wanted first."""
     task: str = ""
     """A mark of the task it was made for; empty: none was given."""
     length: int = field(default=0, compare=False)

@@ -93,6 +93,7 @@ def _written(where: str, layout: Held) -> str:
             "kept": list(layout.kept),
             "place": layout.note.first if layout.note else 0,
             "shown": told,
+            "wanted": list(layout.wanted),
             "task": layout.task,
             "brought": [[each.place, _numbered(each.shown)] for each in layout.brought],
         }
@@ -147,6 +148,7 @@ def _read(found: Mapping[str, Any], history: History, aim: Target) -> Held:
         note=history.folded(place, note_text(told), first=min(shown)) if told else None,
         shown=shown,
         brought=tuple(_brought(history, aim, *each) for each in found.get("brought", ())),
+        wanted=tuple(found.get("wanted", ())),
         task=found.get("task", ""),
     )
 

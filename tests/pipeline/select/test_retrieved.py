@@ -50,6 +50,18 @@ def test_the_same_request_in_another_size_has_it_too() -> None:
             assert FACT in told
 
 
+def test_a_window_of_another_size_is_the_same_whatever_sizes_were_tried_before() -> None:
+    chatter = [f"Then bed{n} and shed{n} were dug, and barrow{n} was full of leaves." for n in range(400)]
+    windows = []
+    for sizes in ((BUDGET, 4_000), (BUDGET, 60_000, 800, 4_000)):
+        with Foveal(":memory:") as fov:
+            session = fov.session(model="gpt-5")
+            session.extend([{"role": "assistant", "content": text} for text in (FACT, *chatter)])
+            session.add("user", QUESTION)
+            windows.append([session.build(budget=size).pieces for size in sizes][-1])
+    assert windows[0] == windows[1]
+
+
 def test_what_the_user_refers_to_comes_back_before_the_words_that_do() -> None:
     with Foveal(":memory:") as fov:
         talk(session := fov.session("s"))

@@ -166,7 +166,7 @@ def _whole(frame: _Frame) -> Selection | None:
             return None
     if frame.tokens(shown) > frame.room:
         return None
-    return _selection(frame, shown, _held(frame, 0, {}, None, ()), {})
+    return _selection(frame, shown, _held(frame, 0, shown, None, ()), {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,17 +219,22 @@ def _laid_out(frame: _Frame, near: int, most: int) -> _Layout:
 
 def _with_relevant(frame: _Frame, shown: dict[int, Chunk], most: int) -> dict[int, Chunk]:
     """The same turns and those that have to do with what the window is for, within their share."""
-    scene, numbers = frame.scene, frame.numbers
-    wanted = scene.relevant or still_wanted(frame.history, scene.held, scene.task, frame.talk)
+    wanted, numbers = _wanted(frame), frame.numbers
     if not wanted:
         return shown
-    _, given = words_asked(frame.history, scene.task)
+    _, given = words_asked(frame.history, frame.scene.task)
     share = numbers.task_share if given else numbers.asked_for_share
     room = min(int(share * most), most - frame.tokens(shown))
     found = taken(Outside(history=frame.history, shown={**shown, **frame.fixed}), wanted, room)
     while found and frame.tokens({**shown, **found}) > most:  # notes of ours between them are too much
         found.popitem()
     return {**shown, **found}
+
+
+def _wanted(frame: _Frame) -> tuple[int, ...]:
+    """Positions of what has to do with what the window is for, whether it fits or not."""
+    scene = frame.scene
+    return scene.relevant or still_wanted(frame.history, scene.held, scene.task, frame.talk)
 
 
 def _tail(frame: _Frame, most: int) -> dict[int, Chunk]:
@@ -355,6 +360,8 @@ def _held(
         kept=tuple(history.span(turn)[0] for turn in sorted(shown) if turn < first),
         note=note,
         shown={seq: tuple(numbers) for seq, numbers in by_message.items()},
+        # A task may want every turn: its layout keeps those that are in.
+        wanted=() if frame.scene.task.strip() else _wanted(frame),
         task=mark_of(frame.scene.task),
         length=len(history.entries),
         moment=frame.scene.now,

@@ -65,7 +65,7 @@ class Outside:
 
 
 def still_wanted(history: History, held: Held | None, task: str, talk: int) -> tuple[int, ...]:
-    """What an earlier window had for the same task, or the same words of the user's.
+    """What an earlier window had for the same task, or was to have for the same words of the user's.
 
     `talk`: tokens there are for everything said.
     """
@@ -76,7 +76,7 @@ def still_wanted(history: History, held: Held | None, task: str, talk: int) -> t
     asked = asked_since(history, 0)
     brought = tuple(seq for each in held.brought if each.place == asked for seq in each.shown)
     again = held.talk != talk and asked_since(history, held.length) is None
-    return (*brought, *held.kept) if again else brought  # the same request, in another size
+    return (*brought, *held.wanted) if again else brought  # the same request, in another size
 
 
 def taken(outside: Outside, wanted: Iterable[int], room: int) -> dict[int, Chunk]:
