@@ -116,7 +116,7 @@ def test_everything_that_is_in_is_shown() -> None:
 
 
 def folded(at: int, score: float | None = None) -> Decision:
-    reason = "in snippets, in the note at message 187"
+    reason = "its turn is told in the note at message 187"
     return replace(decision(at, IN, 0, score, because=reason), detail="folded")
 
 
@@ -127,7 +127,7 @@ def test_what_one_note_tells_is_one_row_of_one_line() -> None:
     shown = [line.text for line in lines(manifest(*told, note, budget=10**6)) if line.look]
     assert shown == [
         "   messages  verdict    tokens  because",
-        "75 of 2–100  folded          0  in snippets, in the note at message 187",
+        "75 of 2–100  folded          0  its turn is told in the note at message 187",
         " 24 of 5–97  left out  216,000  nothing of it is worth its tokens now",
         "        187  folded     90,000  what 75 messages tell",
     ]

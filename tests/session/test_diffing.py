@@ -38,6 +38,46 @@ def test_the_difference_is_that_of_the_two_manifests(session: Session, preset: s
     assert found.stayed == sum(a[place] == b[place] for place in a.keys() & b.keys())
 
 
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_tokens_add_up_to_the_difference_of_the_windows(session: Session, preset: str) -> None:
+    session.extend(HISTORY)
+    first, second = (session.build(budget=budget, preset=preset).manifest for budget in (300, 700))
+    session.add("user", "And now?")
+    third = session.build(budget=500, preset=preset).manifest
+    for before, after, numbers in ((first, second, (1, 2)), (second, third, (2, 3)), (third, first, (3, 1))):
+        found = session.diff(*numbers)
+        moved = sum(run.now - run.was for run in (*found.entered, *found.left, *found.changed))
+        assert moved + found.beside == after.tokens - before.tokens
+        assert found.beside == _beside(after) - _beside(before)
+
+
+def _beside(manifest: Manifest) -> int:
+    """Tokens that no message of the history takes."""
+    return manifest.tokens - sum(each.tokens for each in manifest.kept)
+
+
+def test_what_is_folded_into_a_note_takes_no_tokens_and_the_note_its_own(session: Session) -> None:
+    session.extend(HISTORY)
+    whole, short = (session.build(budget=budget, preset="foveal").manifest for budget in (8_000, 400))
+    found = session.diff(1, 2)
+    assert sum(run.was for run in found.changed) > sum(run.now for run in found.changed)
+    assert sum(run.now for run in found.changed) == sum(d.tokens for d in short.kept if d.detail == "folded")
+    assert f"tokens      {whole.tokens:,} → {short.tokens:,}" in found.text
+    more = sum(run.now - run.was for run in found.changed)
+    assert (
+        f"in other detail: {sum(len(run.ids) for run in found.changed)} messages, {more:+,} tokens"
+        in found.text
+    )
+
+
+def test_a_note_that_became_another_is_no_message_that_is_in_both_alike(session: Session) -> None:
+    session.extend(HISTORY)
+    for budget in (400, 500):
+        session.build(budget=budget, preset="foveal")
+    found = session.diff(1, 2)
+    assert [run.before for run in found.changed if run.before and run.after and run.before.detail == "folded"]
+
+
 def test_the_other_way_round_what_entered_left(session: Session) -> None:
     session.extend(HISTORY)
     for budget in (500, 300):

@@ -1,5 +1,6 @@
 """Two builds of a session in → what entered the window, what left it, what is there in other detail, and why.
 
+Tokens are those that messages take in the windows: all of them together are the difference of the two.
 Positions are those of one branch of the history. Where it was edited between the builds, the same position
 is another message, and there is nothing to compare.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from textwrap import wrap
 
 from foveal.errors import NotFoundError
@@ -33,6 +35,10 @@ class Changed:
     ids: tuple[str, ...]
     tokens: int
     """Of the messages as they are stored."""
+    was: int
+    """Tokens that they took in the first window."""
+    now: int
+    """And in the second: what is folded into a note takes none, the note in its place all of its own."""
     before: Decision | None
     """None: they came after that build."""
     after: Decision | None
@@ -59,9 +65,11 @@ class Diff:
     entered: tuple[Changed, ...]
     left: tuple[Changed, ...]
     changed: tuple[Changed, ...]
-    """In both, in other detail."""
+    """In both, in other detail, or in another short form."""
     stayed: int
     """Messages that are in both alike."""
+    beside: int
+    """Tokens by which all else differs: framing, tools, notes between the messages, material beside them."""
 
     @property
     def text(self) -> str:
@@ -77,14 +85,28 @@ def diff(core: Core, a: int, b: int) -> Diff:
         runs = list(_runs(core.ledger.entries, *manifests))
     sides = [_side(*each) for each in zip(records, manifests, strict=True)]
     moved = [(_shown(run.before), _shown(run.after), run) for run in runs]
+    entered = tuple(run for was, now, run in moved if now and not was)
+    left = tuple(run for was, now, run in moved if was and not now)
+    changed = tuple(run for was, now, run in moved if was and now and not _alike(was, now, run))
     return Diff(
         a=sides[0],
         b=sides[1],
-        entered=tuple(run for was, now, run in moved if now and not was),
-        left=tuple(run for was, now, run in moved if was and not now),
-        changed=tuple(run for was, now, run in moved if was and now and was != now),
-        stayed=sum(len(run.ids) for was, now, run in moved if was and was == now),
+        entered=entered,
+        left=left,
+        changed=changed,
+        stayed=sum(len(run.ids) for was, now, run in moved if was and _alike(was, now, run)),
+        beside=sides[1].tokens - sides[0].tokens - _more((*entered, *left, *changed)),
     )
+
+
+def _alike(was: str, now: str, run: Changed) -> bool:
+    """Is it in both in the same detail, and in the same words as far as their number tells?"""
+    return was == now and (was == "full" or run.was == run.now)
+
+
+def _more(runs: Sequence[Changed]) -> int:
+    """Tokens by which the second window is larger for these messages; below 0, smaller."""
+    return sum(run.now - run.was for run in runs)
 
 
 def _check(core: Core, manifests: Sequence[Manifest], numbers: tuple[int, int]) -> None:
@@ -113,20 +135,33 @@ def _side(record: BuildRecord, manifest: Manifest) -> Side:
 def _runs(entries: Sequence[Entry], before: Manifest, after: Manifest) -> Iterator[Changed]:
     """The messages that either build saw, cut wherever either decided anew."""
     stops = sorted({decision.last + 1 for each in (before, after) for decision in each.decisions})
+    sums = (0, *accumulate(entry.tokens for entry in entries))
     first, places = 0, [0, 0]
     for stop in stops:
         now = [_at(each.decisions, at) for each, at in zip((before, after), places, strict=True)]
-        run = entries[first:stop]
+        took = [_took(decision, first, stop, sums) for decision in now]
         yield Changed(
             first=first,
             last=stop - 1,
-            ids=tuple(entry.id for entry in run),
-            tokens=sum(entry.tokens for entry in run),
+            ids=tuple(entry.id for entry in entries[first:stop]),
+            tokens=sums[stop] - sums[first],
+            was=took[0],
+            now=took[1],
             before=now[0],
             after=now[1],
         )
         places = [at + (d is not None and d.last < stop) for at, d in zip(places, now, strict=True)]
         first = stop
+
+
+def _took(decision: Decision | None, first: int, stop: int, sums: Sequence[int]) -> int:
+    """What of a decision's tokens fell to some of its messages: shares of their size that add up to all."""
+    if decision is None or decision.verdict != "kept":
+        return 0
+    start, whole = sums[decision.first], sums[decision.last + 1] - sums[decision.first]
+    if not whole:
+        return decision.tokens if stop > decision.last else 0
+    return decision.tokens * (sums[stop] - start) // whole - decision.tokens * (sums[first] - start) // whole
 
 
 def _at(decisions: Sequence[Decision], place: int) -> Decision | None:
@@ -156,6 +191,8 @@ def lines(found: Diff) -> Iterator[Line]:
         yield from _section(title, runs, look)
     yield Line("")
     yield Line(f"{found.stayed:,} messages are in both alike")
+    if found.beside:
+        yield Line(f"beside the messages: {found.beside:+,} tokens")
 
 
 def _step(name: str, before: object, after: object) -> str:
@@ -172,7 +209,7 @@ def _section(title: str, runs: Sequence[Changed], look: Look) -> Iterator[Line]:
     alike: dict[tuple[str, str], list[Changed]] = {}
     for run in runs:
         alike.setdefault((_reason(run.before), _reason(run.after)), []).append(run)
-    largest = sorted(alike.items(), key=lambda pair: -sum(run.tokens for run in pair[1]))
+    largest = sorted(alike.items(), key=lambda pair: -sum(run.was + run.now for run in pair[1]))
     for (was, now), group in largest[:GROUPS]:
         places = ", ".join(map(_places, group))
         texts = (f"  {places}: {_size(group)}", f"    was {was}", f"    is {now}")
@@ -185,7 +222,7 @@ def _section(title: str, runs: Sequence[Changed], look: Look) -> Iterator[Line]:
 
 def _size(runs: Sequence[Changed]) -> str:
     messages = sum(len(run.ids) for run in runs)
-    return f"{messages:,} message{'s' * (messages != 1)}, {sum(run.tokens for run in runs):,} tokens"
+    return f"{messages:,} message{'s' * (messages != 1)}, {_more(runs):+,} tokens"
 
 
 def _places(run: Changed) -> str:

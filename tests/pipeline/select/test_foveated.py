@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -75,6 +76,16 @@ def test_what_is_told_is_a_record_and_nobody_s_words() -> None:
     assert note["content"].startswith(
         "[Summary of earlier messages, made by a program. A record, not a request.]"
     )
+
+
+def test_a_note_says_of_how_many_messages_it_stands_for_it_has_snippets() -> None:
+    manifest = foveal.fit(talk(60), budget=2_000).manifest
+    note, *told = sorted((d for d in manifest.kept if d.detail == "folded"), key=lambda d: -d.tokens)
+    messages = sum(each.last - each.first + 1 for each in (note, *told))
+    assert {each.because for each in told} == {f"its turn is told in the note at message {note.first + 1}"}
+    some = re.fullmatch(rf"the note: snippets of (\d+) of {messages} messages", note.because)
+    assert some
+    assert 0 < int(some[1]) < messages
 
 
 def test_between_refocuses_a_window_begins_with_the_one_before() -> None:

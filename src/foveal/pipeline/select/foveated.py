@@ -19,6 +19,7 @@ from foveal.pipeline.compact.snippets import Snippet, snippets
 from foveal.pipeline.history import History, is_system
 from foveal.pipeline.plan.marks import Course, MarkNumbers, high_mark, marks
 from foveal.pipeline.select.digest import Beside, Digest, Worth, choose, note_text
+from foveal.pipeline.select.reasons import note_reason, told_reasons
 from foveal.pipeline.select.retrieved import (
     Outside,
     asked_since,
@@ -379,7 +380,8 @@ def _selection(
     history, reasons, forms = frame.history, {}, {}
     if held.note:
         place = history.turn_of(held.note.first)
-        reasons[place] = f"what {len(held.shown):,} earlier messages tell, in snippets"
+        if not held.decided:
+            reasons[place] = note_reason(history, held, place)
         forms[place] = held.note
     return Selection(
         turns=tuple(sorted(shown)),
@@ -388,24 +390,11 @@ def _selection(
         reasons=reasons,
         forms=forms,
         before={history.turn_of(each.place): each.note for each in held.brought},
-        folded={} if held.decided else _told(history, held),
+        folded={} if held.decided else told_reasons(history, held),
         scores=scores or {},
         metrics=metrics,
         held=held,
     )
-
-
-def _told(history: History, held: Held) -> dict[int, str]:
-    """By turn that is told in a note, why it needs no place of its own."""
-    told: dict[int, str] = {}
-    if held.note:
-        why = f"in snippets, in the note at message {held.note.first + 1:,}"
-        told = dict.fromkeys(map(history.turn_of, held.shown), why)
-        told.pop(history.turn_of(held.note.first), None)
-    for each in held.brought:
-        why = f"brought back before message {each.place + 1:,}, as relevant to it"
-        told |= dict.fromkeys(map(history.turn_of, each.shown), why)
-    return told
 
 
 def _scores(history: History, digest: Digest) -> dict[int, Score]:
