@@ -57,6 +57,13 @@ def test_a_stored_build_tells_what_its_window_told(session: Session) -> None:
     assert all(told(session, at) == as_told(window) for at, window in enumerate(windows, 1))
 
 
+def test_the_time_of_every_build_is_measured_also_where_everything_fits(session: Session) -> None:
+    made = [window.manifest.metrics for window in steps(session, range(60))]
+    assert {metrics["refocused"] for metrics in made} == {0.0, 1.0}
+    assert made[0]["refocused"] == 0.0
+    assert all(metrics["duration_ms"] > 0 for metrics in made)
+
+
 def test_every_message_has_one_decision_where_a_window_holds_still(session: Session) -> None:
     for window in steps(session, range(60)):
         decisions = window.manifest.decisions

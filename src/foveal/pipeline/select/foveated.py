@@ -146,7 +146,7 @@ def _still(frame: _Frame) -> Selection | None:
     made = replace(held, task=task, length=len(history.entries), moment=frame.scene.now, past=past)
     if brought != held.brought:  # what came back is decided anew
         made = replace(made, brought=brought, decided=(), settled=0)
-    return _selection(frame, shown, made, {"refocused": 0.0})
+    return _selection(frame, shown, made)
 
 
 def _past(history: History, held: Held) -> dict[int, Chunk]:
@@ -167,7 +167,7 @@ def _whole(frame: _Frame) -> Selection | None:
             return None
     if frame.tokens(shown) > frame.room:
         return None
-    return _selection(frame, shown, _held(frame, 0, shown, None, ()), {})
+    return _selection(frame, shown, _held(frame, 0, shown, None, ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,8 +189,7 @@ def _refocused(frame: _Frame) -> Selection:
     nearer = max(near, frame.fixed[frame.opened].tokens) + spare
     if spare > 0 and len(_tail(frame, nearer)) > len(_tail(frame, near)):
         layout = _laid_out(frame, nearer, most)
-    metrics = {"refocused": 1.0, "marginal_value": layout.digest.cut}
-    return _selection(frame, layout.shown, layout.held, metrics, _scores(frame.history, layout.digest))
+    return _selection(frame, layout.shown, layout.held, layout.digest)
 
 
 def _for_a_new_task(frame: _Frame) -> bool:
@@ -370,13 +369,12 @@ def _held(
 
 
 def _selection(
-    frame: _Frame,
-    shown: Mapping[int, Chunk],
-    held: Held,
-    metrics: Mapping[str, float],
-    scores: Mapping[int, Score] | None = None,
+    frame: _Frame, shown: Mapping[int, Chunk], held: Held, digest: Digest | None = None
 ) -> Selection:
-    """The choice, with the reasons of what is told in a note where they are not known yet."""
+    """The choice, with the reasons of what is told in a note where they are not known yet.
+
+    `digest`: what was chosen for the note, where the window is refocused.
+    """
     history, reasons, forms = frame.history, {}, {}
     if held.note:
         place = history.turn_of(held.note.first)
@@ -391,8 +389,8 @@ def _selection(
         forms=forms,
         before={history.turn_of(each.place): each.note for each in held.brought},
         folded={} if held.decided else told_reasons(history, held),
-        scores=scores or {},
-        metrics=metrics,
+        scores=_scores(history, digest) if digest else {},
+        metrics={"refocused": 1.0, "marginal_value": digest.cut} if digest else {"refocused": 0.0},
         held=held,
     )
 
