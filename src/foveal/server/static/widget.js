@@ -255,7 +255,7 @@
       box.dataset.state = use.state;
       title.textContent = this.#stats?.session ?? this.getAttribute("session") ?? "No session yet";
       state.textContent =
-        this.#fault || { idle: "idle", active: "active", warning: "needs pruning" }[use.state];
+        this.#fault || { idle: "idle", active: "active", warning: "over 80% used" }[use.state];
       messages.textContent = number.format(this.#stats?.messages ?? 0);
       const limit = document.createElement("small");
       limit.textContent = ` of ${number.format(use.limit)}`;
@@ -263,7 +263,10 @@
       used.textContent = `${percent}%`;
       bar.value = Math.min(100, percent);
       banner.hidden = use.state !== "warning";
-      warning.textContent = use.state === "warning" ? `${percent}% of the window is used.` : "";
+      warning.textContent =
+        use.state === "warning"
+          ? `${percent}% of the window is used. It stays within its budget by itself; pruning makes room now.`
+          : "";
     }
   }
 
