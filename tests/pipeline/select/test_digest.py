@@ -63,6 +63,11 @@ def test_what_the_user_said_is_told_before_all_else_within_its_share() -> None:
     assert places(chosen(rows, room=60, worth=plain, gists=40))[:3] == [1, 0, 200]
 
 
+def test_what_was_said_many_times_is_told_once_the_newest_time() -> None:
+    rows = [snippet(at, landmark="decided", text="It must be stale.") for at in range(5)]
+    assert places(chosen(rows, room=100, gists=100)) == [4]
+
+
 def test_what_did_not_fit_says_how_far_out_it_was() -> None:
     found = chosen([snippet(0, "HAT285"), snippet(1, "HAT287", tokens=90)], room=40)
     assert (places(found), found.cut > 0) == ([0], True)

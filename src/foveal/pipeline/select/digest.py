@@ -89,10 +89,13 @@ def choose(
 
 
 def _gists(snippets: Sequence[Snippet], taking: _Taking, most: int) -> None:
-    """How what the user said and what was decided begins, newest first, within so many tokens."""
-    least = max(taking.room - most, LABEL)
+    """How what the user said and what was decided begins, newest first, each once, within so many tokens."""
+    least, said = max(taking.room - most, LABEL), set[str]()
     for snippet in reversed(snippets):
-        if snippet.landmark in {"asked", "decided"} and taking.room - taking.cost(snippet) >= least:
+        if snippet.landmark not in {"asked", "decided"} or snippet.text in said:
+            continue
+        if taking.room - taking.cost(snippet) >= least:
+            said.add(snippet.text)
             taking.take(snippet)
 
 
