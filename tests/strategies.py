@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from functools import cache
-from itertools import chain
 from typing import Any
 
 from hypothesis import strategies as st
@@ -91,11 +90,9 @@ def _systems(format: Format) -> st.SearchStrategy[list[JSON]]:
 
 @cache
 def _turn(kind: str, format: Format, number: int) -> st.SearchStrategy[list[JSON]]:
-    if kind == "user":
-        return _user(format)
-    if kind == "assistant":
-        return _ASSISTANTS[format]
-    return _CALLS[format](number)
+    if kind == "calls":
+        return _CALLS[format](number)
+    return _user(format) if kind == "user" else _ASSISTANTS[format]
 
 
 @cache
@@ -125,6 +122,7 @@ def _block(type: str, fields: JSON, extra: st.SearchStrategy[JSON] = _unknown) -
 
 
 _openai_text = _block("text", {"text": texts})
+_openai_texts = _blocks(_openai_text)
 _openai_content = texts | _blocks(
     _openai_text,
     _block("image_url", {"image_url": {"url": f"data:image/png;base64,{PNG}", "detail": "low"}}),
@@ -141,6 +139,7 @@ _responses_content = texts | _blocks(
 )
 _anthropic_text = _block("text", {"text": texts}, _marker)
 _picture = _block("image", {"source": {"type": "base64", "media_type": "image/png", "data": PNG}})
+_anthropic_texts, _texts_and_pictures = _blocks(_anthropic_text), _blocks(_anthropic_text, _picture)
 _document = texts.map(
     lambda text: {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": text}}
 )
@@ -161,12 +160,11 @@ _anthropic_content = texts | _blocks(
 _thoughts = _block("thinking", {"thinking": texts, "signature": "c2ln"}) | _block(
     "redacted_thinking", {"data": "cmVk"}
 )
-_server_tools = st.builds(
+_server_tools = texts.map(
     lambda query: [
         {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": query}},
         {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []},
-    ],
-    texts,
+    ]
 )
 _gemini_parts = st.lists(
     st.one_of(
@@ -193,14 +191,13 @@ _USERS: dict[Format, st.SearchStrategy[JSON]] = {
     ),
     "gemini": st.builds(lambda parts: {"role": "user", "parts": parts}, _gemini_parts),
 }
-_reasoning = st.builds(
+_reasoning = texts.map(
     lambda text: {
         "type": "reasoning",
         "id": "rs_1",
         "summary": [{"type": "summary_text", "text": text}],
         "encrypted_content": "ZW5j",
-    },
-    texts,
+    }
 )
 _output_message = st.builds(
     lambda text, more: {
@@ -230,7 +227,7 @@ _ASSISTANTS: dict[Format, st.SearchStrategy[list[JSON]]] = {
     "openai": _one(
         _message(
             "assistant",
-            texts | _blocks(_openai_text),
+            texts | _openai_texts,
             reasoning_content=texts,
             reasoning_details=st.lists(_block("reasoning.text", {"text": texts}), max_size=2),
             refusal=st.none(),
@@ -265,16 +262,6 @@ def _calls_drawn(draw: st.DrawFn, number: int) -> list[tuple[str, str, JSON, str
     return [(f"call_{number}_{at}", draw(names), draw(objects), draw(_outputs)) for at in range(count)]
 
 
-def _few(*kinds: st.SearchStrategy[JSON]) -> st.SearchStrategy[list[JSON]]:
-    """At most one of each, in this order."""
-    found = st.tuples(*(st.lists(kind, max_size=1) for kind in kinds))
-    return found.map(lambda lists: list(chain.from_iterable(lists)))
-
-
-_maybe_text = st.none() | texts
-_openai_texts = _blocks(_openai_text)
-
-
 @st.composite
 def _openai_calls(draw: st.DrawFn, number: int) -> list[JSON]:
     calls = draw(_calls_drawn(number))
@@ -293,7 +280,7 @@ def _openai_calls(draw: st.DrawFn, number: int) -> list[JSON]:
             "type": "custom",
             "custom": {"name": calls[0][1], "input": draw(texts)},
         }
-    said = draw(_maybe_text)
+    said = draw(texts) if draw(_either) else None
     results = [
         {"role": "tool", "tool_call_id": key, "content": draw(_openai_texts) if draw(_either) else output}
         for key, _, _, output in calls
@@ -315,7 +302,6 @@ _shaped_tools = st.tuples(st.just("shell"), st.just({"action": {"commands": ["ls
 )
 """Kind, call and output of tools whose output is no text."""
 _input_texts = _blocks(_block("input_text", {"text": texts}))
-_maybe_reasoning = _few(_reasoning)
 
 
 @st.composite
@@ -351,12 +337,7 @@ def _responses_calls(draw: st.DrawFn, number: int) -> list[JSON]:
         kind, did, output = draw(_shaped_tools)
         asked[1] = {"type": f"{kind}_call", "call_id": calls[1][0], **did}
         outputs[1] = {"type": f"{kind}_call_output", "call_id": calls[1][0], "output": output}
-    return [*draw(_maybe_reasoning), *asked, *outputs]
-
-
-_texts_and_pictures = _blocks(_anthropic_text, _picture)
-_anthropic_texts = _blocks(_anthropic_text)
-_before_calls = _few(_thoughts, _anthropic_text)
+    return [*draw(st.lists(_reasoning, max_size=1)), *asked, *outputs]
 
 
 @st.composite
@@ -375,7 +356,7 @@ def _anthropic_calls(draw: st.DrawFn, number: int) -> list[JSON]:
         for key, _, _, output in calls
     ]
     words = draw(_anthropic_texts) if draw(_either) else []
-    before = draw(_before_calls)
+    before = draw(st.lists(_thoughts, max_size=1)) + draw(st.lists(_anthropic_text, max_size=1))
     return [
         {"role": "assistant", "content": [*before, *asked]},
         {"role": "user", "content": [*results, *words]},
@@ -383,7 +364,6 @@ def _anthropic_calls(draw: st.DrawFn, number: int) -> list[JSON]:
 
 
 _shown = {"inlineData": {"mimeType": "image/png", "data": PNG}}
-_before_functions = _few(_model_thought, _model_part)
 
 
 @st.composite
@@ -407,7 +387,7 @@ def _gemini_calls(draw: st.DrawFn, number: int) -> list[JSON]:
         for key, name, _, output in calls
     ]
     role = draw(st.sampled_from(["user", "function"]))
-    before = draw(_before_functions)
+    before = draw(st.lists(_model_thought, max_size=1)) + draw(st.lists(_model_part, max_size=1))
     return [{"role": "model", "parts": [*before, *asked]}, {"role": role, "parts": answered}]
 
 
