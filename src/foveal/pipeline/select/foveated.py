@@ -10,15 +10,16 @@ tenth. A refocus comes down to the low-water mark in one step, so that it is rar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from foveal.model import Chunk, ToolCall
+from foveal.model import Chunk
 from foveal.pipeline.compact.naming import names_in
-from foveal.pipeline.compact.snippets import Snippet, snippets
+from foveal.pipeline.compact.snippets import Snippet
 from foveal.pipeline.history import History, is_system
 from foveal.pipeline.plan.marks import Course, MarkNumbers, high_mark, marks
 from foveal.pipeline.select.digest import Beside, Digest, Worth, choose, note_text
+from foveal.pipeline.select.reader import Reader
 from foveal.pipeline.select.reasons import note_reason, told_reasons
 from foveal.pipeline.select.retrieved import (
     Outside,
@@ -276,7 +277,7 @@ def _noted(
 ) -> tuple[Chunk | None, Digest]:
     """The note for the old turns, at most `most` tokens with what is shown already."""
     history = frame.history
-    reader = _Reader(frame.scene.count)
+    reader = Reader(frame.scene.count)
     turns = (*_opening(frame, shown, min(old)), *reversed(old))
     found = [each for turn in turns for each in history.remembered(turn, reader.read)]
     known = _known(frame, reader, shown)
@@ -310,7 +311,7 @@ def _opening(frame: _Frame, shown: Mapping[int, Chunk], end: int) -> Iterator[in
         yield begun
 
 
-def _known(frame: _Frame, reader: _Reader, shown: Mapping[int, Chunk]) -> frozenset[str]:
+def _known(frame: _Frame, reader: Reader, shown: Mapping[int, Chunk]) -> frozenset[str]:
     history = frame.history
     told: set[str] = set()
     for turn, chunk in {**frame.fixed, **shown}.items():
@@ -319,32 +320,6 @@ def _known(frame: _Frame, reader: _Reader, shown: Mapping[int, Chunk]) -> frozen
         else:
             told |= history.remembered(turn, reader.names)
     return frozenset(told)
-
-
-class _Reader:
-    """Reads turns for their snippets and names, each once."""
-
-    def __init__(self, count: Callable[[str], int]) -> None:
-        self._count = count
-
-    def read(self, history: History, turn: int) -> tuple[Snippet, ...]:
-        first, last = history.span(turn)
-        if history.stand_in(turn):
-            messages = enumerate(history.chunk(turn).messages, last)
-        else:
-            messages = enumerate(history.read(first, last + 1), first)
-        return tuple(each for seq, message in messages for each in snippets(message, seq, self._count))
-
-    def used(self, history: History, turn: int) -> frozenset[str]:
-        """The names the model wrote into its calls."""
-        first, last = history.span(turn)
-        parts = (part for message in history.read(first, last + 1) for part in message.parts)
-        calls = (part.arguments for part in parts if isinstance(part, ToolCall))
-        return frozenset(name for arguments in calls for name in names_in(arguments))
-
-    def names(self, history: History, turn: int) -> frozenset[str]:
-        """The names a turn tells with what stands beside them; a call's arguments are bare."""
-        return frozenset(name for each in history.remembered(turn, self.read) for name in each.names)
 
 
 def _held(
