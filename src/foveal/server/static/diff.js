@@ -2,7 +2,7 @@
 
 import { get, of } from "./api.js";
 import { coded, el, fill } from "./dom.js";
-import { count, counted, sentence, span } from "./format.js";
+import { count, counted, sentence, signed, span } from "./format.js";
 import { DETAIL_NAMES } from "./segments.js";
 
 const MOST = 8; // rows before "show all"
@@ -35,8 +35,7 @@ export class Diff {
   #draw({ a, b, entered, left, changed, stayed }) {
     const shrank = changed.filter(({ before, after }) => RANK[after.detail] < RANK[before.detail]);
     const grew = changed.filter((each) => !shrank.includes(each));
-    const change = b.tokens - a.tokens;
-    const words = `Since build ${count(a.build)}: ${change < 0 ? "−" : "+"}${count(Math.abs(change))} tokens, ${counted(stayed, "message")} stayed as they were.`;
+    const words = `Since build ${count(a.build)}: ${signed(b.tokens - a.tokens)} tokens, ${counted(stayed, "message")} stayed as they were.`;
     fill(
       this.node,
       el("p", { class: "muted" }, words),
@@ -79,7 +78,7 @@ export class Diff {
     );
   }
 
-  #change({ first, last, tokens, before, after }) {
+  #change({ first, last, was, now, before, after }) {
     const decision = after ?? before;
     const both = before?.verdict === "kept" && after?.verdict === "kept";
     const detail =
@@ -89,7 +88,7 @@ export class Diff {
     const open = el(
       "button",
       { type: "button", class: "link" },
-      `${span(first, last)}, ${counted(tokens, "token")}`,
+      `${span(first, last)}, ${signed(now - was)} tokens`,
     );
     open.addEventListener("click", () => this.choose(first));
     return [open, el("span", { class: "muted" }, detail + (decision?.because ?? ""))];

@@ -16,6 +16,10 @@ export function counted(number, thing) {
   return `${count(number)} ${thing}${number === 1 ? "" : "s"}`;
 }
 
+export function signed(number) {
+  return `${number < 0 ? "−" : "+"}${count(Math.abs(number))}`;
+}
+
 export function percent(share, digits = 0) {
   return Number.isFinite(share) ? `${(100 * share).toFixed(digits)}%` : NOTHING;
 }
