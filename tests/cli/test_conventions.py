@@ -73,7 +73,14 @@ def test_what_fails_says_so_in_one_line_and_what_to_do_in_another(desk: Desk) ->
 
 
 @pytest.mark.parametrize(
-    "arguments", [["biuld"], ["build", "--bugdet", "9"], ["add"], ["add", "robot", "hello"]]
+    "arguments",
+    [
+        ["biuld"],
+        ["build", "--bugdet", "9"],
+        ["add"],
+        ["add", "robot", "hello"],
+        ["serve", "--port", "99999999"],
+    ],
 )
 def test_wrong_usage_exits_2_and_names_the_help(desk: Desk, arguments: list[str]) -> None:
     done = desk.foveal(*arguments)

@@ -25,7 +25,8 @@ def serve(
     *,
     host: Annotated[str | None, typer.Option(metavar="NAME", help="127.0.0.1 unless set.")] = None,
     port: Annotated[
-        int | None, typer.Option(metavar="N", help="8790 unless set; 0 takes a free one.")
+        int | None,
+        typer.Option(metavar="N", min=0, max=65_535, help="8790 unless set; 0 takes a free one."),
     ] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Serve a long session that comes along.")] = False,
     open: Annotated[bool, typer.Option("--open/--no-open", help="Open the dashboard.")] = False,
