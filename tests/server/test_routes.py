@@ -189,6 +189,14 @@ def test_two_builds_are_held_against_each_other(service: Served) -> None:
     assert service.get(f"{place}/diff", a=1, b=2)["stayed"] > 0
 
 
+def test_a_new_session_names_the_preset_that_applies(service: Served) -> None:
+    made = service.post("/sessions", {"name": "with the default"})
+    service.post("/sessions/with%20the%20default/messages", {"role": "user", "text": "hello"})
+    built = service.post("/sessions/with%20the%20default/build", {"budget": 200})
+    assert made["preset"] == service.get("/sessions/with%20the%20default")["preset"]
+    assert made["preset"] == built["manifest"]["preset"]
+
+
 def test_presets_are_compared_on_a_session_and_on_messages(service: Served) -> None:
     wish = {"budget": 200, "presets": ["recent", "omar"]}
     stored = service.post(f"{session(service)}/compare", wish)

@@ -10,7 +10,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from foveal import catalog
+from foveal import catalog, presets
 from foveal.catalog import ModelCard, Prices
 from foveal.model import Conversation, Format
 from foveal.pipeline.count import tokenizer
@@ -45,7 +45,7 @@ def session_told(record: SessionRecord) -> SessionTold:
         messages=record.head.length,
         format=record.format,
         model=record.model,
-        preset=record.preset,
+        preset=record.preset or presets.DEFAULT,
         created_at=record.created_at,
     )
 
