@@ -139,12 +139,13 @@ def _kept(core: Core, given: Workspace | str | Path) -> Kept:
         return Kept(workspace=given, refused=[])
     known = core.desk.workspaces
     root = str(Path(given).resolve()) if Path(given).is_dir() else ""
-    if root not in known:
-        while len(known) >= WORKSPACES:
-            known.pop(next(iter(known)), None)
-        refused: list[Refusal] = []
-        known[root] = Kept(workspace=Workspace(given, refused=refused.append), refused=refused)
-    return known[root]
+    with core.desk.remembering:
+        if root not in known:
+            while len(known) >= WORKSPACES:
+                known.pop(next(iter(known)), None)
+            refused: list[Refusal] = []
+            known[root] = Kept(workspace=Workspace(given, refused=refused.append), refused=refused)
+        return known[root]
 
 
 def _said(core: Core) -> tuple[tuple[str, ...], str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import RLock
+from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any
 
 from foveal.config import Tables
@@ -65,6 +65,8 @@ class Desk:
     """The model that writes summaries, if one does."""
     workspaces: dict[str, Kept] = field(default_factory=dict)
     """By root: what was read and parsed for one build serves the next."""
+    remembering: Lock = field(default_factory=Lock)
+    """Held while `workspaces` changes: sessions are built at once."""
 
     @property
     def embedder(self) -> Embedder | None:
