@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ import httpx
 from foveal import Foveal
 from foveal.server import feed as feeds
 from foveal.server.feed import Feed
+from foveal.session.past import happened
 from serving import API, Served, served
 
 Event = tuple[str, str, Any]
@@ -130,6 +132,48 @@ def test_who_missed_too_much_is_told_to_read_anew(monkeypatch: Any) -> None:
     first, second = asyncio.run(heard())
     assert first.startswith(b"id: 10\nevent: reset")
     assert second.startswith(b"id: 11\nevent: messages.added")
+
+
+def test_a_log_that_cannot_be_read_for_a_moment_ends_nothing(monkeypatch: Any) -> None:
+    faults = [sqlite3.OperationalError("disk I/O error"), ValueError("not JSON")]
+
+    def shaky(fov: Foveal, **asked: Any) -> Any:
+        if faults:
+            raise faults.pop()
+        return happened(fov, **asked)
+
+    monkeypatch.setattr(feeds, "happened", shaky)
+    monkeypatch.setattr(feeds, "PAUSE", 0.01)
+
+    async def heard() -> bytes:
+        with Foveal(":memory:") as fov:
+            stream = Feed(fov, asyncio.get_running_loop()).listen(None, "")
+            assert await anext(stream) == feeds.OPENING
+            fov.session("a").add("user", "still told")
+            async with asyncio.timeout(10):
+                return await anext(stream)
+
+    assert b"event: messages.added" in asyncio.run(heard())
+    assert faults == []
+
+
+def test_who_was_away_for_a_moment_needs_no_log(monkeypatch: Any) -> None:
+    async def heard() -> list[bytes]:
+        with Foveal(":memory:") as fov:
+            feed = Feed(fov, asyncio.get_running_loop())
+            there = feed.listen(0, "")
+            assert await anext(there) == feeds.OPENING
+            for number in range(3):
+                fov.session("a").add("user", str(number))
+            found = b""
+            while b"id: 3\n" not in found:
+                found += await anext(there)
+            monkeypatch.delattr(feeds, "happened")
+            back = feed.listen(1, "")
+            return [await anext(back) for _ in range(2)]
+
+    _, missed = asyncio.run(heard())
+    assert [line for line in missed.decode().splitlines() if line.startswith("id: ")] == ["id: 2", "id: 3"]
 
 
 def test_who_is_slow_hears_everything_from_the_log(monkeypatch: Any) -> None:

@@ -14,7 +14,6 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from itertools import islice
 
-from foveal.errors import FovealError
 from foveal.events import Event, SummaryFailed, Warned, payload
 from foveal.session import Foveal
 from foveal.session.past import happened, newest_event
@@ -133,7 +132,7 @@ class Feed:
         if not known:  # of another store, or of nobody
             yield [self._reset()]
             return
-        while at < (self._last or 0):
+        while at < (self._last or 0) and not self._holds(at):
             page = await asyncio.to_thread(self._page, at)
             count += len(page)
             if not page:
@@ -143,6 +142,11 @@ class Feed:
                 return
             yield page
             at = page[-1].number
+
+    def _holds(self, after: int) -> bool:
+        """Whether the ring has all that happened since."""
+        oldest = next((each.number for each in self._ring if each.number), None)
+        return oldest is not None and oldest <= after + 1
 
     def _page(self, after: int) -> list[Piece]:
         return [written(each) for each in happened(self._fov, after=after, limit=PAGE)]
@@ -181,7 +185,7 @@ class Feed:
             self._woken.clear()
             try:
                 await self._read()
-            except FovealError as error:
+            except Exception as error:  # noqa: BLE001 — whatever it is, nobody would hear anything any more
                 _log.warning("the log of events cannot be read: %s", type(error).__name__)
             # What happens meanwhile goes out in one piece: many listeners take no more time than a few.
             await asyncio.sleep(max(SOON, REST * self._took))
