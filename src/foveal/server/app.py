@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -23,10 +24,11 @@ from foveal.server.openapi import described
 from foveal.server.places import Places, Setup
 from foveal.server.problems import Problem
 from foveal.server.routes import about, memory, sessions, windows
+from foveal.server.telling import COMPUTING
 
 _PREFIX = "/api/v1"
 THREADS = 16
-"""Requests that are worked on at once. More would only wait for each other, and the event loop for them."""
+"""Requests that are begun at once; few of them compute at once, the others wait for a model or the store."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +65,12 @@ def _opened(setup: Setup) -> Any:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
+        app.state.turns = asyncio.Semaphore(COMPUTING)
         app.state.places = Places(setup, asyncio.get_running_loop())
         first = next(iter(setup.serving.tokens.values()), setup.settings.tenant)
         await asyncio.to_thread(app.state.places.of(first).warm)
         described(app)  # routes are made when first looked at, and all others wait meanwhile
+        gc.freeze()  # what is there by now stays: to look through it for garbage held everybody up
         try:
             yield
         finally:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, is_dataclass
 from functools import wraps
 from typing import Annotated, Any, get_type_hints
@@ -17,11 +18,17 @@ from fastapi import Depends, Path, Query, Request
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from foveal.server.guard import TENANT
 from foveal.server.places import Place
 from foveal.server.requests import INTEGER_MOST
+
+COMPUTING = 2
+"""Requests that compute at once. Python runs one at a time: more only keep the event loop from its turn."""
+TURN = 0.5
+"""Seconds after which the next may begin: who takes longer may be waiting, for a model or for the store."""
 
 
 class Told(APIRoute):
@@ -35,10 +42,34 @@ class Told(APIRoute):
         handler = super().get_route_handler()
 
         async def handle(request: Request) -> Response:
-            found: Response = await handler(_Strict(request.scope, request.receive))
+            strict = _Strict(request.scope, request.receive)
+            with suppress(ClientDisconnect):
+                await strict.body()  # who sends slowly takes nobody's turn
+            async with turn(request.app.state.turns):
+                found: Response = await handler(strict)
             return found
 
         return handle
+
+
+@asynccontextmanager
+async def turn(turns: asyncio.Semaphore) -> AsyncIterator[None]:
+    """One of the few that compute, for a while."""
+    await turns.acquire()
+    held = True
+
+    def give_back() -> None:
+        nonlocal held
+        if held:
+            held = False
+            turns.release()
+
+    over = asyncio.get_running_loop().call_later(TURN, give_back)
+    try:
+        yield
+    finally:
+        over.cancel()
+        give_back()
 
 
 class _Strict(Request):
