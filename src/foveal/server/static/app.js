@@ -170,8 +170,9 @@ function drawTheme() {
 find("theme").addEventListener("click", theme.toggle);
 theme.onChange(drawTheme);
 theme.apply();
-addEventListener("hashchange", () => {
-  const { session, build } = placeIn(location.hash);
+addEventListener("hashchange", ({ newURL }) => {
+  // Not `location`: what was being read when the address changed may have set it back.
+  const { session, build } = placeIn(new URL(newURL).hash);
   if (session && session !== board.name) board.open(session);
   else if (build !== board.shown) board.show(build);
 });
