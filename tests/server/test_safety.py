@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from house.tree import SOURCE
 from serving import API, Served, served
 
 ACME, GLOBEX = "acme-token-0123456789", "globex-token-0123456789"
@@ -219,6 +220,17 @@ ELSEWHERE = ["../app.py", "..%2fapp.py", "%2e%2e/app.py", "....//app.py", "/etc/
 def test_no_file_but_those_of_the_dashboard_is_given_out(service: Served, name: str) -> None:
     request = httpx.Request("GET", httpx.URL(service.address, raw_path=f"/static/{name}".encode()))
     assert service.client.send(request).status_code == 404
+
+
+SINKS = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "srcdoc", "eval(")
+
+
+@pytest.mark.parametrize("folder", ["static", "listing"])
+def test_no_script_of_the_pages_makes_markup_of_text(folder: str) -> None:
+    scripts = list((SOURCE / "server" / folder).glob("*.js"))
+    assert scripts
+    texts = {script.name: script.read_text(encoding="utf-8") for script in scripts}
+    assert [(name, sink) for name, text in texts.items() for sink in SINKS if sink in text] == []
 
 
 def test_a_page_that_did_not_change_is_not_sent_again(service: Served) -> None:
