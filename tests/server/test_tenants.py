@@ -19,18 +19,19 @@ SETTINGS = '[serve.tokens]\nACME_TOKEN = "acme"\nGLOBEX_TOKEN = "globex"\n'
 NAMES = ("plan", "notes", "log")
 
 
-def mixed(address: str, tenant: str, operations: int) -> list[str]:
-    """Do all sorts of things as one tenant; what was read that is not theirs."""
-    dice, foreign = random.Random(tenant), []
+def mixed(address: str, tenant: str, operations: int) -> tuple[int, list[str]]:
+    """Do all sorts of things as one tenant; how often they read their own words, and where another's."""
+    dice, own, foreign = random.Random(tenant), 0, list[str]()
     other = next(each for each in TOKENS if each != tenant)
     headers = {"authorization": f"Bearer {TOKENS[tenant]}", "x-tenant": other}
     with httpx.Client(base_url=address, headers=headers, timeout=60) as client:
         for number in range(operations):
             answer = one(client, tenant, number, dice)
             assert answer.status_code < 500, answer.text
+            own += f"{tenant}-word" in answer.text
             if f"{other}-word" in answer.text:
                 foreign.append(str(answer.url))
-    return foreign
+    return own, foreign
 
 
 def one(client: httpx.Client, tenant: str, number: int, dice: random.Random) -> httpx.Response:
@@ -62,7 +63,9 @@ def cross_reads(folder: Path, operations: int) -> list[str]:
     tokens = {f"{name.upper()}_TOKEN": token for name, token in TOKENS.items()}
     with served(folder, **tokens) as service, ThreadPoolExecutor() as pool:
         runs = [pool.submit(mixed, service.address, tenant, operations // 2) for tenant in TOKENS]
-        return [each for run in runs for each in run.result()]
+        read = [run.result() for run in runs]
+    assert sum(own for own, _ in read) > operations // 5
+    return [each for _, foreign in read for each in foreign]
 
 
 def test_of_a_thousand_mixed_operations_none_reads_across(tmp_path: Path) -> None:
