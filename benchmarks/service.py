@@ -3,10 +3,10 @@
     python benchmarks/service.py [--json FILE] [--sessions 50] [--messages 2000] [--listeners 200]
                                  [--requests 30000]
 
-Sessions are filled at once, in batches and singly, and built meanwhile. All the while somebody asks `/health`
-every 20 ms, from a third process, and beside it a bare FastAPI echo that has nothing else to do: what that
-one waits is the machine's. Listeners follow the event stream, leave it and come back with `Last-Event-ID`.
-Then the resident memory over many mixed requests, and requests a second beside the echo.
+Sessions are filled at once, as agents do it: a turn of messages, then a window. All the while somebody asks
+`/health` every 20 ms, from a third process, and beside it a bare FastAPI echo that has nothing else to do:
+what that one waits is the machine's. Listeners follow the event stream, leave it and come back with
+`Last-Event-ID`. Then the resident memory over many mixed requests, and requests a second beside the echo.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
+import platform
 import random
 import re
 import subprocess
@@ -24,11 +26,20 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from measure import commit, installed
+
 API = "/api/v1"
-BATCH = 100
-SINGLY = 100
-"""Messages of each session that come one by one."""
+TURN = 20
+"""Messages that come at once, most of them calls of tools and their results; then a window is built."""
+BUDGET = 8_000
 CONNECTIONS = 16
+PACKAGES = ("fastapi", "starlette", "uvicorn", "h11")
+METHOD = (
+    f"a service and a store of its own; each session takes turns of {TURN} messages and builds a window of "
+    f"{BUDGET} tokens after each; load, listeners, probe of /health and service are processes of their own; "
+    "the idle echo is a bare FastAPI service that is asked in turns with /health, so its waits are the "
+    "machine's; machine_load is the load average of one minute, others' work included"
+)
 ECHO = """
 import socket, uvicorn
 from fastapi import FastAPI
@@ -121,21 +132,41 @@ class Listener:
 
 async def filled(port: int, name: str, messages: int) -> list[int]:
     """One session filled and built; the statuses that were no success."""
-    faults = []
+    found = []
     async with Line(port) as line:
-        place, singly = f"{API}/sessions/{name}", min(SINGLY, messages)
-        for start in range(0, messages - singly, BATCH):
-            texts = [f"{name} step {start + each}: the gateway answers {each} times" for each in range(BATCH)]
-            body = {"messages": [{"role": "user", "content": text} for text in texts]}
-            faults.append((await line.ask("POST", f"{place}/messages/import", body))[0])
-            if start % (2 * BATCH) == 0:
-                faults.append((await line.ask("POST", f"{place}/build", {"budget": 2_000}))[0])
-        for each in range(singly):
-            body = {"role": "assistant", "text": f"{name} answer {each}"}
-            faults.append((await line.ask("POST", f"{place}/messages", body))[0])
+        place = f"{API}/sessions/{name}"
+        for start in range(0, messages, TURN):
+            body = {"messages": turn(name, start, min(TURN, messages - start)), "format": "openai"}
+            found.append((await line.ask("POST", f"{place}/messages/import", body))[0])
+            found.append((await line.ask("POST", f"{place}/build", {"budget": BUDGET, "model": "gpt-5"}))[0])
         status, content = await line.ask("GET", place)
-        faults.append(status if json.loads(content)["messages"] >= messages else 599)
-    return [status for status in faults if status >= 300]
+        found.append(status if json.loads(content)["messages"] == messages else 599)
+    return [status for status in found if status >= 300]
+
+
+def turn(name: str, start: int, length: int) -> list[dict[str, object]]:
+    """A question, what was looked at, and an answer."""
+    said: list[dict[str, object]] = [
+        {"role": "user", "content": f"{name}, step {start}: why does the gateway answer twice?"}
+    ]
+    for each in range(start + 1, start + length - 2, 2):
+        function = {"name": "read", "arguments": json.dumps({"path": f"gateway_{each}.py"})}
+        said += [
+            {
+                "role": "assistant",
+                "tool_calls": [{"id": f"c{each}", "type": "function", "function": function}],
+            },
+            {
+                "role": "tool",
+                "tool_call_id": f"c{each}",
+                "content": f"retries = {each}\nanswers = {each % 7}\n",
+            },
+        ]
+    said += [
+        {"role": "assistant", "content": f"{name}: answer {each} of the gateway comes from its retries."}
+        for each in range(length - len(said))
+    ]
+    return said
 
 
 async def probed(port: int, echo: int) -> None:
@@ -289,11 +320,20 @@ async def measured(given: argparse.Namespace) -> dict[str, object]:
         store = str(Path(folder) / "store.db")
         command = [sys.executable, "-m", "foveal.cli", "--store", store, "serve", "--port", "0"]
         async with started(command) as port, started([sys.executable, "-c", ECHO]) as echo:
+            load_before = os.getloadavg()[0]
             speed = told("requests a second", await rates(port, echo, 1_000))
             sizes = {"sessions": given.sessions, "messages": given.messages, "listeners": given.listeners}
             load = told("load", await loaded(port, echo, **sizes))
             memory = told("memory", await grown(port, given.requests))
-    return {"requests_a_second": speed, "load": load, "memory": memory}
+    return {
+        "method": METHOD,
+        "commit": commit(),
+        "versions": {"python": platform.python_version(), **{name: installed(name) for name in PACKAGES}},
+        "machine_load": {"before": load_before, "after": os.getloadavg()[0], "cores": os.cpu_count()},
+        "requests_a_second": speed,
+        "load": load,
+        "memory": memory,
+    }
 
 
 def told(title: str, numbers: dict[str, object]) -> dict[str, object]:
