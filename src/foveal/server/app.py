@@ -30,6 +30,10 @@ _PREFIX = "/api/v1"
 THREADS = 16
 """Requests that are begun at once; few of them compute at once, the others wait for a model or the store."""
 
+FULL_SEARCH = 100
+"""Partial searches for garbage to a full one, usually 10. Everybody waits for a full one: half a second with
+fifty long sessions in memory. Requests leave nothing for it; sessions that are no longer held do."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
@@ -71,6 +75,7 @@ def _opened(setup: Setup) -> Any:
         await asyncio.to_thread(app.state.places.of(first).warm)
         described(app)  # routes are made when first looked at, and all others wait meanwhile
         gc.freeze()  # what is there by now stays: to look through it for garbage held everybody up
+        gc.set_threshold(*gc.get_threshold()[:2], FULL_SEARCH)
         try:
             yield
         finally:
