@@ -29,7 +29,6 @@ from foveal.server.telling import COMPUTING
 _PREFIX = "/api/v1"
 THREADS = 16
 """Requests that are begun at once; few of them compute at once, the others wait for a model or the store."""
-
 FULL_SEARCH = 100
 """Partial searches for garbage to a full one, usually 10. Everybody waits for a full one: half a second with
 fifty long sessions in memory. Requests leave nothing for it; sessions that are no longer held do."""
