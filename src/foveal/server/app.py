@@ -73,11 +73,14 @@ def _opened(setup: Setup) -> Any:
         first = next(iter(setup.serving.tokens.values()), setup.settings.tenant)
         await asyncio.to_thread(app.state.places.of(first).warm)
         described(app)  # routes are made when first looked at, and all others wait meanwhile
+        thresholds = gc.get_threshold()
         gc.freeze()  # what is there by now stays: to look through it for garbage held everybody up
-        gc.set_threshold(*gc.get_threshold()[:2], FULL_SEARCH)
+        gc.set_threshold(*thresholds[:2], FULL_SEARCH)
         try:
             yield
         finally:
+            gc.set_threshold(*thresholds)
+            gc.unfreeze()
             app.state.places.close()
 
     return lifespan
