@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +27,8 @@ class Served:
     client: httpx.Client
     process: subprocess.Popen[str]
     store: Path
+    said: Path
+    """What it writes on stderr."""
 
     def get(self, path: str, **parameters: Any) -> Any:
         return told(self.client.get(API + path, params=parameters))
@@ -49,25 +53,25 @@ def served(folder: Path, *arguments: str, token: str = "", **environment: str) -
     kept = {name: value for name, value in os.environ.items() if not name.startswith("FOVEAL_")}
     homes = dict.fromkeys(HOMES, str(folder / "home"))
     command = [sys.executable, "-m", "foveal.cli", "serve", "--port", "0", *arguments]
-    process = subprocess.Popen(
-        command, cwd=folder, stderr=subprocess.PIPE, text=True,
-        env={**kept, **homes, "FOVEAL_STORE": str(store), **environment},
-    )  # fmt: skip
+    said = folder / f"said-{time.monotonic_ns()}.txt"  # not a pipe: who writes to a full one waits
+    with said.open("w", encoding="utf-8") as file:
+        process = subprocess.Popen(
+            command, cwd=folder, stderr=file, text=True,
+            env={**kept, **homes, "FOVEAL_STORE": str(store), **environment},
+        )  # fmt: skip
     headers = {"authorization": f"Bearer {token}"} if token else {}
     try:
-        address = _address(process)
+        address = _address(process, said)
         with httpx.Client(base_url=address, headers=headers, timeout=60) as client:
-            yield Served(address=address, client=client, process=process, store=store)
+            yield Served(address=address, client=client, process=process, store=store, said=said)
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.wait(timeout=30)
 
 
-def _address(process: subprocess.Popen[str]) -> str:
-    assert process.stderr is not None
-    said = []
-    for line in process.stderr:
-        said.append(line)
-        if "listening on " in line:
-            return line.partition("listening on ")[2].split()[0]
-    raise AssertionError(f"it did not start: {''.join(said)}")
+def _address(process: subprocess.Popen[str], said: Path) -> str:
+    while (found := re.search(r"listening on (\S+) ", said.read_text(encoding="utf-8"))) is None:
+        if process.poll() is not None:
+            raise AssertionError(f"it did not start: {said.read_text(encoding='utf-8')}")
+        time.sleep(0.02)
+    return found[1]

@@ -197,7 +197,8 @@ def test_no_token_is_ever_said(guarded: Served, tmp_path: Path) -> None:
     with served(tmp_path, token=ACME, ACME_TOKEN=ACME, GLOBEX_TOKEN=GLOBEX) as found:
         found.client.get(f"{API}/sessions/{ACME}")
         found.process.terminate()
-        assert ACME not in found.process.communicate(timeout=30)[1]
+        found.process.wait(timeout=30)
+        assert ACME not in found.said.read_text(encoding="utf-8")
 
 
 PAGES = {"/docs": "text/html", "/static/docs.js": "text/javascript", "/static/docs.css": "text/css"}
