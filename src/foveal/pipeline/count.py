@@ -76,6 +76,7 @@ def scaled(base: Tokenizer, factor: float) -> Tokenizer:
     return Tokenizer(name=f"{base.name}{SCALED}{factor:g}", exact=False, error=error, count=count)
 
 
+@cache
 def names() -> tuple[str, ...]:
     """Every name `tokenizer` knows."""
     return tuple(sorted((*vocabulary.PUBLIC, *ESTIMATES, *HEURISTICS)))

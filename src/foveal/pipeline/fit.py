@@ -111,8 +111,10 @@ def fit(history: History, order: Order) -> Fitted:
         relevant=order.relevant,
         rates=order.rates,
     )
-    joints = history.note_tokens * sum(history.joints([fixed[turn] for turn in sorted(fixed)]))
-    beside = placed(order.material, order.admit, history, room - joints, scene)
+    beside = Placed()
+    if order.material:
+        joints = history.note_tokens * sum(history.joints([fixed[turn] for turn in sorted(fixed)]))
+        beside = placed(order.material, order.admit, history, room - joints, scene)
     if beside.items:
         scene = replace(scene, material=beside.items, slots=beside.slots)
     selection = order.select(history, fixed, room - beside.tokens, scene)
@@ -178,6 +180,8 @@ def _brought(
     history: History, order: Order, fixed: Mapping[int, Chunk], room: int
 ) -> tuple[tuple[Retrieved, ...], Chunk | None]:
     """The retrieved stretches that fit their share and the room beside what is fixed, and their note."""
+    if not order.retrieved:
+        return (), None
     room -= history.note_tokens * sum(history.joints([fixed[turn] for turn in sorted(fixed)]))
     most = min(room, int(RETRIEVED_SHARE * order.budget))
     for stop in range(len(order.retrieved), 0, -1):
@@ -185,7 +189,7 @@ def _brought(
         ways = [history.way_back(what.first, what.last) for what, _ in stretches]
         note = history.note(retrieved_note(stretches, ways))
         if note.tokens <= most:
-            return tuple(what for what, _ in order.retrieved[:stop]), note
+            return tuple(what for what, _ in stretches), note
     return (), None
 
 

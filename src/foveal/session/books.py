@@ -14,7 +14,7 @@ from there. Money is not stored, for prices change: it is reckoned when somebody
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from hashlib import blake2b
@@ -27,7 +27,7 @@ from foveal.pipeline.fit import Fitted, Order
 from foveal.pipeline.history import History
 from foveal.session.costs import alike, opening, predicted, priced, repeated, written
 from foveal.session.target import Target
-from foveal.store import BuildRecord
+from foveal.store import BuildRecord, Head
 from foveal.window import Cost, Costs
 from foveal.wire.jsontext import compact
 
@@ -96,16 +96,17 @@ class Books:
     """By model, as they are stored."""
     sent: dict[str, Sent] = field(default_factory=dict)
     """By head, the newest last."""
-    stored: str = ""
-    """The newest build's record."""
+    amended: int = 0
+    """How often the store had amended a build then."""
 
-    def catch_up(self, newest: BuildRecord | None) -> None:
-        """See what others built, and what was billed to them, since."""
-        number, stored = (newest.number, newest.manifest) if newest else (0, "")
-        if stored != self.stored:
-            self.sums, sent = read_book(newest) if newest else ({}, {})
-            self.sent = self.sent if number == self.number else sent
-            self.number, self.stored = number, stored
+    def catch_up(self, head: Head, read: Callable[[], BuildRecord | None]) -> None:
+        """See what others built, and what was billed to anybody, since; `read` finds the newest build."""
+        if (head.builds, head.amended) == (self.number, self.amended):
+            return
+        newest = read()
+        self.sums, sent = read_book(newest) if newest else ({}, {})
+        self.sent = self.sent if head.builds == self.number else sent
+        self.number, self.amended = head.builds, head.amended
 
     def book(self, request: Request, moment: float) -> Booked:
         """What a request costs; nothing is changed until it is filed."""
@@ -123,9 +124,9 @@ class Books:
             sums=_with(self.sums, model, costs),
         )
 
-    def file(self, booked: Booked, number: int, stored: str) -> None:
+    def file(self, booked: Booked, number: int) -> None:
         """Take in what is stored now."""
-        self.number, self.sums, self.stored = number, booked.sums, stored
+        self.number, self.sums = number, booked.sums
         self.sent.pop(booked.head, None)
         self.sent[booked.head] = booked.sent
         while len(self.sent) > TARGETS_MOST:

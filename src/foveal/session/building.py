@@ -245,7 +245,7 @@ def _save(core: Core, manifest: Manifest, made: Made) -> Costs:
     with core.writing() as events:
         core.ledger.save_counts()
         made.answers.save()
-        core.books.catch_up(core.store.build(core.id))
+        core.books.catch_up(core.ledger.head, partial(core.store.build, core.id))
         booked = core.books.book(_request(made), made.moment)
         record = BuildRecord(
             number=0,
@@ -261,7 +261,7 @@ def _save(core: Core, manifest: Manifest, made: Made) -> Costs:
         reports = made.fitted.reports
         events.extend(Reported(name=name, session=core.name, payload=told) for name, told in reports)
         events.extend(_events(core, manifest, made.layout, number))
-    core.books.file(booked, number, record.manifest)
+    core.books.file(booked, number)
     holding.filed(core, made.layout, number)
     return booked.costs
 

@@ -30,7 +30,7 @@ def stats(core: Core) -> Stats:
         aim, head = core.aim(), core.ledger.head
         history, newest = core.ledger.history(aim), core.store.build(core.id)
         made = core.store.compressions(core.id, limit=MOST)
-        core.books.catch_up(newest)
+        core.books.catch_up(head, lambda: newest)
         manifest = read_manifest(core, newest) if newest else None
         measured = manifest is not None and manifest.preset == LEVELLED
         return replace(

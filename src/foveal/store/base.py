@@ -33,6 +33,8 @@ class Head:
     preset: str = ""
     builds: int = 0
     """The number of its newest build; 0: it has none, or it was not looked up."""
+    amended: int = 0
+    """Grows with every change of a stored build."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

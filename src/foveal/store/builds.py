@@ -13,6 +13,7 @@ _SAVE = """
     RETURNING number
 """
 _AMEND = "UPDATE builds SET manifest = ? WHERE session = ? AND number = ?"
+_AMENDED = "UPDATE sessions SET amended = amended + 1 WHERE id = ?"
 _BUILDS = """
     SELECT number, created_at, preset, model, budget, tokens, manifest FROM builds
     WHERE session = ? AND number >= ? AND number <= ? ORDER BY number DESC LIMIT ?
@@ -37,6 +38,7 @@ def save(db: apsw.Connection, tenant: int, session: int, build: BuildRecord) -> 
 
 def amend(db: apsw.Connection, session: int, number: int, manifest: str) -> None:
     db.execute(_AMEND, (manifest, session, number))
+    db.execute(_AMENDED, (session,))
 
 
 def read(

@@ -46,7 +46,7 @@ _OF_HANDLE = """
     entries.content IN (SELECT id FROM contents WHERE tenant = ?2 AND digest >= ?3 AND digest < ?4)
 """
 _HEAD = """
-    SELECT branch, length, version, format, model, preset,
+    SELECT branch, length, version, format, model, preset, amended,
            coalesce((SELECT max(number) FROM builds WHERE session = sessions.id), 0)
     FROM sessions WHERE id = ? AND tenant = ?
 """
@@ -61,7 +61,7 @@ def head_of(db: apsw.Connection, tenant: int, session: int) -> Head:
     row = db.execute(_HEAD, (session, tenant)).fetchone()
     if row is None:
         raise NotFoundError(f"no session has the number {session}", remedy="see `foveal sessions`")
-    branch, length, version, format, model, preset, builds = row
+    branch, length, version, format, model, preset, amended, builds = row
     return Head(
         branch=branch,
         length=length,
@@ -70,6 +70,7 @@ def head_of(db: apsw.Connection, tenant: int, session: int) -> Head:
         model=model,
         preset=preset,
         builds=builds,
+        amended=amended,
     )
 
 

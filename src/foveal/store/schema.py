@@ -10,7 +10,7 @@ from foveal.errors import StoreDamagedError, StoreError
 from foveal.store.database import transaction
 
 APPLICATION_ID = 0x666F7661  # "fova"
-VERSION = 3
+VERSION = 4
 
 
 def migrate(db: apsw.Connection, place: str, *, target: int = VERSION) -> None:

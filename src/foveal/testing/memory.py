@@ -255,7 +255,9 @@ def builds_are_numbered_within_their_session(open_store: OpenStore) -> None:
 def a_build_can_be_amended_and_nothing_else_of_it_changes(open_store: OpenStore) -> None:
     store, session = opened(open_store, "amended")
     before = [store.save_build(session, _build(tokens)) for tokens in (10, 20)]
+    amended = store.head(session).amended
     store.amend_build(session, 1, "[]")
+    same((store.head(session).amended > amended,), (True,))
     store.amend_build(session, 9, "[]")
     first = store.build(session, 1)
     same((before, first), ([1, 2], replace(_build(10), number=1, manifest="[]")))
