@@ -22,7 +22,8 @@ class Database:
         self.wait_seconds = wait_seconds
         self._lock = threading.RLock()
         self._within: int | None = None
-        """The thread that has a block open; what it opens inside costs nothing."""
+        """The thread that has a block open; what it opens inside costs next to nothing."""
+        self._inner = _Inner(self, connection)
 
     def using(self) -> AbstractContextManager[apsw.Connection]:
         """The bare connection, for what SQLite refuses to do inside a transaction."""
@@ -38,7 +39,7 @@ class Database:
     def _block(self, begin: str) -> AbstractContextManager[apsw.Connection]:
         inside = self._within == threading.get_ident()
         if inside and (not begin or self._connection.in_transaction):  # the outer one decides
-            return nullcontext(self._connection)
+            return self._inner
         return self._outer(begin)
 
     @contextmanager
@@ -50,6 +51,21 @@ class Database:
                     yield self._connection
             finally:
                 self._within = before
+
+
+class _Inner:
+    """A block inside another: errors become ours, all else is the outer one's."""
+
+    def __init__(self, database: Database, connection: apsw.Connection) -> None:
+        self._database, self._connection = database, connection
+
+    def __enter__(self) -> apsw.Connection:
+        return self._connection
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is not None:
+            with translated(self._database.place, self._database.wait_seconds):
+                raise error
 
 
 @contextmanager
