@@ -40,6 +40,19 @@ def test_what_the_user_asked_begins_with_its_whole_first_line() -> None:
     assert (first.text, first.landmark) == ("Fix the login. It fails since Monday.", "asked")
 
 
+def test_what_failed_is_a_landmark_where_it_says_so_first_or_last() -> None:
+    fine = "\n".join(["the table was read from its first row to its last"] * 20)
+    for error in (
+        "Error: no such column",
+        "psycopg.UniqueViolationError: key",
+        "build failed",
+    ):
+        assert told(f"{error}\n{fine}")[0].landmark == "failed"
+        (last,) = (each.text for each in told(f"{fine}\n{error}") if each.landmark)
+        assert last.endswith(error)
+    assert not any(each.landmark for each in told(fine))
+
+
 def test_a_decision_of_the_models_is_a_landmark_and_small_talk_is_none() -> None:
     assert [told(text, "assistant")[0].landmark for text in ("The root cause is the cache.", "Hello!")] == [
         "decided",

@@ -31,12 +31,13 @@ PAIRS = 4
 HEAD = 82
 """Characters of a first line that stay together, if it is too long to stay whole."""
 LOOKED_AT = 400
-"""Characters of a result in which trouble is looked for: what failed says so at once."""
+"""Characters of a result in which trouble is looked for: what failed says so at once, or at the very last."""
 LABEL = 4
 """Tokens of the mark before what is told of a message."""
 MOST = 4_000
 """Snippets of one text; what falls into more is data, and its beginning stands for it."""
 _NUMBERED = re.compile(r"^\s*\d+(?:→|[-:](?=\s))")
+_RAISED = re.compile(rf"{TROUBLE.pattern}|\w(?:Error|Exception)\b", re.IGNORECASE)
 _WORDY = re.compile(r"\w{3}")
 _SETTLES = re.compile(
     r"\b(?:decided|decision|instead|root cause|must|should not|the (?:issue|problem|cause|fix) (?:is|was)"
@@ -56,7 +57,7 @@ class Snippet:
     names: tuple[str, ...]
     tokens: int
     landmark: Landmark = ""
-    """It begins what the user asked, what failed, or what the model decided."""
+    """It begins what the user asked, what failed or what the model decided, or ends what failed."""
 
 
 def labelled(told: Iterable[Snippet]) -> Iterator[str]:
@@ -73,7 +74,11 @@ def snippets(message: Message, seq: int, count: Callable[[str], int]) -> tuple[S
     found: list[Snippet] = []
     for voice, text in _told(message):
         landmark = _landmark(voice, text)
-        for at, piece in enumerate(_pieces(voice, text, whole_head=bool(landmark))):
+        pieces = list(_pieces(voice, text, whole_head=bool(landmark)))
+        place = 0
+        if voice == "tool" and not landmark and pieces and _RAISED.search(pieces[-1]):
+            landmark, place = "failed", len(pieces) - 1
+        for at, piece in enumerate(pieces):
             plain = neutral(piece)
             found.append(
                 Snippet(
@@ -83,7 +88,7 @@ def snippets(message: Message, seq: int, count: Callable[[str], int]) -> tuple[S
                     text=plain,
                     names=names_in(plain),
                     tokens=count(plain) + 1,
-                    landmark=landmark if at == 0 else "",
+                    landmark=landmark if at == place else "",
                 )
             )
     return tuple(found)
@@ -113,7 +118,7 @@ def _landmark(voice: Voice, text: str) -> Landmark:
     if voice == "user":
         return "asked"
     if voice == "tool":
-        return "failed" if TROUBLE.search(text[:LOOKED_AT]) else ""
+        return "failed" if _RAISED.search(text[:LOOKED_AT]) else ""
     return "decided" if _SETTLES.search(text) else ""
 
 
