@@ -56,7 +56,7 @@ def test_it_is_shown_in_80_columns_with_nothing_stored(told: str) -> None:
 
 def test_the_reasons_fit_on_one_screen(told: str) -> None:
     reasons = told[told.index("What is in it, and why") : told.index("requests cost")]
-    assert "in snippets" in reasons
+    assert "snippets of" in reasons
     assert len(reasons.splitlines()) <= 24
 
 

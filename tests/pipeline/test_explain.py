@@ -276,7 +276,7 @@ def test_what_the_window_costs_stands_beside_what_everything_would() -> None:
     )
     out = explain(replace(manifest(decision(0, IN, 60, 80)), costs=spent)).splitlines()
     assert out[2:6] == [
-        "  sent: 1,000 tokens, 900 of them from the cache, $0.0020",
+        "  sent: 1,000 tokens, 900 cached, $0.0020",
         "  unmanaged: 9,000 tokens, $0.0200",
         "  saved: 90%, $0.0180",
         "  billed: 1,010 tokens, $0.0021",

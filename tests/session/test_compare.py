@@ -148,3 +148,29 @@ def test_a_session_compares_the_window_it_holds_still() -> None:
                 window = session.build(budget=500)
         (row,) = session.compare(budget=500, presets=["foveal"]).presets
         assert row.tokens == window.tokens
+
+
+def test_a_session_compares_what_it_brought_back_too() -> None:
+    with Foveal(":memory:") as fov:
+        session = fov.session(model="gpt-5")
+        for number in range(120):
+            session.add("user", f"Order {number} has the id ORD{number:04}. " * 5)
+            session.add("assistant", "It is paid and on its way to the harbour.")
+        session.build(budget=4_000, preset="foveal")
+        session.add("user", "Is order ORD0003 paid?")
+        window = session.build(budget=4_000, preset="foveal")
+        (row,) = session.compare(budget=4_000, presets=["foveal"]).presets
+        assert window.manifest.parts["retrieved"]
+        assert row.tokens == window.tokens
+
+
+def test_after_a_pause_that_the_cache_did_not_outlast_nothing_is_cached() -> None:
+    with Foveal(":memory:") as fov:
+        session = fov.session(model="claude-sonnet-4-5")
+        session.extend([{"role": "user", "content": "word " * 3_000}])
+        session.build(budget=50_000, now=1_000.0)
+        cached = [
+            session.compare(budget=50_000, presets=["foveal"], now=now).presets[0].cached
+            for now in (1_100.0, 9_000.0)
+        ]
+        assert cached[0] > 2_000 > cached[1] == 0

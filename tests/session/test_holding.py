@@ -185,3 +185,23 @@ def test_two_processes_that_build_one_session_in_turns_hold_one_window_still(tmp
                 stood += 1
             before = "".join(window.pieces)
         assert 30 < stood < 60
+
+
+@pytest.mark.parametrize("recalls", [False, True])
+def test_to_ask_why_of_an_older_build_changes_no_window(tmp_path: Path, recalls: bool) -> None:
+    def last(place: Path, *, asked: bool) -> tuple[str, ...]:
+        """The window after a restart, for an agent that has the tool to recall or not."""
+        with Foveal(place) as fov:
+            session = fov.session("one")
+            tools = session.tools(format="openai") if recalls else None
+            for number in range(58):
+                session.extend(turn(number))
+                session.build(budget=BUDGET, preset="foveal", tools=tools)
+        with Foveal(place) as fov:
+            session = fov.session("one")
+            if asked:
+                session.why("m1", build=1)
+            session.extend(turn(58))
+            return session.build(budget=BUDGET, preset="foveal", tools=tools).pieces
+
+    assert last(tmp_path / "asked.db", asked=True) == last(tmp_path / "not.db", asked=False)

@@ -44,7 +44,7 @@ class Again:
         order = aim.order(self._preset, budget=manifest.budget, tools="", task="", now=record.created_at)
         self._order = replace(
             order,
-            held=holding.held(core, aim, self._preset, self._history),
+            held=holding.held(core, aim, self._preset),
             rates=holding.rates(core, aim, self._preset),
             material=tuple(material),
             admit=self._preset.admit,

@@ -24,7 +24,7 @@ from foveal.session.compare import Case, Comparison, compared, named
 from foveal.session.core import Core, Layout
 from foveal.session.costs import priced
 from foveal.session.gathering import Beside, Gathered
-from foveal.session.records import read_manifest, write_manifest
+from foveal.session.records import kept_with, read_manifest, write_manifest
 from foveal.session.retrieving import retrieved
 from foveal.session.target import Count, Target, checked_budget, system_messages, tools_text, warn
 from foveal.store import BuildRecord
@@ -151,7 +151,7 @@ def _drafted(core: Core, wanted: Wanted, gathered: Gathered) -> _Draft:
         answer=answers,
         material=gathered.material,
         admit=chosen.admit,
-        held=holding.held(core, aim, chosen, history),
+        held=holding.held(core, aim, chosen),
         rates=holding.rates(core, aim, chosen),
     )
     return _Draft(aim=aim, preset=chosen, order=order, history=history, answers=answers, tools=tools)
@@ -338,14 +338,15 @@ def compare(core: Core, wanted: Wanted, presets: Sequence[str] | None) -> Compar
     checked_budget(wanted.budget)
     chosen = named(presets, core.desk.numbers)
     with core.reading():
-        aim = core.aim(wanted.model)
+        newest = core.store.build(core.id)
+        handles = newest is not None and HANDLES in kept_with(newest)
+        aim = replace(core.aim(wanted.model), handles=handles)
         warn(aim.warnings)
-        history = core.ledger.history(aim)
         case = Case(
             aim=aim,
             rates=lambda preset: holding.rates(core, aim, preset),
-            held=lambda preset: holding.held(core, aim, preset, history),
-            entries=history.entries,
+            held=lambda preset: holding.held(core, aim, preset),
+            entries=core.ledger.entries,
             fresh=lambda: History(core.ledger.read, aim.frame(core.format)),
             given=Conversation(format=aim.format, messages=()),
             budget=_budget(aim, wanted),

@@ -1,7 +1,7 @@
 """One history in → every preset's window of it side by side: size, what is in it, cost, time, validity.
 
 Nothing is stored. The windows are made as `fit` and `build` make them, and each is held against the rules of
-its provider.
+its provider. What the user's newest words refer to is not searched for: a build may bring that back besides.
 """
 
 from __future__ import annotations
@@ -174,15 +174,14 @@ def compared(case: Case, presets: Sequence[Preset]) -> Comparison:
 
 
 def _row(case: Case, preset: Preset) -> Compared:
-    stop, own = _answered(case.entries), case.held(preset)
-    before = _before(case, preset, stop, own)
-    layout = before.held if before and not (own and own.first >= stop) else own
+    before = _before(case, preset)
+    layout = before.held if before else None
     started = time.perf_counter()
-    made = _made(case, preset, len(case.entries), held=layout)
+    made = _made(case, preset, len(case.entries), held=layout, now=case.now)
     seconds = time.perf_counter() - started
     window, prices = made.window, case.prices
     kept = [e for d in window.manifest.kept for e in case.entries[d.first : d.last + 1]]
-    cost = predicted(window.tokens, _shared(case, before, made) if before else 0, case.aim.card)
+    cost = predicted(window.tokens, _repeated(case, before, made) if before else 0, case.aim.card)
     return Compared(
         preset=preset.name,
         tokens=window.tokens,
@@ -205,11 +204,11 @@ class _Made:
     """The layout that a session's next window begins with; `fit` knows of no window before."""
 
 
-def _made(case: Case, preset: Preset, stop: int, *, held: Held | None = None) -> _Made:
+def _made(case: Case, preset: Preset, stop: int, *, held: Held | None, now: float) -> _Made:
     """The window of the first messages, as one that saw nothing of the history but the layout before."""
     history = case.fresh()
     history.extend(case.entries[:stop])
-    order = case.aim.order(preset, budget=case.budget, tools=case.given.tools, task=case.task, now=case.now)
+    order = case.aim.order(preset, budget=case.budget, tools=case.given.tools, task=case.task, now=now)
     order = replace(order, rates=case.rates(preset), held=held)
     fitted = pipeline.fit(history, order)
     window = case.aim.window(fitted, case.given, entries=history.entries, fetch=_no_recall)
@@ -228,20 +227,27 @@ def _answered(entries: Sequence[Entry]) -> int:
     return next((at for at in ends if roles[at] == "assistant" and roles[at - 1] in ("user", "tool")), 0)
 
 
-def _before(case: Case, preset: Preset, stop: int, own: Held | None) -> _Made | None:
-    """The window of the request that the model answered last; None where there was none."""
-    held = None
-    if own and own.first < stop:
-        brought = tuple(each for each in own.brought if each.place < stop)
-        held = replace(own, length=stop, brought=brought, past={}, decided=(), settled=0)
+def _before(case: Case, preset: Preset) -> _Made | None:
+    """The window that a session sent last, else that of the request that the model answered last.
+
+    None where there was none.
+    """
+    own, stop = case.held(preset), _answered(case.entries)
     try:
-        return _made(case, preset, stop, held=held) if stop else None
+        if own:
+            sent = _made(case, preset, own.length, held=own, now=own.moment)
+            if not sent.window.manifest.metrics.get("refocused"):  # else it was for another budget
+                return sent
+        return _made(case, preset, stop, held=None, now=case.now) if stop else None
     except (BudgetError, InputError):  # what was asked then does not fit, or is not to be shown any more
         return None
 
 
-def _shared(case: Case, before: _Made, now: _Made) -> int:
+def _repeated(case: Case, before: _Made, now: _Made) -> int:
     """Tokens of the longest beginning that two windows share, as a provider's cache would find it."""
+    seconds = case.aim.card.cache_ttl
+    if before.held and seconds and case.now - before.held.moment >= seconds:
+        return 0
     tokens = repeated(now.history, before.chunks, now.chunks, alike(before.chunks, now.chunks))
     return tokens + case.aim.price((), case.given.tools) if tokens else 0
 

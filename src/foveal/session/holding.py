@@ -33,14 +33,14 @@ LOOKED_AT = 200
 """Builds that are looked at for the newest layout."""
 
 
-def held(core: Core, aim: Target, preset: Preset, history: History) -> Held | None:
+def held(core: Core, aim: Target, preset: Preset) -> Held | None:
     """The layout of the window before; None where messages in it were changed since, or there is none."""
     if not preset.steady:
         return None
     where = _where(core, aim, preset)
     if where not in core.held or core.held_since != core.ledger.head.builds:
         core.held.clear()  # the session moved on: no other layout is good any more
-        core.held[where] = _stored(core, where, history, aim)
+        core.held[where] = _stored(core, where, core.ledger.history(aim), aim)
         core.held_since = core.ledger.head.builds
     found = core.held[where]
     return found.held if found else None
@@ -51,9 +51,9 @@ def rates(core: Core, aim: Target, preset: Preset) -> Rates | None:
     if not preset.steady:
         return None
     found = prices_of(aim.card.id, core.desk.catalogue)
-    if found is None:
-        return Rates()
     seconds = aim.card.cache_ttl
+    if found is None:
+        return Rates(seconds=seconds)
     return Rates(input=found.input, read=found.cache_read, write=found.cache_write, seconds=seconds)
 
 

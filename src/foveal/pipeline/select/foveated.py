@@ -145,6 +145,8 @@ def _still(frame: _Frame) -> Selection | None:
         most = min(left // 2, int(frame.numbers.asked_for_share * frame.talk))
         brought = (*brought, *brought_back(outside, asked, frame.scene, most))
     made = replace(held, task=task, length=len(history.entries), moment=frame.scene.now, past=past)
+    if asked is not None:
+        made = replace(made, wanted=() if task else frame.scene.relevant)
     if brought != held.brought:  # what came back is decided anew
         made = replace(made, brought=brought, decided=(), settled=0)
     return _selection(frame, shown, made)
