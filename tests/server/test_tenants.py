@@ -76,6 +76,7 @@ def test_a_store_that_is_held_up_holds_up_nobody_who_needs_none(tmp_path: Path) 
     (tmp_path / "foveal.toml").write_text(SETTINGS, encoding="utf-8")
     tokens = {f"{name.upper()}_TOKEN": token for name, token in TOKENS.items()}
     with served(tmp_path, **tokens) as service, ThreadPoolExecutor() as pool:
+        assert httpx.get(f"{service.address}/health", timeout=60).status_code == 200  # it is up
         with closing(sqlite3.connect(service.store)) as other:
             other.execute("BEGIN IMMEDIATE")  # the place of a tenant who is new cannot be made meanwhile
             headers = {"authorization": f"Bearer {TOKENS['globex']}"}

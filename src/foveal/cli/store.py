@@ -16,10 +16,11 @@ from foveal.session.telling import session_told
 
 def sessions(context: typer.Context, *, json: Json = False) -> None:
     """List the sessions, oldest first."""
-    with shell_of(context).store() as fov:
+    shell = shell_of(context)
+    with shell.store() as fov:
         records = fov.sessions()
     if json:
-        output.tell_list(asdict(session_told(record)) for record in records)
+        output.tell_list(asdict(session_told(record, shell.settings.preset)) for record in records)
         return
     if not records:
         output.note("no sessions yet; `foveal add` and `foveal import` make one")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -29,9 +28,6 @@ from foveal.server.telling import COMPUTING
 _PREFIX = "/api/v1"
 THREADS = 16
 """Requests that are begun at once; few of them compute at once, the others wait for a model or the store."""
-FULL_SEARCH = 100
-"""Partial searches for garbage to a full one, usually 10. Everybody waits for a full one: half a second with
-fifty long sessions in memory. Requests leave nothing for it; sessions that are no longer held do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,14 +69,9 @@ def _opened(setup: Setup) -> Any:
         first = next(iter(setup.serving.tokens.values()), setup.settings.tenant)
         await asyncio.to_thread(app.state.places.of(first).warm)
         described(app)  # routes are made when first looked at, and all others wait meanwhile
-        thresholds = gc.get_threshold()
-        gc.freeze()  # what is there by now stays: to look through it for garbage held everybody up
-        gc.set_threshold(*thresholds[:2], FULL_SEARCH)
         try:
             yield
         finally:
-            gc.set_threshold(*thresholds)
-            gc.unfreeze()
             app.state.places.close()
 
     return lifespan

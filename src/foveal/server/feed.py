@@ -181,12 +181,15 @@ class Feed:
         return behind
 
     async def _watch(self) -> None:
+        fault = ""
         while True:
             self._woken.clear()
             try:
                 await self._read()
+                fault = ""
             except Exception as error:  # noqa: BLE001 — whatever it is, nobody would hear anything any more
-                _log.warning("the log of events cannot be read: %s", type(error).__name__)
+                if fault != (fault := type(error).__name__):
+                    _log.warning("the log of events cannot be read: %s", fault)
             # What happens meanwhile goes out in one piece: many listeners take no more time than a few.
             await asyncio.sleep(max(SOON, REST * self._took))
             try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import asdict, is_dataclass
 from functools import wraps
 from typing import Annotated, Any, get_type_hints
@@ -56,20 +56,11 @@ class Told(APIRoute):
 async def turn(turns: asyncio.Semaphore) -> AsyncIterator[None]:
     """One of the few that compute, for a while."""
     await turns.acquire()
-    held = True
-
-    def give_back() -> None:
-        nonlocal held
-        if held:
-            held = False
-            turns.release()
-
-    over = asyncio.get_running_loop().call_later(TURN, give_back)
-    try:
+    with ExitStack() as held:
+        held.callback(turns.release)
+        over = asyncio.get_running_loop().call_later(TURN, held.close)
+        held.callback(over.cancel)
         yield
-    finally:
-        over.cancel()
-        give_back()
 
 
 class _Strict(Request):

@@ -39,13 +39,14 @@ class SessionTold:
     created_at: float
 
 
-def session_told(record: SessionRecord) -> SessionTold:
+def session_told(record: SessionRecord, preset: str = "") -> SessionTold:
+    """A session with the preset that applies: where it has none, that of the settings, else the default."""
     return SessionTold(
         name=record.name,
         messages=record.head.length,
         format=record.format,
         model=record.model,
-        preset=record.preset or presets.DEFAULT,
+        preset=record.preset or preset or presets.DEFAULT,
         created_at=record.created_at,
     )
 

@@ -50,27 +50,29 @@ class Imported:
 @router.get("/sessions")
 def sessions(at: At) -> list[SessionTold]:
     """All sessions, oldest first."""
-    return [session_told(record) for record in at.fov.sessions()]
+    return [session_told(record, at.settings.preset) for record in at.fov.sessions()]
 
 
 @router.post("/sessions", status_code=201)
 def create(at: At, new: body.NewSession) -> SessionTold:
     """Make a session."""
     model, preset = new.model or at.settings.model, new.preset or at.settings.preset
-    return session_told(at.create(new.name, partial(at.fov.session, new.name, model=model, preset=preset)))
+    made = at.create(new.name, partial(at.fov.session, new.name, model=model, preset=preset))
+    return session_told(made, at.settings.preset)
 
 
 @router.get("/sessions/{name}")
 def session(at: At, name: Named) -> SessionTold:
     """One session."""
-    return session_told(at.record(name))
+    return session_told(at.record(name), at.settings.preset)
 
 
 @router.post("/sessions/{name}/fork", status_code=201)
 def fork(at: At, name: Named, new: body.Fork) -> SessionTold:
     """A new session that begins as this one."""
     at.record(name)
-    return session_told(at.create(new.name, partial(at.fov.fork, name, new.name, messages=new.messages)))
+    made = at.create(new.name, partial(at.fov.fork, name, new.name, messages=new.messages))
+    return session_told(made, at.settings.preset)
 
 
 @router.delete("/sessions/{name}")

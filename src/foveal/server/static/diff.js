@@ -88,7 +88,7 @@ export class Diff {
     const open = el(
       "button",
       { type: "button", class: "link" },
-      `${span(first, last)}, ${signed(now - was)} tokens`,
+      `${span(first, last)}, ${signed(now - was)} ${Math.abs(now - was) === 1 ? "token" : "tokens"}`,
     );
     open.addEventListener("click", () => this.choose(first));
     return [open, el("span", { class: "muted" }, detail + (decision?.because ?? ""))];
