@@ -31,7 +31,7 @@ Written = Annotated[
 File = Annotated[str | None, typer.Argument(metavar="FILE", help="`-` or nothing reads stdin.")]
 Budget = Annotated[int | None, typer.Option(metavar="N", help="Tokens; by default what the model takes.")]
 Model = Annotated[str, typer.Option(metavar="NAME", help="The model that will read it.")]
-Preset = Annotated[str, typer.Option(metavar="NAME", help="How to choose; `recent` unless set.")]
+Preset = Annotated[str, typer.Option(metavar="NAME", help="How to choose; `foveal` unless set.")]
 Task = Annotated[str, typer.Option(metavar="TEXT", help="What the window is for.")]
 System = Annotated[str | None, typer.Option(metavar="TEXT", help="A system prompt for this window only.")]
 Tools = Annotated[str | None, typer.Option(metavar="FILE", help="Tool definitions, a JSON array.")]
