@@ -151,6 +151,12 @@ def _score(again: Again, manifest: Manifest, decision: Decision, seq: int) -> fl
     return None if more is None else (own + more) / steps
 
 
+def _more(tokens: int) -> str:
+    if tokens == 1:
+        return "with one token more of budget"
+    return f"with {tokens:,} more tokens of budget, not with {tokens - 1:,}"
+
+
 def _words(
     decision: Decision, tokens: int | None, score: float | None, manifest: Manifest, *, sure: bool
 ) -> str:
@@ -166,6 +172,6 @@ def _words(
         fewer = -tokens
         return f"not in, or not in full, with {fewer:,} fewer tokens of budget; in with {fewer - 1:,} fewer"
     goal = "in" if decision.verdict == "left out" else "in full"
-    ways = [] if tokens is None else [f"with {tokens:,} more tokens of budget, not with {tokens - 1:,}"]
+    ways = [] if tokens is None else [_more(tokens)]
     ways += [] if score is None else [f"with a score of {cut.score(score)}"]
     return f"{goal} {'; or '.join(ways)}" if ways else f"no budget brings it {goal}"
