@@ -58,7 +58,6 @@ ROWS: Mapping[str, Without] = {
         numbers={"gist_share": 0.0, "worth": {"asked": 0.0, "failed": 0.0, "decided": 0.0}}
     ),
     "names used in calls": _worth(used=1.0),
-    "the user's own words": _worth(own_words=1.0),
     "bent price": _worth(bent=1.0),
     "newest turns whole": Without(numbers={"near_share": 0.0}),
     "newest question whole": Without(numbers={"asked_share": 0.0}),

@@ -30,8 +30,6 @@ class Worth:
     failed: float = 4.0
     decided: float = 5.0
     """What the beginning of such a message is worth beside its names."""
-    own_words: float = 3.0
-    """Times: names that the user wrote."""
     used: float = 3.0
     """Times: names that the model wrote into calls."""
     fades: float = 3.0
@@ -141,7 +139,7 @@ class _Scale:
     def value(self, snippet: Snippet) -> float:
         """0 once it is told."""
         named = sum(self._weights[name] for name in snippet.names if name not in self._told)
-        named *= self._fade[snippet.seq] * (self._worth.own_words if snippet.voice == "user" else 1.0)
+        named *= self._fade[snippet.seq]
         if snippet.text in self._begun:
             return named
         return named + self._landmarks.get(snippet.landmark, 0.0)
