@@ -35,7 +35,7 @@ def explain(
 ) -> None:
     """Say what was in a build's window and what was not, and why.
 
-    Of what was left out, those nearest to the cut, and what would have kept them.
+    Of what was left out, those nearest to the cut and what would have kept them, where the preset scores.
     """
     found: Decision | Manifest
     with shell_of(context).session() as session:

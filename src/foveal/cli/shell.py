@@ -19,6 +19,8 @@ from foveal.events import Event, SummaryFailed, Warned
 from foveal.presets.numbers import settled
 from foveal.session import Foveal, Session
 
+SESSIONS_NAMED = 3
+"""Names that an error offers."""
 PATIENCE = 120.0
 """Seconds that a command waits in the end for a model to write the summaries it asked for."""
 
@@ -105,9 +107,11 @@ class Shell:
         settings = self.settings
         record = fov.find(settings.session)
         if record is None and not new:
+            names = ", ".join(each.name for each in fov.sessions()[:SESSIONS_NAMED])
+            another = f"`--session` takes another, as in {names}; " if names else ""
             raise NotFoundError(
                 f"there is no session {settings.session!r}",
-                remedy="`foveal sessions` lists them; `foveal add` and `foveal import` make one",
+                remedy=f"{another}`foveal add` and `foveal import` make one",
             )
         # What a session remembers wins: settings are for sessions that never heard of a model.
         return fov.session(
