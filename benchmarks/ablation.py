@@ -52,11 +52,9 @@ ROWS: Mapping[str, Without] = {
     "cost model": Without(swaps=((holding, "rates", lambda *_: Rates()),)),
     "retrieval": Without(numbers={"asked_for_share": 0.0}),
     "weights of names": Without(swaps=((digest, "weight", lambda name: 1.0),)),  # noqa: ARG005
-    "landmarks": _worth(asked=0.0, failed=0.0, decided=0.0),
+    "landmarks": _worth(asked=0.0, failed=0.0),
     "gists": Without(numbers={"gist_share": 0.0}),
-    "landmarks and gists": Without(
-        numbers={"gist_share": 0.0, "worth": {"asked": 0.0, "failed": 0.0, "decided": 0.0}}
-    ),
+    "landmarks and gists": Without(numbers={"gist_share": 0.0, "worth": {"asked": 0.0, "failed": 0.0}}),
     "names used in calls": _worth(used=1.0),
     "bent price": _worth(bent=1.0),
     "newest turns whole": Without(numbers={"near_share": 0.0}),
@@ -66,7 +64,6 @@ ROWS: Mapping[str, Without] = {
     "room for one turn more": Without(numbers={"marks": {"few": NEVER}}),
     "landmarks: asked": _worth(asked=0.0),
     "landmarks: failed": _worth(failed=0.0),
-    "landmarks: decided": _worth(decided=0.0),
     "holding still": Without(
         numbers={"marks": {"slack": NEVER}}, swaps=((foveated, "_still", lambda _: None),)
     ),

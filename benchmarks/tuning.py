@@ -24,7 +24,6 @@ STEPS: Mapping[str, tuple[float, ...]] = {
     "worth.bent": (0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
     "worth.asked": (0.0, 2.0, 4.0, 6.0, 9.0, 14.0),
     "worth.failed": (0.0, 2.0, 4.0, 6.0, 9.0),
-    "worth.decided": (0.0, 2.0, 5.0, 8.0, 12.0),
     "worth.used": (1.0, 2.0, 3.0, 4.0, 6.0),
     "worth.fades": (1.0, 2.0, 3.0, 5.0, 8.0),
     "worth.faded": (0.1, 0.3, 0.5, 1.0),

@@ -28,7 +28,6 @@ class Worth:
     """Value is weighed against tokens to this power."""
     asked: float = 6.0
     failed: float = 4.0
-    decided: float = 5.0
     """What the beginning of such a message is worth beside its names."""
     used: float = 3.0
     """Times: names that the model wrote into calls."""
@@ -134,7 +133,7 @@ class _Scale:
         self._fade: dict[int, float] = {
             seq: max(worth.faded, 0.5 ** (beside.back(seq) / worth.fades)) for seq in messages
         }
-        self._landmarks = {"asked": worth.asked, "failed": worth.failed, "decided": worth.decided}
+        self._landmarks = {"asked": worth.asked, "failed": worth.failed}
 
     def value(self, snippet: Snippet) -> float:
         """0 once it is told."""
