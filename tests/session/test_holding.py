@@ -205,3 +205,17 @@ def test_to_ask_why_of_an_older_build_changes_no_window(tmp_path: Path, recalls:
             return session.build(budget=BUDGET, preset="foveal", tools=tools).pieces
 
     assert last(tmp_path / "asked.db", asked=True) == last(tmp_path / "not.db", asked=False)
+
+
+def test_after_a_pin_hardly_more_than_what_was_pinned_is_read_again(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session.extend([message for number in range(100) for message in turn(number)])
+    session.build(budget=BUDGET, preset="foveal")
+    read: list[int] = []
+    whole = Ledger.read
+    monkeypatch.setattr(Ledger, "read", lambda self, *span: read.append(span[0]) or whole(self, *span))
+    session.pin("m150")
+    window = session.build(budget=BUDGET, preset="foveal")
+    assert 0 < len(read) < 10
+    assert any(each.because == "pinned" for each in window.manifest.kept)

@@ -268,6 +268,20 @@ class History:
         self._chunks = {t: c for t, c in self._chunks.items() if t >= turn or t in self._forced}
         self._made = {t: made for t, made in self._made.items() if t >= turn}
 
+    def adopt(self, before: History) -> None:
+        """Take what an older reading of the same history prepared of turns that did not change since."""
+        for turn in {*before._chunks, *before._made}:
+            if turn >= len(self) or turn in self._stand_ins or turn in self._absent:
+                continue
+            (first, last), was = self.span(turn), before.span(turn)
+            if (first, last) != was or self._entries[first : last + 1] != before._entries[first : last + 1]:
+                continue
+            if (chunk := before._chunks.get(turn)) and chunk.messages:
+                self._chunks[turn] = chunk
+            if turn in before._made:
+                self._made[turn] = before._made[turn]
+            self._oldest = min(self._oldest, turn)
+
     def joint(self, before: Chunk | None, after: Chunk) -> bool:
         """Must a note of ours stand between the two for the provider to accept them as neighbours?"""
         message = after.messages[0]

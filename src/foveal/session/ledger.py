@@ -1,6 +1,7 @@
 """What a process remembers of a stored session, caught up with the store before each use.
 
 An append by anybody costs the new entries; a change of old ones (a pin, a fork) has all entries read again.
+Messages are read again where their own entry changed.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ class Ledger:
         """How many messages of the branch are gone for good."""
         self._fresh: dict[int, Message] = {}
         self._histories: dict[tuple[str, bool], History] = {}
+        self._prepared: dict[tuple[str, bool], History] = {}
+        """Those of before messages were pinned or left out: most of their turns are still the same."""
         self._counted: dict[str, dict[str, int]] = {}
 
     @property
@@ -44,7 +47,9 @@ class Ledger:
         """See what others wrote since."""
         head = self._store.head(self._session)
         if (head.branch, head.version) != (self.head.branch, self.head.version):
+            prepared = self._histories if head.branch == self.head.branch else {}
             self.reset()
+            self._prepared = prepared
         self._move(head)
         if head.length > len(self._entries):
             self._take(self._store.entries(self._session, start=len(self._entries), stop=head.length))
@@ -57,7 +62,7 @@ class Ledger:
     def reset(self) -> None:
         """Forget everything: the store is asked again."""
         self.head = replace(self.head, length=0, version=-1)
-        self._entries, self._fresh, self._histories = [], {}, {}
+        self._entries, self._fresh, self._histories, self._prepared = [], {}, {}, {}
         self.erased = 0
 
     def appended(self, entries: Sequence[Entry], messages: Sequence[Message]) -> None:
@@ -85,6 +90,8 @@ class Ledger:
                 del self._histories[next(iter(self._histories))]
             history = History(self.read, aim.frame(self.head.format or "plain"))
             history.extend(self._priced(self._entries, aim.history_key, history.frame.price))
+            if before := self._prepared.pop(key, None):
+                history.adopt(before)
             self._histories[key] = history
         return self._histories[key]
 
