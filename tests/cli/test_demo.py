@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from commands import Desk
@@ -37,6 +39,11 @@ def test_the_rules_are_in_the_last_window_and_the_decision_is_brought_back(found
     assert demo_session.RULE in sent
     assert demo_session.DECISION not in sent
     assert found.original == {"role": "assistant", "content": demo_session.DECISION}
+
+
+def test_the_picture_of_the_readme_shows_its_last_window(found: Rehearsal) -> None:
+    picture = Path(__file__).parents[2] / "docs" / "images" / "window.svg"
+    assert f"{found.window.tokens:,} of {BUDGET:,} tokens" in picture.read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
