@@ -25,6 +25,7 @@ from typing import Any
 from foveal.model import Chunk, Entry
 from foveal.pipeline.fit import Fitted, Order
 from foveal.pipeline.history import History
+from foveal.pipeline.plan.marks import expired
 from foveal.session.costs import alike, opening, predicted, priced, repeated, written
 from foveal.session.target import Target
 from foveal.store import BuildRecord, Head
@@ -72,9 +73,6 @@ class Sent:
     entries: Sequence[Entry] = ()
     """Of the history, which has grown since."""
 
-    def expired(self, moment: float, seconds: int | None) -> bool:
-        return seconds is not None and moment - self.moment >= seconds
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Booked:
@@ -114,7 +112,8 @@ class Books:
         before = self.sent.get(head)
         whole = alike(before.chunks, chunks) if before else 0
         trail = _trail(head, chunks, before.trail[:whole] if before else ())
-        held = before if before and not before.expired(moment, request.aim.card.cache_ttl) else None
+        ttl = request.aim.card.cache_ttl
+        held = before if before and not expired(before.moment, moment, ttl) else None
         costs = Costs(managed=_managed(request, held, whole, trail), unmanaged=_unmanaged(request, held))
         entries = request.history.entries
         return Booked(

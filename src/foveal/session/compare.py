@@ -20,7 +20,7 @@ from foveal.errors import BudgetError, InputError
 from foveal.model import Chunk, Conversation, Entry, Format
 from foveal.pipeline import fit as pipeline
 from foveal.pipeline.history import History
-from foveal.pipeline.plan.marks import Rates
+from foveal.pipeline.plan.marks import Rates, expired
 from foveal.pipeline.values import Held
 from foveal.presets import PRESETS, Preset, find
 from foveal.session.costs import alike, dollars, predicted, repeated
@@ -245,8 +245,7 @@ def _before(case: Case, preset: Preset) -> _Made | None:
 
 def _repeated(case: Case, before: _Made, now: _Made) -> int:
     """Tokens of the longest beginning that two windows share, as a provider's cache would find it."""
-    seconds = case.aim.card.cache_ttl
-    if before.held and seconds and case.now - before.held.moment >= seconds:
+    if before.held and expired(before.held.moment, case.now, case.aim.card.cache_ttl):
         return 0
     tokens = repeated(now.history, before.chunks, now.chunks, alike(before.chunks, now.chunks))
     return tokens + case.aim.price((), case.given.tools) if tokens else 0

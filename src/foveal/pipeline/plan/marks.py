@@ -124,6 +124,11 @@ def high_mark(course: Course, rates: Rates, numbers: MarkNumbers = NUMBERS, *, c
     return int(numbers.unpriced_high * course.room)
 
 
+def expired(since: float, now: float, seconds: int | None) -> bool:
+    """Has a cache run out that lasts so long after a request? None: it has no end that we know of."""
+    return seconds is not None and now - since >= seconds
+
+
 def _dearer(rates: Rates) -> float | None:
     """What writing a token again costs beyond reading it, in reads; None where nobody knows."""
     if rates.input is None or rates.read is None:

@@ -17,7 +17,7 @@ from foveal.model import Chunk
 from foveal.pipeline.compact.naming import names_in
 from foveal.pipeline.compact.snippets import Snippet
 from foveal.pipeline.history import History, is_system
-from foveal.pipeline.plan.marks import Course, MarkNumbers, high_mark, marks
+from foveal.pipeline.plan.marks import Course, MarkNumbers, expired, high_mark, marks
 from foveal.pipeline.select.digest import Beside, Digest, Worth, choose, note_text
 from foveal.pipeline.select.reader import Reader
 from foveal.pipeline.select.reasons import note_reason, told_reasons
@@ -88,7 +88,7 @@ class _Frame:
         rates, held = self.scene.rates, self.scene.held
         if rates is None:
             return self.talk
-        cold = bool(held and rates.seconds and self.scene.now - held.moment >= rates.seconds)
+        cold = held is not None and expired(held.moment, self.scene.now, rates.seconds)
         return high_mark(self.course, rates, self.numbers.marks, cold=cold)
 
     @property
