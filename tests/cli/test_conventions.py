@@ -211,3 +211,10 @@ def test_what_needs_no_colour_and_no_prices_does_not_load_them(desk: Desk, comma
 def test_completion_is_there(desk: Desk) -> None:
     done = desk.foveal(_FOVEAL_COMPLETE="complete_bash", COMP_WORDS="foveal bui", COMP_CWORD="1")
     assert done.out.split() == ["build"]
+
+
+def test_a_service_without_its_store_says_so_before_it_listens(desk: Desk) -> None:
+    (desk.folder / "file").write_text("no folder", encoding="utf-8")
+    done = desk.foveal("--store", str(desk.folder / "file" / "no.db"), "serve", "--port", "0")
+    assert (done.code, "listening" in done.err, "Traceback" in done.err) == (1, False, False)
+    assert "  try: " in done.err

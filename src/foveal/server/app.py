@@ -66,8 +66,7 @@ def _opened(setup: Setup) -> Any:
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
         app.state.turns = asyncio.Semaphore(COMPUTING)
         app.state.places = Places(setup, asyncio.get_running_loop())
-        first = next(iter(setup.serving.tokens.values()), setup.settings.tenant)
-        await asyncio.to_thread(app.state.places.of(first).warm)
+        await asyncio.to_thread(app.state.places.of(setup.first).warm)
         described(app)  # routes are made when first looked at, and all others wait meanwhile
         try:
             yield

@@ -34,6 +34,15 @@ class Setup:
     def catalogue(self) -> Path | None:
         return Path(self.settings.catalogue).expanduser() if self.settings.catalogue else None
 
+    @property
+    def first(self) -> str:
+        """The tenant whose place is made before anybody asks."""
+        return next(iter(self.serving.tokens.values()), self.settings.tenant)
+
+    def check(self) -> None:
+        """Open the store and close it again: what is wrong with it is told before anybody listens."""
+        _opened(self.first, self).close()
+
 
 def setup_of(loaded: Loaded, serving: Serving) -> Setup:
     return Setup(settings=loaded.settings, numbers=loaded.numbers, serving=serving)

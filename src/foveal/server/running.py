@@ -25,6 +25,7 @@ GOODBYE = 5
 
 def run(setup: Setup, listening: Callable[[str], None]) -> None:
     """Serve; `listening` is told the address once there is one."""
+    setup.check()
     place = _socket(setup.serving.host, setup.serving.port)
     settings = uvicorn.Config(
         application(setup),

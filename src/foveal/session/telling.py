@@ -39,7 +39,7 @@ class SessionTold:
     created_at: float
 
 
-def session_told(record: SessionRecord, preset: str = "") -> SessionTold:
+def session_told(record: SessionRecord, preset: str) -> SessionTold:
     """A session with the preset that applies: where it has none, that of the settings, else the default."""
     return SessionTold(
         name=record.name,
