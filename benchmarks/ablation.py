@@ -19,9 +19,9 @@ from typing import Any
 
 import judge
 import measure
-from foveal.pipeline.plan.marks import Rates
-from foveal.pipeline.select import digest, foveated
-from foveal.session import holding
+from foveal.pipeline.values import Rates
+from foveal.presets.foveal import digest, select
+from foveal.session.build import build
 
 NEVER = 1e9
 SESSIONS = ("coding-1000@32k", "airline-1000@16k")
@@ -48,8 +48,8 @@ def _worth(**numbers: float) -> Without:
 
 ROWS: Mapping[str, Without] = {
     "nothing": Without(),
-    "note": Without(swaps=((foveated, "_noted", lambda *_: (None, digest.Digest())),)),
-    "cost model": Without(swaps=((holding, "rates", lambda *_: Rates()),)),
+    "note": Without(swaps=((select, "_noted", lambda *_: (None, digest.Digest())),)),
+    "cost model": Without(swaps=((build, "rates", lambda *_: Rates()),)),
     "retrieval": Without(numbers={"asked_for_share": 0.0}),
     "weights of names": Without(swaps=((digest, "weight", lambda name: 1.0),)),  # noqa: ARG005
     "landmarks": _worth(asked=0.0, failed=0.0),
@@ -65,7 +65,7 @@ ROWS: Mapping[str, Without] = {
     "landmarks: asked": _worth(asked=0.0),
     "landmarks: failed": _worth(failed=0.0),
     "holding still": Without(
-        numbers={"marks": {"slack": NEVER}}, swaps=((foveated, "_still", lambda _: None),)
+        numbers={"marks": {"slack": NEVER}}, swaps=((select, "_still", lambda _: None),)
     ),
 }
 """By the part that is off; the one that takes longest comes last."""

@@ -16,10 +16,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from foveal.pipeline.count import tokenizer
+from foveal.pipeline.tokens.count import tokenizer
 from foveal.sources.code import codebase_map
 from foveal.sources.code.survey import survey
-from foveal.sources.workspace import Workspace
+from foveal.sources.workspace.workspace import Workspace
 
 SIZES, LEAST = (500, 1_000, 4_000), 0.9
 WHOLE = 10_000_000

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from foveal.pipeline.count import tokenizer
+from foveal.pipeline.tokens.count import tokenizer
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import foveal
-from foveal.pipeline.count import tokenizer
+from foveal.pipeline.tokens.count import tokenizer
 
 SIZES = (1_000, 5_000, 20_000)
 BUDGET = 32_000

@@ -9,7 +9,7 @@ from typing import Any
 
 import foveal
 from foveal.config import Tables
-from foveal.pipeline.count import tokenizer
+from foveal.pipeline.tokens.count import tokenizer
 
 BENCH = Path(os.environ.get("FOVEAL_BENCH", Path(__file__).parents[2] / "shared" / "bench"))
 ABSENT = (

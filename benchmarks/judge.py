@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from foveal.pipeline.count import tokenizer
+from foveal.pipeline.tokens.count import tokenizer
 
 Message = dict[str, Any]
 

@@ -18,10 +18,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from foveal.operations.counted import counted, meter, units
-from foveal.operations.history import TIMELESS, prune
-from foveal.pipeline.score.importance import importance
-from foveal.pipeline.select.importance import importance as best_that_fit
+from foveal.operations.messages import counted, meter, units
+from foveal.operations.reploid import TIMELESS, prune
+from foveal.presets.reploid import pick_important as best_that_fit
+from foveal.presets.reploid import score_importance
 
 RUNS = 7
 CLAIM = 10.0
@@ -61,13 +61,13 @@ def figures(size: int) -> dict[str, float]:
     """Milliseconds of each way; nothing is counted in them."""
     messages = history(size)
     found = counted(messages)
-    scores = importance(found.items, TIMELESS)
+    scores = score_importance(found.items, TIMELESS)
     budget = found.tokens // 2
     count = meter("o200k_base", found.format, "").text
     known = len(count)
 
     def choose() -> None:
-        turns = units(found, importance(found.items, TIMELESS))
+        turns = units(found, score_importance(found.items, TIMELESS))
         best_that_fit(turns, budget - sum(unit.tokens for unit in turns if unit.forced))
 
     rows = {

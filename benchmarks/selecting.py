@@ -18,9 +18,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from foveal.pipeline.kinds import KINDS
-from foveal.pipeline.score.priority import priorities
-from foveal.pipeline.select.greedy import greedy
 from foveal.pipeline.values import Item, Scene, Unit
+from foveal.presets.omar.greedy import greedy
+from foveal.presets.omar.score import priorities
 
 MOST = 3.0
 NOW = 1_750_000_000.0

@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from foveal.pipeline.compact.short import short
-from foveal.pipeline.compact.types import content_type
-from foveal.pipeline.count import tokenizer
-from foveal.pipeline.cut import cut
+from foveal.pipeline.shorten.content_type import content_type
+from foveal.pipeline.shorten.short_form import short
+from foveal.pipeline.shorten.turn import cut
 from foveal.pipeline.signals import identifiers
+from foveal.pipeline.tokens.count import tokenizer
 from harness import ABSENT, trajectories
 
 SHARES = (0.5, 0.25, 0.1)

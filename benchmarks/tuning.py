@@ -18,7 +18,7 @@ from typing import Any
 
 import judge
 import measure
-from foveal.pipeline.select.foveated import FovealNumbers
+from foveal.presets.foveal.select import FovealNumbers
 
 STEPS: Mapping[str, tuple[float, ...]] = {
     "worth.bent": (0.5, 0.6, 0.7, 0.8, 0.9, 1.0),

@@ -19,8 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import foveal
-from foveal.pipeline.count import tokenizer
-from foveal.session import knowing
+from foveal.pipeline.tokens.count import tokenizer
 from foveal.store import Mention, Store
 
 RUNS = 7
@@ -111,7 +110,7 @@ def figures(size: int) -> dict[str, float]:
             fov.forget_memory(fov.remember(f"I own {time.perf_counter_ns()} marbles.").id)
 
         def known() -> object:
-            return knowing.known(session._core, task="", count=count, now=time.time())
+            return known(session._core, task="", count=count, now=time.time())
 
         def build() -> object:
             return session.build(budget=12_000)
@@ -123,7 +122,7 @@ def figures(size: int) -> dict[str, float]:
                 rows.setdefault(f"cold {name}", []).append(seconds(work))
                 rows.setdefault(f"warm {name}", []).append(seconds(work))
             rows.setdefault("things", []).append(seconds(store.knowledge.things))
-        served = len(knowing.known(session._core, task="", count=count, now=time.time()))
+        served = len(known(session._core, task="", count=count, now=time.time()))
         assert served == 60, f"{served} bundles were served, not those of 10 topics and 50 entities"
     return {name: min(each) * 1000 for name, each in rows.items()}
 

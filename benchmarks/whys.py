@@ -26,9 +26,9 @@ from foveal.model import Conversation
 from foveal.pipeline import fit as pipeline
 from foveal.pipeline.explain import decision_about
 from foveal.presets import PRESETS, find
-from foveal.session.stateless import history_of
+from foveal.session.fit import history_of
+from foveal.session.inspect.why import Why
 from foveal.session.target import target
-from foveal.session.why import Why
 from foveal.window import Manifest
 
 MODEL = "gpt-5"

@@ -18,7 +18,7 @@ from pathlib import Path
 from foveal.sources.assemble import assemble_smart_context
 from foveal.sources.code.languages import language_of
 from foveal.sources.code.symbols import symbols
-from foveal.sources.workspace import Workspace
+from foveal.sources.workspace.workspace import Workspace
 
 FILES = 10_000
 SLOWEST_FIRST, FASTEST_SECOND = 3.0, 20.0

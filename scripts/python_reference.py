@@ -32,13 +32,13 @@ from foveal.knowledge.values import (
     Thing,
 )
 from foveal.model import Entry, Repair
-from foveal.pipeline.plan.categories import Usage
+from foveal.pipeline.material.categories import Usage
 from foveal.session import Compared, Hit, Stats
-from foveal.session.prompting import Prompt
-from foveal.session.views import Recorded, Removal
+from foveal.session.build.prompt import Prompt
+from foveal.session.values import Recorded, Removal
 from foveal.sources.assemble import SmartContext
-from foveal.sources.values import Look
-from foveal.sources.workspace import Limits, Refusal, Seen, Workspace
+from foveal.sources.contributor import Look
+from foveal.sources.workspace.workspace import Limits, Refusal, Seen, Workspace
 from foveal.store import Checked, CompressionRecord, Durability, SessionRecord, TaskRecord
 from foveal.window import Conflict, Contributed, Decision, Retrieved, Score, Slot, Verdict
 

@@ -8,7 +8,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from foveal.model import Kind, Role
-from foveal.pipeline.values import Item, Score, Unit
+from foveal.pipeline.values import Item, Unit
+from foveal.window import Score
 
 ROLES: Mapping[Kind, Role] = {
     "system_prompt": "system",

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import pytest
 
-from foveal.sources.workspace import Limits, Refusal, Workspace
+from foveal.sources.workspace.workspace import Limits, Refusal, Workspace
 
 T = TypeVar("T")
 CANARY = "the-canary-sings-outside"

@@ -7,8 +7,8 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from foveal.sources.values import Look
-from foveal.sources.workspace import Refusal, Workspace
+from foveal.sources.contributor import Look
+from foveal.sources.workspace.workspace import Refusal, Workspace
 
 NOW = 1_800_000_000.0
 DAY = 86_400.0

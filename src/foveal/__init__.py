@@ -19,7 +19,7 @@ from foveal.window import Manifest, Window
 
 if typing.TYPE_CHECKING:
     from foveal.sources.assemble import assemble_smart_context
-    from foveal.sources.values import Offer
+    from foveal.sources.contributor import Offer
 else:
 
     def __getattr__(name: str) -> object:
@@ -29,7 +29,7 @@ else:
 
             return assemble_smart_context
         if name == "Offer":
-            from foveal.sources.values import Offer
+            from foveal.sources.contributor import Offer
 
             return Offer
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -13,8 +13,8 @@ import pytest
 
 from foveal import Foveal, Session, wire
 from foveal.model import Message, Text
-from foveal.pipeline.compact.envelope import END
-from foveal.pipeline.summary import MARK
+from foveal.pipeline.summarize.counts import MARK
+from foveal.pipeline.summarize.notes import END
 from foveal.testing.model_server import ModelServer, Received, Reply
 from foveal.window import Window
 from injected import PROMPT, Transcript, transcripts

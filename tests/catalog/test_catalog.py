@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from foveal.catalog import UNKNOWN_CONTEXT, find, models, prices
 from foveal.errors import ConfigError
-from foveal.pipeline.count import names
-from foveal.pipeline.images import RULES
+from foveal.pipeline.tokens.count import names
+from foveal.pipeline.tokens.images import RULES
 
 AUTUMN = datetime(2026, 11, 1, tzinfo=UTC)
 

@@ -8,8 +8,8 @@ import pytest
 
 from commands import Desk
 from foveal import wire
-from foveal.cli import demo_session
-from foveal.cli.rehearsal import BUDGET, Rehearsal, rehearse
+from foveal.cli.demo import script
+from foveal.cli.demo.rehearsal import BUDGET, Rehearsal, rehearse
 
 
 @pytest.fixture(scope="module")
@@ -18,10 +18,10 @@ def found() -> Rehearsal:
 
 
 def test_the_bundled_session_is_long_valid_and_the_same_every_time() -> None:
-    history = list(demo_session.messages())
+    history = list(script.messages())
     assert len(history) > 300
     assert wire.check({"messages": history}, "openai") == []
-    assert history == list(demo_session.messages())
+    assert history == list(script.messages())
 
 
 def test_every_managed_request_is_valid_and_within_the_budget(found: Rehearsal) -> None:
@@ -36,9 +36,9 @@ def test_the_naive_cut_breaks_requests_and_loses_the_rules(found: Rehearsal) -> 
 
 def test_the_rules_are_in_the_last_window_and_the_decision_is_brought_back(found: Rehearsal) -> None:
     sent = [message["content"] for message in found.window.messages]
-    assert demo_session.RULE in sent
-    assert demo_session.DECISION not in sent
-    assert found.original == {"role": "assistant", "content": demo_session.DECISION}
+    assert script.RULE in sent
+    assert script.DECISION not in sent
+    assert found.original == {"role": "assistant", "content": script.DECISION}
 
 
 def test_the_picture_of_the_readme_shows_its_last_window(found: Rehearsal) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.cli.gauge import CELLS, KINDS, by_kind, gauge
+from foveal.cli.interactive import CELLS, KINDS, by_kind, gauge
 from foveal.model import Entry, Role
 from foveal.window import Decision, Manifest
 

@@ -17,8 +17,8 @@ from functools import cache
 from pathlib import Path
 
 from foveal.jobs import Job, Pace, Worker
-from foveal.pipeline.compact.extract import extractive
-from foveal.pipeline.compact.values import Ask, Passage
+from foveal.pipeline.summarize.extract import extractive
+from foveal.pipeline.summarize.values import Ask, Passage
 from foveal.store import Content, Store, SummaryRecord, open_store
 from foveal.testing import draft
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import foveal
 from foveal.errors import BudgetError, InputError
 from foveal.model import Format
-from foveal.pipeline.count import tokenizer
+from foveal.pipeline.tokens.count import tokenizer
 from strategies import FORMATS, histories
 
 pytestmark = pytest.mark.soak

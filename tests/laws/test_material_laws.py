@@ -15,10 +15,9 @@ from foveal import presets, wire
 from foveal.errors import BudgetError, InputError
 from foveal.model import Format
 from foveal.pipeline import fit as pipeline
-from foveal.pipeline.kinds import RAG
-from foveal.pipeline.material import Material
-from foveal.pipeline.plan.layers import LAYERS
-from foveal.session.stateless import history_of
+from foveal.pipeline.kinds import LAYERS, RAG
+from foveal.pipeline.material.values import Material
+from foveal.session.fit import history_of
 from foveal.session.target import target
 from foveal.window import Window
 from strategies import FORMATS, histories, texts

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 import foveal
 from choosing import chosen_tokens, unit_lists
 from foveal import presets
-from foveal.cli import demo_session
+from foveal.cli.demo import script
 from foveal.pipeline.explain import NEAR_MOST, decision_about, detail, explain, lines, merged
 from foveal.pipeline.history import LEFT_OUT
-from foveal.pipeline.nearly import Cut
-from foveal.pipeline.select.importance import importance
+from foveal.pipeline.sensitivity import Cut
 from foveal.pipeline.values import Unit
+from foveal.presets.reploid import pick_important
 from foveal.window import Conflict, Contributed, Cost, Costs, Decision, Manifest, Score, Slot, Verdict
 
 IN: Verdict = "kept"
@@ -83,7 +83,7 @@ def test_what_was_left_out_on_request_needs_nothing_we_could_name() -> None:
 
 @given(unit_lists(["pool"]), st.integers(0, 120))
 def test_with_that_score_or_that_room_it_is_really_in(units: list[Unit], room: int) -> None:
-    pick = importance(units, room)
+    pick = pick_important(units, room)
     free = [unit for unit in units if not unit.forced]
     rows = [
         decision(unit.turn, IN if unit.turn in pick.kept else OUT, unit.tokens, unit.score.total + 2)
@@ -95,7 +95,7 @@ def test_with_that_score_or_that_room_it_is_really_in(units: list[Unit], room: i
         if "a score over " in told:
             better = Score(total=float(told.rpartition(" ")[2]) - 2 + 0.1)
             others = [replace(each, score=better) if each is unit else each for each in units]
-            assert unit.turn in importance(others, room).kept
+            assert unit.turn in pick_important(others, room).kept
         if told:
             more = int(told.replace("at least ", "").split()[1].replace(",", ""))
             assert chosen_tokens(units, pick.kept) + unit.tokens == max(1, room) + more
@@ -139,7 +139,7 @@ def test_without_scores_and_slots_there_are_no_such_columns() -> None:
 
 
 def test_the_plan_the_conflicts_and_the_metrics_stand_below() -> None:
-    found = foveal.fit(list(demo_session.messages()), model="gpt-5", budget=4_000, preset="omar", now=0.0)
+    found = foveal.fit(list(script.messages()), model="gpt-5", budget=4_000, preset="omar", now=0.0)
     below = explain(found.manifest).partition("\nslot ")[2]
     assert below.split()[:6] == ["floor", "ideal", "ceiling", "allotted", "used", "borrowed"]
     conflict = Conflict(chunk1=0, chunk2=1, type="budget_exceeded")
@@ -174,7 +174,7 @@ def test_neighbours_with_one_reason_are_one_run_that_has_what_they_share() -> No
 @pytest.mark.parametrize("budget", [600, 4_000, 16_000, 200_000])
 def test_no_line_is_longer_than_80_columns_under_any_preset(preset: str, budget: int) -> None:
     window = foveal.fit(
-        list(demo_session.messages()), model="gpt-5", budget=budget, preset=preset, task="login", now=0.0
+        list(script.messages()), model="gpt-5", budget=budget, preset=preset, task="login", now=0.0
     )
     assert max(map(len, window.explain().splitlines())) <= 80
 

@@ -7,8 +7,8 @@ from typing import get_args
 import pytest
 
 from foveal.model import Kind
-from foveal.pipeline.density import content_of, estimate
 from foveal.pipeline.kinds import HISTORY, KINDS, PROMPTS, RAG, category_of, kind_of, layer_of, level_of
+from foveal.presets.omar.score import content_of, estimate
 
 
 def test_every_kind_has_its_place() -> None:

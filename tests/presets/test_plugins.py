@@ -14,7 +14,7 @@ import pytest
 from commands import Desk
 from foveal import fit, presets
 from foveal.errors import ConfigError
-from foveal.presets import plugins
+from foveal.presets import base
 
 SAMPLE = Path(__file__).parents[1] / "plugin_sample"
 TALK = [{"role": "user", "content": f"line {n}"} for n in range(20)]
@@ -89,10 +89,10 @@ def test_an_unknown_name_is_told_the_names_of_packages_too() -> None:
 
 @pytest.mark.usefixtures("plugged")
 def test_the_names_are_known_without_importing_any_package() -> None:
-    assert "steady" in plugins.names()
+    assert "steady" in base.names()
     assert "foveal_steady" not in sys.modules
 
 
 def test_a_preset_of_ours_asks_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plugins, "find", None)
+    monkeypatch.setattr(base, "find", None)
     assert presets.find("recent").name == "recent"

@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 import httpx
 
 from foveal import Foveal
-from foveal.server import feed as feeds
-from foveal.server.feed import Feed
-from foveal.session.past import happened
+from foveal.server import events as feeds
+from foveal.server.events import Feed
+from foveal.session.inspect.builds import happened
 from serving import API, Served, served
 
 Event = tuple[str, str, Any]

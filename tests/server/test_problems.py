@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from foveal.server.limits import BODY_MOST
+from foveal.server.middleware.limits import BODY_MOST
 from foveal.server.problems import KINDS
 from house.tree import DOCS
 from serving import API, Served

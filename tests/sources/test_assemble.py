@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveal.errors import InputError
-from foveal.pipeline.plan.categories import PenguinNumbers
-from foveal.sources.assemble import SmartContext, assemble_smart_context
-from foveal.sources.report import report_text
-from foveal.sources.seen import Refusal
-from foveal.sources.values import Contributor, Look, Offer
+from foveal.pipeline.material.categories import PenguinNumbers
+from foveal.sources.assemble import SmartContext, assemble_smart_context, report_text
+from foveal.sources.contributor import Contributor, Look, Offer
+from foveal.sources.workspace.values import Refusal
 from workspaces import NOW, repository, words, write
 
 FRAME = words(

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from foveal.pipeline.compact.beside import section
+from foveal.pipeline.material.notes import section
+from foveal.sources.contributor import Contributor, Look, Offer, contributors
 from foveal.sources.gather import Gathered, gather
-from foveal.sources.plugins import contributors
-from foveal.sources.seen import Seen
-from foveal.sources.values import Contributor, Look, Offer
-from foveal.sources.workspace import Workspace
+from foveal.sources.workspace.values import Seen
+from foveal.sources.workspace.workspace import Workspace
 from workspaces import look_at, words, write
 
 

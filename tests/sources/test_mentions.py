@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from foveal.sources.mentions import meant, mentions
-from foveal.sources.seen import Seen
+from foveal.sources.workspace.values import Seen
 from workspaces import look_at, write
 
 

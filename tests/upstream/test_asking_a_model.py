@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from foveal.errors import ConfigError, UpstreamError
 from foveal.testing.model_server import ModelServer, Reply, vector_of
 from foveal.upstream import Endpoint, complete, embed, endpoint_at
-from foveal.upstream.calling import LONGEST_PAUSE
+from foveal.upstream.call import LONGEST_PAUSE
 from foveal.upstream.protocols import said, vectors
 
 KEY = "sk-very-secret-0451"

@@ -12,38 +12,35 @@ from typing import Annotated
 
 import typer
 
-from foveal import __version__, config
-from foveal.cli import (
-    about,
-    assembling,
-    demo,
-    failing,
-    finding,
-    interactive,
-    memory,
-    operations,
-    output,
+from foveal import __version__
+from foveal.cli import demo, errors, interactive, output
+from foveal.cli.commands import (
+    build,
+    config,
+    context,
+    doctor,
+    inspect,
+    messages,
+    op,
     profile,
-    reasons,
-    replaying,
-    serving,
-    settings,
-    shrinking,
+    search,
+    serve,
+    shrink,
     store,
     tasks,
-    windows,
 )
-from foveal.cli.shell import Shell
+from foveal.cli.state import Shell
+from foveal.config import strangers
 
 app = typer.Typer(name="foveal", rich_markup_mode=None, pretty_exceptions_enable=False)
 
 for command in (
-    memory.add, memory.import_, finding.search, finding.focus, memory.recall, memory.pin, memory.unpin,
-    memory.forget, memory.restore, memory.export, windows.build, windows.fit, assembling.context,
-    reasons.explain, reasons.why, reasons.diff, reasons.compare, replaying.replay,
-    windows.stats, shrinking.compress, shrinking.prune, shrinking.summarize, windows.count, profile.remember,
-    store.sessions, store.backup, store.verify, operations.op, about.models, settings.config,
-    about.doctor, demo.demo, serving.serve,
+    messages.add, messages.import_, search.search, search.focus, messages.recall, messages.pin, messages.unpin,
+    messages.forget, messages.restore, messages.export, build.build, build.fit, context.context,
+    inspect.explain, inspect.why, inspect.diff, inspect.compare, inspect.replay,
+    build.stats, shrink.compress, shrink.prune, shrink.summarize, build.count, profile.remember,
+    store.sessions, store.backup, store.verify, op.op, doctor.models, config.config,
+    doctor.doctor, demo.demo, serve.serve,
 ):  # fmt: skip
     app.command(name=command.__name__.rstrip("_"))(command)
 app.add_typer(tasks.task)
@@ -74,7 +71,7 @@ def root(
 
     Without a command, on a terminal: type to add messages, and see the window after each.
     """
-    for stranger in config.strangers():
+    for stranger in strangers():
         output.note(f"warning: {stranger}")
     context.obj = Shell(options={"store": store, "session": session, "tenant": tenant}, json=json)
     if context.invoked_subcommand is not None:
@@ -97,7 +94,7 @@ def run(arguments: list[str]) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = _show_warning  # type: ignore[assignment]  # the rest is not shown
-            code = failing.told(lambda: app(arguments, prog_name="foveal", standalone_mode=False))
+            code = errors.told(lambda: app(arguments, prog_name="foveal", standalone_mode=False))
         sys.stdout.flush()
     except KeyboardInterrupt:
         return 130

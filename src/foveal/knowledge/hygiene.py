@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from foveal.pipeline.compact.sentences import sentences
+from foveal.pipeline.summarize.language import sentences
 from foveal.search.terms import terms
 
 if TYPE_CHECKING:

@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from foveal.knowledge.mining_topics import phrases
-from foveal.knowledge.mining_verdicts import Candidate, confirmed, entities, slug_of, topics
-from foveal.knowledge.names import Sighting, seen
+from foveal.knowledge.entities import Candidate, confirmed, entities, phrases, slug_of, topics
+from foveal.knowledge.sightings import Sighting, seen
 from foveal.knowledge.values import Found, ThingKind
 from foveal.model import Role
-from foveal.pipeline.compact.sentences import ends, typed
 from foveal.pipeline.signals import STOP_WORDS
+from foveal.pipeline.summarize.language import ends, typed
 
 LOOKED_AT = 20_000
 """Characters of each end of a text that are read."""

@@ -12,8 +12,7 @@ import re
 from foveal.knowledge.hygiene import OPENING, uncorrected
 from foveal.knowledge.values import MemoryKind
 from foveal.model import Role
-from foveal.pipeline.compact.acts import LONGEST, asks, reports
-from foveal.pipeline.compact.sentences import ends, sentences, typed
+from foveal.pipeline.summarize.language import LONGEST, asks, ends, reports, sentences, typed
 
 LOOKED_AT = 2_000
 """Characters of each end of a text; what is longer was not typed about oneself."""

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from foveal.operations import compaction, history, omar, plans, prediction, windows
+from foveal.operations import fifth, fit, omar, openscroll, penguin, prediction, reploid
 from foveal.operations.registry import Events, Operation, Registry
 
 __all__ = ["REGISTRY", "Events", "Operation", "events", "find", "run", "schema"]
 
 REGISTRY = Registry(
     (
-        *compaction.OPERATIONS,
-        *history.OPERATIONS,
+        *openscroll.OPERATIONS,
+        *reploid.OPERATIONS,
         *omar.OPERATIONS,
-        *plans.OPERATIONS,
+        *penguin.OPERATIONS,
+        *fifth.OPERATIONS,
         *prediction.OPERATIONS,
-        *windows.OPERATIONS,
+        *fit.OPERATIONS,
     )
 )
 

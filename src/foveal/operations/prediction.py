@@ -8,10 +8,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from foveal.knowledge.predict import Conversation, predict
+from foveal.knowledge.prediction import Conversation, predict
 from foveal.knowledge.values import Prediction, Presence, Thing
-from foveal.operations.registry import Operation, Shape
-from foveal.operations.times import Time
+from foveal.operations.registry import Operation, Shape, Time
 
 NEVER = -math.inf
 NO_HOUR = 24

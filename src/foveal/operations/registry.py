@@ -1,17 +1,20 @@
 """A name or a code and a request in → a result out; every operation is a typed pure function.
 
 What Python, the command line and the service offer is this registry and nothing beside it.
+
+A time as a request spells it in → seconds since 1970.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, FiniteFloat, ValidationError
 
 from foveal.errors import InputError, NotFoundError
+from foveal.wire.times import seconds
 
 Events = list[tuple[str, Mapping[str, object]]]
 """Names and payloads, in the order in which things happened."""
@@ -97,3 +100,13 @@ def _refused(name: str, error: ValidationError) -> InputError:
     return InputError(
         f"{name}: `{place}`: {first['msg']}{more}", remedy=f"`foveal op {name} --schema` shows what it takes"
     )
+
+
+def _time(value: object) -> float:
+    found = seconds(value)
+    if found is None:
+        raise ValueError("give seconds since 1970 or an ISO 8601 text such as 2025-01-31T09:30:00Z")
+    return found
+
+
+Time = Annotated[FiniteFloat, BeforeValidator(_time, json_schema_input_type=float | str)]

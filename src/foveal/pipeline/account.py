@@ -12,7 +12,7 @@ from typing import TypedDict
 
 from foveal.model import Chunk, Repair
 from foveal.pipeline.history import EMPTY, History, is_system
-from foveal.pipeline.select.selection import Selection
+from foveal.pipeline.values import Selection
 from foveal.window import Conflict, Decision, Slot
 
 

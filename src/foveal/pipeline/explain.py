@@ -13,7 +13,7 @@ from itertools import groupby, zip_longest
 from textwrap import wrap
 from typing import Literal, NamedTuple
 
-from foveal.pipeline.nearly import Cut, nearest, worth
+from foveal.pipeline.sensitivity import Cut, nearest, worth
 from foveal.window import Contributed, Cost, Costs, Decision, Manifest, Slot
 
 WIDTH = 80

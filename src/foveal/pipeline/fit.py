@@ -21,15 +21,13 @@ from operator import attrgetter
 from foveal.errors import BudgetError, InputError
 from foveal.model import Chunk
 from foveal.pipeline.account import Account, Choice, account
-from foveal.pipeline.compact.retrieved import retrieved_note
-from foveal.pipeline.compact.values import Answer
-from foveal.pipeline.cut import cut_results, least
 from foveal.pipeline.history import History, is_system
-from foveal.pipeline.material import Admit, Material
-from foveal.pipeline.placing import Placed, placed
-from foveal.pipeline.plan.marks import Rates
-from foveal.pipeline.select.selection import Selector
-from foveal.pipeline.values import Held, Scene
+from foveal.pipeline.material.notes import Placed, placed
+from foveal.pipeline.material.values import Admit, Material
+from foveal.pipeline.shorten.turn import cut_results, least
+from foveal.pipeline.summarize.notes import retrieved_note
+from foveal.pipeline.summarize.values import Answer
+from foveal.pipeline.values import Held, Rates, Scene, Selector
 from foveal.window import Contributed, Manifest, Retrieved
 
 RETRIEVED_SHARE = 0.2

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from foveal.model import Chunk, Entry, Message, Repair, Rules
-from foveal.pipeline.compact.handles import way_back, ways_back
-from foveal.pipeline.mend import Scribe, mend
+from foveal.pipeline.repair import Scribe, mend
+from foveal.pipeline.summarize.notes import way_back, ways_back
 from foveal.pipeline.turns import Links, Tail, joined, joins
 
 OPENING = "[The conversation as far as it is shown:]"

@@ -11,6 +11,10 @@ from typing import NamedTuple, cast, get_args
 
 from foveal.model import Kind, Level
 
+IDENTITY, PREFERENCES, TOPIC, ENTITY = "L0_identity", "L1_global_prefs", "L2_topic", "L3_entity"
+ARC, RETRIEVAL, TALK, USER = "L4_conversation", "L5_jit", "L6_message_history", "L7_user_message"
+LAYERS = (IDENTITY, PREFERENCES, TOPIC, ENTITY, ARC, RETRIEVAL, TALK, USER)
+"""The layers of the `openscroll` plan, in the order of the window."""
 LONG_OUTPUT = 500
 """A tool's output above this is volatile."""
 
@@ -26,17 +30,17 @@ class Place(NamedTuple):
 
 KINDS: Mapping[Kind, Place] = MappingProxyType(
     {
-        "system_prompt": Place(200, "L0_identity", "SYSTEM", "permanent"),
-        "current_user_prompt": Place(190, "L7_user_message", "DIALOG", "working"),
-        "critical_rag_document": Place(180, "L5_jit", "CONTEXT", "working"),
-        "tool_output": Place(170, "L6_message_history", "SYSTEM_OUTPUT", "working"),
-        "tool_input": Place(160, "L6_message_history", "DIALOG", "working"),
-        "chat_history_user": Place(150, "L6_message_history", "DIALOG", "working"),
-        "chat_history_assistant": Place(140, "L6_message_history", "DIALOG", "working"),
-        "rag_memory_commit": Place(130, "L5_jit", "CONTEXT", "session"),
-        "rag_document_chunk": Place(120, "L5_jit", "CONTEXT", "working"),
-        "rag_ebook_chunk": Place(110, "L5_jit", "CONTEXT", "working"),
-        "rag_generic_chunk": Place(100, "L5_jit", "CONTEXT", "volatile"),
+        "system_prompt": Place(200, IDENTITY, "SYSTEM", "permanent"),
+        "current_user_prompt": Place(190, USER, "DIALOG", "working"),
+        "critical_rag_document": Place(180, RETRIEVAL, "CONTEXT", "working"),
+        "tool_output": Place(170, TALK, "SYSTEM_OUTPUT", "working"),
+        "tool_input": Place(160, TALK, "DIALOG", "working"),
+        "chat_history_user": Place(150, TALK, "DIALOG", "working"),
+        "chat_history_assistant": Place(140, TALK, "DIALOG", "working"),
+        "rag_memory_commit": Place(130, RETRIEVAL, "CONTEXT", "session"),
+        "rag_document_chunk": Place(120, RETRIEVAL, "CONTEXT", "working"),
+        "rag_ebook_chunk": Place(110, RETRIEVAL, "CONTEXT", "working"),
+        "rag_generic_chunk": Place(100, RETRIEVAL, "CONTEXT", "volatile"),
     }
 )
 PROMPTS: frozenset[Kind] = frozenset({"system_prompt", "current_user_prompt"})
@@ -63,12 +67,12 @@ def layer_of(kind: Kind, metadata: Mapping[str, object]) -> str:
     """A remembered fact about a topic or an entity goes to their layers, any other is retrieved material."""
     said = metadata.get("layer")
     if isinstance(said, str) and said:
-        return said
+        return said if said in LAYERS else KINDS[kind].layer
     if kind == "rag_memory_commit":
         if any(metadata.get(key) for key in ("topic", "topic_slug", "topic_id")):
-            return "L2_topic"
+            return TOPIC
         if any(metadata.get(key) for key in ("entity", "entity_id")):
-            return "L3_entity"
+            return ENTITY
     return KINDS[kind].layer
 
 

@@ -1,4 +1,7 @@
-"""What the choosing stages hand each other: items and units, scores, slots and picks. Plain frozen values."""
+"""What the choosing stages hand each other: items and units, scores, slots and picks. Plain frozen values.
+
+What a selector answers inside a build: the chosen turns, and why each turn is in or out.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from foveal.model import Chunk, Kind, Level, Role
-from foveal.pipeline.compact.values import Answer
-from foveal.pipeline.plan.marks import Rates
+from foveal.pipeline.history import History
+from foveal.pipeline.summarize.values import Answer
 from foveal.window import Conflict, Decision, Score, Slot
-
-__all__ = ["Brought", "Conflict", "Held", "Item", "Pick", "Scene", "Score", "Slot", "Unit"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +82,19 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rates:
+    """What a provider charges for a token of input, in any currency; None where it is not known."""
+
+    input: float | None = None
+    read: float | None = None
+    """From the cache."""
+    write: float | None = None
+    """To the cache; as any other input where there is no price of its own."""
+    seconds: int | None = None
+    """How long the cache lasts after a request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
     """When and what for a window is built: every result can be reproduced from it."""
 
@@ -134,3 +148,39 @@ class Pick:
     markers: Mapping[int, Chunk] = field(default_factory=dict)
     arcs: Mapping[int, str] = field(default_factory=dict)
     """As a `Selection` has them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """The chosen turns beside the fixed ones, and why these are in and the others out."""
+
+    turns: tuple[int, ...]
+    because_in: str
+    because_out: str
+    reasons: Mapping[int, str] = field(default_factory=dict)
+    """By turn, where turns have reasons of their own; a turn without one has the common reason."""
+    forms: Mapping[int, Chunk] = field(default_factory=dict)
+    """By turn, the shorter form that stands for it; the turns themselves are among `turns`."""
+    folded: Mapping[int, str] = field(default_factory=dict)
+    """By turn, why it needs no place of its own: the form of another turn covers it."""
+    markers: Mapping[int, Chunk] = field(default_factory=dict)
+    """By turn, a note in its place that says only that it is left out."""
+    before: Mapping[int, Chunk] = field(default_factory=dict)
+    """By turn, a note of ours that stands before it; the turns themselves are among `turns` or fixed."""
+    arcs: Mapping[int, str] = field(default_factory=dict)
+    """By turn, how the conversation got here, where its form or its marker begins with that."""
+    scores: Mapping[int, Score] = field(default_factory=dict)
+    charged: Mapping[int, str] = field(default_factory=dict)
+    """By turn, the slots it was charged to."""
+    slots: tuple[Slot, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    record: Mapping[str, str] = field(default_factory=dict)
+    held: Held | None = None
+    """The layout to begin the next window with, where the preset holds still."""
+    reports: tuple[tuple[str, Mapping[str, object]], ...] = ()
+    """Events of the preset's own design: name and payload."""
+
+
+Selector = Callable[[History, Mapping[int, Chunk], int, Scene], Selection]
+"""A history, the fixed turns, the room that is left and the scene in; the chosen turns out."""

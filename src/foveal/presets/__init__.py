@@ -6,23 +6,21 @@ from difflib import get_close_matches
 
 from foveal.config import Tables
 from foveal.errors import ConfigError, InputError
-from foveal.pipeline.plan.categories import PenguinNumbers
-from foveal.pipeline.plan.layers import OpenscrollNumbers
-from foveal.pipeline.plan.levels import FifthNumbers
-from foveal.pipeline.score.importance import ReploidNumbers
-from foveal.pipeline.score.omar import OmarNumbers
-from foveal.pipeline.select.foveated import FovealNumbers
-from foveal.pipeline.select.recent import RecentNumbers
-from foveal.presets import plugins
+from foveal.pipeline.material.categories import PenguinNumbers
+from foveal.presets import base
 from foveal.presets.base import Preset
 from foveal.presets.fifth import fifth
+from foveal.presets.fifth.levels import FifthNumbers
 from foveal.presets.foveal import foveal
+from foveal.presets.foveal.select import FovealNumbers
 from foveal.presets.numbers import DEFAULTS, Numbers, settled
 from foveal.presets.omar import omar
+from foveal.presets.omar.score import OmarNumbers
 from foveal.presets.openscroll import openscroll
+from foveal.presets.openscroll.layers import OpenscrollNumbers
 from foveal.presets.penguin import penguin
-from foveal.presets.recent import recent
-from foveal.presets.reploid import reploid
+from foveal.presets.recent import RecentNumbers, recent
+from foveal.presets.reploid import ReploidNumbers, reploid
 
 
 def _made(numbers: Numbers) -> Preset:
@@ -60,9 +58,9 @@ def find(name: str, numbers: Tables | None = None) -> Preset:
         raise InputError(
             f"`preset` is {name!r}, not text", remedy="give the name of a preset, or leave it out"
         )
-    found = PRESETS.get(name or DEFAULT) or plugins.find(name)
+    found = PRESETS.get(name or DEFAULT) or base.find(name)
     if found is None:
-        known = sorted({*PRESETS, *plugins.names()})
+        known = sorted({*PRESETS, *base.names()})
         near = get_close_matches(name, known, n=1)
         hint = f"did you mean `{near[0]}`? " if near else ""
         raise ConfigError(f"there is no preset {name!r}", remedy=f"{hint}use one of: {', '.join(known)}")

@@ -14,14 +14,14 @@ from typing import TypeVar, cast
 
 from foveal.config import Tables, nearest
 from foveal.errors import ConfigError
-from foveal.pipeline.plan import categories
-from foveal.pipeline.plan.categories import PenguinNumbers
-from foveal.pipeline.plan.layers import OpenscrollNumbers
-from foveal.pipeline.plan.levels import FifthNumbers
-from foveal.pipeline.score.importance import ReploidNumbers
-from foveal.pipeline.score.omar import OmarNumbers
-from foveal.pipeline.select.foveated import FovealNumbers
-from foveal.pipeline.select.recent import RecentNumbers
+from foveal.pipeline.material import categories
+from foveal.pipeline.material.categories import PenguinNumbers
+from foveal.presets.fifth.levels import FifthNumbers
+from foveal.presets.foveal.select import FovealNumbers
+from foveal.presets.omar.score import OmarNumbers
+from foveal.presets.openscroll.layers import OpenscrollNumbers
+from foveal.presets.recent import RecentNumbers
+from foveal.presets.reploid import ReploidNumbers
 
 Numbers = (
     FovealNumbers

@@ -1,15 +1,105 @@
-"""Four categories that borrow from each other; the oldest output leaves first."""
+"""Four categories that borrow from each other; the oldest output leaves first.
+
+Units and room in → all of them but the oldest of the categories that give way first.
+
+    rebalance  over-full categories borrow what others do not use
+    level      categories that are still over-full come down to their maximum
+    fit        SYSTEM_OUTPUT, then DIALOG, then CONTEXT, until the total fits
+
+Oldest first, turns whole. SYSTEM and the newest user message go only when nothing else is left and the
+room would be exceeded.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Container, Sequence
 from functools import partial
 
-from foveal.pipeline.plan.categories import PenguinNumbers, categories, rebalance, slot_of
-from foveal.pipeline.score.recency import unscored
-from foveal.pipeline.scored import Recipe
-from foveal.pipeline.select.categorized import categorized
-from foveal.pipeline.select.trim import trim_when_over
+from foveal.pipeline.material.admit import categorized
+from foveal.pipeline.material.categories import (
+    SYSTEM,
+    TRIMMED_FIRST,
+    PenguinNumbers,
+    categories,
+    fill,
+    rebalance,
+    slot_of,
+)
+from foveal.pipeline.scoring import Recipe
+from foveal.pipeline.values import Pick, Unit
 from foveal.presets.base import Preset
+from foveal.presets.recency import unscored
+from foveal.window import Slot
+
+
+def trim_when_over(units: Sequence[Unit], room: int, *, slots: Sequence[Slot]) -> Pick:
+    """Everything when it fits; else rebalance and trim."""
+    over = sum(unit.tokens for unit in units if not unit.forced) - room
+    lent = rebalance(fill(slots, units))[0]
+    if over > 0:
+        return trim(units, room, slots=lent)
+    return Pick(
+        kept=frozenset(unit.turn for unit in units),
+        because={unit.turn: unit.forced or f"everything fits, {-over:,} tokens to spare" for unit in units},
+        slots=lent,
+    )
+
+
+def trim(units: Sequence[Unit], room: int, *, slots: Sequence[Slot]) -> Pick:
+    """Bring over-full categories to their maximum, then the total into the room."""
+    most = {slot.name: slot.allotted for slot in slots}
+    used = Counter({slot.name: slot.used for slot in fill(slots, units)})
+    total = sum(unit.tokens for unit in units if not unit.forced)
+    out: dict[int, str] = {}
+    for name in TRIMMED_FIRST:
+        for unit in _oldest(units, name, out):
+            if used[name] <= most[name]:
+                break
+            out[unit.turn] = (
+                f"{name} held {used[name]:,} tokens of {most[name]:,}: the oldest go first, "
+                f"this had {unit.tokens:,}"
+            )
+            used.subtract(unit.by_slot)
+            total -= unit.tokens
+    giving_way = [(f"{name} gives way, oldest first", _oldest(units, name, out)) for name in TRIMMED_FIRST]
+    last = [unit for unit in units if _shielded(unit) and not unit.forced]
+    for why, candidates in [*giving_way, ("nothing else is left to go", last)]:
+        for unit in candidates:
+            if total <= room:
+                break
+            if unit.turn not in out:
+                out[unit.turn] = f"{total - room:,} tokens too many: {why}, this had {unit.tokens:,}"
+                total -= unit.tokens
+    kept = [unit for unit in units if unit.turn not in out]
+    after = fill(slots, kept)
+    return Pick(
+        kept=frozenset(unit.turn for unit in kept),
+        because=out | {unit.turn: unit.forced or _stays(unit, after) for unit in kept},
+        slots=after,
+    )
+
+
+def _oldest(units: Sequence[Unit], name: str, out: Container[int]) -> list[Unit]:
+    """What may go for a category, oldest first."""
+    return [
+        unit
+        for unit in units
+        if unit.by_slot.get(name) and unit.turn not in out and not unit.forced and not _shielded(unit)
+    ]
+
+
+def _shielded(unit: Unit) -> bool:
+    """It has a part in SYSTEM, or it is what the user asks now."""
+    return bool(unit.by_slot.get(SYSTEM)) or any(item.kind == "current_user_prompt" for item in unit.items)
+
+
+def _stays(unit: Unit, slots: Sequence[Slot]) -> str:
+    return "; ".join(
+        f"{slot.name} holds {slot.used:,} tokens of {slot.allotted:,}"
+        for slot in slots
+        if slot.name in unit.by_slot
+    )
 
 
 def penguin(numbers: PenguinNumbers) -> Preset:

@@ -1,15 +1,105 @@
-"""Importance: recency, role, keywords and length; the best that fit stay."""
+"""Importance: recency, role, keywords and length; the best that fit stay.
+
+Items in → how much each is worth keeping, 0 to 100: recency, role, keywords and length, added up.
+
+Keywords are whole words in any case, so "panic" is not found in "hispanic".
+
+Units and room in → the best of them that fit; one too large is passed over, not the end.
+
+What is forced is paid for outside the room and always in. Of equals, the newest stays.
+"""
 
 from __future__ import annotations
 
-from functools import partial
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
 
-from foveal.pipeline.plan.flat import slot_of
-from foveal.pipeline.score.importance import ReploidNumbers
-from foveal.pipeline.score.importance import importance as score
-from foveal.pipeline.scored import Recipe
-from foveal.pipeline.select.importance import importance
+from foveal.pipeline.scoring import Recipe
+from foveal.pipeline.values import Item, Pick, Scene, Unit
 from foveal.presets.base import Preset
+from foveal.presets.omar.greedy import slot_of
+from foveal.presets.recency import by_position
+from foveal.window import Score
+
+Finder = Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReploidNumbers:
+    """What pruning by importance goes by."""
+
+    recency: float = 40.0
+    """For the newest message and for system messages; older ones get a share by their place."""
+    roles: Mapping[str, float] = field(
+        default_factory=lambda: {"system": 30.0, "user": 20.0, "assistant": 10.0, "tool": 10.0}
+    )
+    error: float = 15.0
+    error_words: str = "error failed failure exception traceback fatal panic"
+    operation: float = 10.0
+    """For a tool call, a tool result, or one of the words."""
+    operation_words: str = "tool function execute create update delete deploy"
+    length: float = 5.0
+    long_above: int = 1000
+    """Characters."""
+    target: float = 0.8
+    """The share of the model's limit above which a history needs pruning, and to which it is pruned."""
+    keep: int = 10
+    """Messages that stay verbatim when the older ones are summarized."""
+
+
+def score_importance(
+    items: Sequence[Item], _scene: Scene, *, numbers: ReploidNumbers | None = None
+) -> Sequence[Score]:
+    """Score every item; positions are counted over the messages that are no system prompts."""
+    by = numbers or ReploidNumbers()
+    fails, operates = _finder(by.error_words), _finder(by.operation_words)
+    recency = by_position(items, most=by.recency)
+    return [_score(item, age, by, fails, operates) for item, age in zip(items, recency, strict=True)]
+
+
+def _score(item: Item, recency: float, by: ReploidNumbers, fails: Finder, operates: Finder) -> Score:
+    text = item.text.lower()
+    role = by.roles.get(item.role, 0.0)
+    keywords = by.error * fails(text) + by.operation * (item.tool or operates(text))
+    length = by.length * (len(item.text) > by.long_above)
+    return Score(
+        total=recency + role + keywords + length,
+        parts={"recency": recency, "role": role, "keywords": keywords, "length": length},
+    )
+
+
+@lru_cache(maxsize=16)
+def _finder(words: str) -> Finder:
+    """Whether a text in small letters has one of the words, which are separated by spaces."""
+    known = words.lower().split()
+    whole = re.compile(rf"\b(?:{'|'.join(map(re.escape, known))})\b")
+
+    def found(text: str) -> bool:
+        # A plain search is many times quicker than the pattern, and most texts have none of the words.
+        for word in known:
+            if word in text:
+                return whole.search(text) is not None
+        return False
+
+    return found
+
+
+def pick_important(units: Sequence[Unit], room: int) -> Pick:
+    """Take units from the best score down while `room` lasts."""
+    because = {unit.turn: unit.forced for unit in units if unit.forced}
+    kept, left = set(because), room
+    free = [unit for unit in units if not unit.forced]
+    for unit in sorted(free, key=lambda unit: (-unit.score.total, -unit.turn)):
+        reason = f"importance {unit.score.total:.1f}"
+        if unit.tokens <= left:
+            kept.add(unit.turn)
+            left -= unit.tokens
+        else:
+            reason += f", needed {unit.tokens:,} tokens, {left:,} were left"
+        because[unit.turn] = reason
+    return Pick(kept=frozenset(kept), because=because)
 
 
 def reploid(numbers: ReploidNumbers) -> Preset:
@@ -17,10 +107,10 @@ def reploid(numbers: ReploidNumbers) -> Preset:
         name="reploid",
         about="pruned by importance",
         select=Recipe(
-            score=partial(score, numbers=numbers),
+            score=partial(score_importance, numbers=numbers),
             slot_of=slot_of,
             plan=lambda _items, _scene: (),
-            pick=lambda units, room, _slots: importance(units, room),
+            pick=lambda units, room, _slots: pick_important(units, room),
         ),
         looks_at_all=True,
     )

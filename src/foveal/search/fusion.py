@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from foveal.store.base import Found
+from foveal.store.port import Found
 
 FLOOR = 0.45
 """The cosine below which two texts have nothing to do with each other."""

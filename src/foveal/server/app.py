@@ -15,15 +15,16 @@ from starlette.types import ASGIApp
 
 from foveal import __version__
 from foveal.errors import FovealError
-from foveal.server import metrics, pages, problems
-from foveal.server.guard import TENANT, Guard
-from foveal.server.limits import Limits
-from foveal.server.metrics import Metrics
+from foveal.server import pages, problems
+from foveal.server.middleware import metrics
+from foveal.server.middleware.access import TENANT, Guard
+from foveal.server.middleware.limits import Limits
+from foveal.server.middleware.metrics import Metrics
 from foveal.server.openapi import described
-from foveal.server.places import Places, Setup
 from foveal.server.problems import Problem
-from foveal.server.routes import about, memory, sessions, windows
-from foveal.server.telling import COMPUTING
+from foveal.server.routes import builds, meta, profile, sessions
+from foveal.server.routing import COMPUTING
+from foveal.server.tenants import Places, Setup
 
 _PREFIX = "/api/v1"
 THREADS = 16
@@ -50,10 +51,10 @@ def application(setup: Setup) -> ASGIApp:
     )
     problems.install(app)
     app.include_router(sessions.router, prefix=_PREFIX, tags=["sessions and messages"])
-    app.include_router(windows.router, prefix=_PREFIX, tags=["windows"])
-    app.include_router(memory.router, prefix=_PREFIX, tags=["memory"])
-    app.include_router(about.router, prefix=_PREFIX, tags=["what there is"])
-    app.include_router(about.live, prefix=_PREFIX, tags=["what happens"])
+    app.include_router(builds.router, prefix=_PREFIX, tags=["windows"])
+    app.include_router(profile.router, prefix=_PREFIX, tags=["memory"])
+    app.include_router(meta.router, prefix=_PREFIX, tags=["what there is"])
+    app.include_router(meta.live, prefix=_PREFIX, tags=["what happens"])
     counted = Metrics(Limits(app))
     app.include_router(_own(app, counted), tags=["the server"])
     app.include_router(pages.router)

@@ -1,10 +1,10 @@
 """The shell: `fit` with nothing stored, `Foveal` and `Session` with everything stored."""
 
-from foveal.session.compare import Compared, Comparison, compare
+from foveal.session.fit import afit, count_tokens, fit
 from foveal.session.foveal import Foveal
+from foveal.session.inspect.compare import Compared, Comparison, compare
 from foveal.session.session import Session
-from foveal.session.stateless import afit, count_tokens, fit
-from foveal.session.views import Hit, Stats
+from foveal.session.values import Hit, Stats
 
 __all__ = [
     "Compared",

@@ -2,20 +2,41 @@
 
 A request that begins as the one before is read from the cache up to the first message that differs, if that
 beginning is long enough for the provider; the rest is written to it.
+
+One build after another in → what each costs by the provider's cache, and what the session has cost so far.
+
+What was sent last is remembered for each target. A stored build has only fingerprints of it, as many for a
+long window as for a short one, and the sums of all builds up to it: whoever opens the session next goes on
+from there. Money is not stored, for prices change: it is reckoned when somebody looks.
+
+    costs    of this build: `managed`, `unmanaged`, `billed`, each [requests, tokens, cached, written]
+    book     head      fingerprint of the target, its tools and the system prompt of this build alone
+             prefix    [chunks, fingerprint of so many chunks from the start of the window], a few of them
+             messages  how long the history was
+             sums      the costs of the session up to this build, by model
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import lru_cache
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, reduce
+from hashlib import blake2b
+from operator import add
 from pathlib import Path
+from typing import Any
 
 from foveal import catalog
 from foveal.catalog import ModelCard, Prices
-from foveal.model import Chunk
+from foveal.model import Chunk, Entry
+from foveal.pipeline.fit import Fitted, Order
 from foveal.pipeline.history import History
+from foveal.presets.foveal.watermarks import expired
+from foveal.session.target import Target
+from foveal.store import BuildRecord, Head
 from foveal.window import Cost, Costs
+from foveal.wire.jsontext import compact
 
 
 def predicted(tokens: int, repeated: int, card: ModelCard) -> Cost:
@@ -89,3 +110,214 @@ def _part(history: History, old: Chunk, new: Chunk) -> int:
     same = next((at for at in range(least) if old.pieces[at] != new.pieces[at]), least)
     rendered = frame.render(new.messages) if same else ()
     return sum(map(frame.price, rendered[:same])) if len(rendered) == len(new.pieces) else 0
+
+
+POINTS = 8
+"""Fingerprints of a stored window: whoever opens the session finds what repeats it to within an eighth."""
+TARGETS_MOST = 3
+"""Targets whose last window is kept at hand."""
+NOTHING = Costs(managed=Cost(requests=0, tokens=0), unmanaged=Cost(requests=0, tokens=0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A window as it is sent, and the history that it was made of."""
+
+    aim: Target
+    order: Order
+    fitted: Fitted
+    tools: str
+    history: History
+    length: int
+    """Messages of the history when the window was made."""
+
+    @property
+    def head(self) -> str:
+        """Where this differs, nothing at all is shared."""
+        prelude = written(self.order.prelude) if self.order.prelude else ()
+        return fingerprint("", (self.aim.card.id, self.aim.format, self.tools, *prelude))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """A window that was sent."""
+
+    moment: float
+    length: int
+    """Messages of the history then."""
+    prefix: Mapping[int, str] = field(default_factory=dict)
+    """Read from the store: fingerprints of its beginnings, by the chunks in them."""
+    chunks: tuple[Chunk, ...] = ()
+    trail: Sequence[str] = ()
+    """Sent by this process: its chunks, and the fingerprint of the beginning up to each of them."""
+    entries: Sequence[Entry] = ()
+    """Of the history, which has grown since."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Booked:
+    """What a request costs that is about to be sent, and the books with it in them."""
+
+    costs: Costs
+    head: str
+    sent: Sent
+    sums: Mapping[str, Costs]
+
+
+@dataclass(slots=True)
+class Books:
+    """What a process knows of the costs of a session. Whoever asks holds the session."""
+
+    number: int = 0
+    """The newest build that is in."""
+    sums: Mapping[str, Costs] = field(default_factory=dict)
+    """By model, as they are stored."""
+    sent: dict[str, Sent] = field(default_factory=dict)
+    """By head, the newest last."""
+    amended: int = 0
+    """How often the store had amended a build then."""
+
+    def catch_up(self, head: Head, read: Callable[[], BuildRecord | None]) -> None:
+        """See what others built, and what was billed to anybody, since; `read` finds the newest build."""
+        if (head.builds, head.amended) == (self.number, self.amended):
+            return
+        newest = read()
+        self.sums, sent = read_book(newest) if newest else ({}, {})
+        self.sent = self.sent if head.builds == self.number else sent
+        self.number, self.amended = head.builds, head.amended
+
+    def book(self, request: Request, moment: float) -> Booked:
+        """What a request costs; nothing is changed until it is filed."""
+        head, chunks, model = request.head, request.fitted.chunks, request.aim.card.id
+        before = self.sent.get(head)
+        whole = alike(before.chunks, chunks) if before else 0
+        trail = _trail(head, chunks, before.trail[:whole] if before else ())
+        ttl = request.aim.card.cache_ttl
+        held = before if before and not expired(before.moment, moment, ttl) else None
+        costs = Costs(managed=_managed(request, held, whole, trail), unmanaged=_unmanaged(request, held))
+        entries = request.history.entries
+        return Booked(
+            costs=costs,
+            head=head,
+            sent=Sent(moment=moment, length=request.length, chunks=chunks, trail=trail, entries=entries),
+            sums=_with(self.sums, model, costs),
+        )
+
+    def file(self, booked: Booked, number: int) -> None:
+        """Take in what is stored now."""
+        self.number, self.sums = number, booked.sums
+        self.sent.pop(booked.head, None)
+        self.sent[booked.head] = booked.sent
+        while len(self.sent) > TARGETS_MOST:
+            del self.sent[next(iter(self.sent))]
+
+    def total(self, catalogue: Path | None) -> Costs | None:
+        """The session so far, with dollars; None before the first build."""
+        found = [priced(costs, model, catalogue) for model, costs in self.sums.items()]
+        return reduce(add, found) if found else None
+
+
+def _with(sums: Mapping[str, Costs], model: str, costs: Costs) -> Mapping[str, Costs]:
+    return {**sums, model: sums.get(model, NOTHING) + costs}
+
+
+def _managed(request: Request, before: Sent | None, whole: int, trail: Sequence[str]) -> Cost:
+    chunks, shared = request.fitted.chunks, 0
+    if before and before.chunks:
+        shared = repeated(request.history, before.chunks, chunks, whole)
+    elif before:
+        known = [at for at, mark in before.prefix.items() if trail[at - 1 : at] == [mark]]
+        shared = opening(request.history, chunks[: max(known, default=0)])
+    around = request.order.framing + request.order.tools
+    return predicted(request.fitted.manifest.tokens, around + shared if shared else 0, request.aim.card)
+
+
+def _unmanaged(request: Request, before: Sent | None) -> Cost:
+    """The whole history, every time."""
+    sums, around, shared = request.history.sums, request.order.overhead, 0
+    if before:
+        shared = min(before.length, request.length)
+        if before.entries and before.entries is not request.history.entries:
+            shared = _same(before, request, shared)  # it was read anew: maybe it was edited
+    return predicted(around + sums[request.length], around + sums[shared] if shared else 0, request.aim.card)
+
+
+def _same(before: Sent, request: Request, most: int) -> int:
+    """Messages that two versions of a history begin with."""
+    pairs = zip(before.entries[:most], request.history.entries[:most], strict=True)
+    return next((at for at, (old, new) in enumerate(pairs) if old.digest != new.digest), most)
+
+
+def _trail(head: str, chunks: Sequence[Chunk], known: Sequence[str]) -> list[str]:
+    """The fingerprint of every beginning; what has one is not read again."""
+    trail = list(known)
+    mark = trail[-1] if trail else head
+    for chunk in chunks[len(trail) :]:
+        mark = fingerprint(mark, written(chunk))
+        trail.append(mark)
+    return trail
+
+
+def fingerprint(before: str, texts: Sequence[str]) -> str:
+    content = "\x1f".join((before, *texts)).encode("utf-8", "surrogatepass")
+    return blake2b(content, digest_size=8).hexdigest()
+
+
+def charged(costs: Costs | None, input_tokens: int, cached: int | None, written: int | None) -> Cost:
+    """A bill. Where the report says nothing of the cache, what was predicted is assumed."""
+    expected = costs.managed if costs else Cost(tokens=0)
+    read = min(expected.cached, input_tokens) if cached is None else cached
+    if written is None:
+        written = input_tokens - read if expected.cached or expected.written else 0
+    return Cost(tokens=input_tokens, cached=read, written=written)
+
+
+def with_bill(record: BuildRecord, bill: Cost) -> str:
+    """A build's record with what was charged for it; a request that was sent again is billed again."""
+    stored = json.loads(record.manifest)
+    if "costs" in stored:
+        stored["costs"] = write_costs(read_costs(stored["costs"]) + replace(NOTHING, billed=bill))
+    return compact(stored)
+
+
+def with_sums(newest: BuildRecord, model: str, bill: Cost) -> str:
+    """The newest build's record with a bill in its sums."""
+    stored = json.loads(newest.manifest)
+    if "book" in stored:
+        sums = _with(read_book(newest)[0], model, replace(NOTHING, billed=bill))
+        stored["book"]["sums"] = {name: write_costs(costs) for name, costs in sums.items()}
+    return compact(stored)
+
+
+def write_book(booked: Booked) -> dict[str, object]:
+    trail = booked.sent.trail
+    points = sorted({len(trail) * part // POINTS for part in range(1, POINTS + 1)} - {0})
+    return {
+        "head": booked.head,
+        "prefix": [[at, trail[at - 1]] for at in points],
+        "messages": booked.sent.length,
+        "sums": {model: write_costs(costs) for model, costs in booked.sums.items()},
+    }
+
+
+def read_book(record: BuildRecord) -> tuple[dict[str, Costs], dict[str, Sent]]:
+    """The sums up to a stored build, and what was sent; none of a build of before there were books."""
+    book = json.loads(record.manifest).get("book")
+    if book is None:
+        return {}, {}
+    sums = {model: read_costs(row) for model, row in book["sums"].items()}
+    prefix = dict(book["prefix"])
+    return sums, {book["head"]: Sent(moment=record.created_at, length=book["messages"], prefix=prefix)}
+
+
+def write_costs(costs: Costs) -> dict[str, list[int]]:
+    kinds = {"managed": costs.managed, "unmanaged": costs.unmanaged, "billed": costs.billed}
+    return {name: [c.requests, c.tokens, c.cached, c.written] for name, c in kinds.items() if c}
+
+
+def read_costs(row: Mapping[str, Any]) -> Costs:
+    def cost(requests: int, tokens: int, cached: int, written: int) -> Cost:
+        return Cost(requests=requests, tokens=tokens, cached=cached, written=written)
+
+    billed = cost(*row["billed"]) if "billed" in row else None
+    return Costs(managed=cost(*row["managed"]), unmanaged=cost(*row["unmanaged"]), billed=billed)

@@ -21,16 +21,15 @@ from foveal.knowledge.values import (
     Presence,
     Profile,
 )
-from foveal.session.answers import Library
-from foveal.session.checks import a_moment, a_name, a_number, a_text
-from foveal.session.core import Core, Desk
-from foveal.session.desk import Helpers, embedder_of, reader_of, warmer_of, worker_of, writer_of
-from foveal.session.offload import in_thread
+from foveal.session.arguments import a_moment, a_name, a_number, a_text, in_thread
+from foveal.session.resources import Helpers, embedder_of, reader_of, warmer_of, worker_of, writer_of
 from foveal.session.session import Session
+from foveal.session.state import Core, Desk
+from foveal.session.summaries.library import Library
 from foveal.store import Checked, Durability, SessionRecord, open_store
 
 if TYPE_CHECKING:
-    from foveal.session.replaying import Replayed
+    from foveal.session.inspect.replay import Replayed
 
 
 class Foveal:
@@ -116,12 +115,12 @@ class Foveal:
 
     def fork(self, name: str, new: str, *, messages: int | None = None) -> Session:
         """A new session that begins as this one, with so many of its messages, all unless said."""
-        from foveal.session import forking
+        from foveal.session.history import append
 
         a_name(new, "new")
         messages = None if messages is None else a_number(messages, "messages")
         core = Core(self._desk, self._record(name))
-        return Session(self._desk, forking.fork(core, new, messages))
+        return Session(self._desk, append.fork(core, new, messages))
 
     def delete(self, name: str) -> None:
         """Erase a session and what no other session shares."""
@@ -148,11 +147,11 @@ class Foveal:
         No model is asked and nothing is stored. `progress` is called with the requests that are done and how
         many there are.
         """
-        from foveal.session import replaying
+        from foveal.session.inspect.replay import replay_session
 
         name = session if isinstance(session, str) else session.name
         core = Core(self._desk, self._record(name))
-        return replaying.replay(core, preset=preset, budget=budget, model=model, progress=progress)
+        return replay_session(core, preset=preset, budget=budget, model=model, progress=progress)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Call `subscriber` with every event of these sessions; returns the way to stop that."""
@@ -179,46 +178,46 @@ class Foveal:
         for the same, is replaced. A model's words (`by="model"`) are in no window before
         `confirm`, and replace nothing that the user said.
         """
-        from foveal.session import remembering
+        from foveal.session.knowledge import memories
 
-        return remembering.remember(self._desk, text, kind=kind, by=by)
+        return memories.remember(self._desk, text, kind=kind, by=by)
 
     def confirm(self, id: str) -> Memory:
         """The user says that a memory is so."""
-        from foveal.session import remembering
+        from foveal.session.knowledge import memories
 
-        return remembering.confirm(self._desk, id)
+        return memories.confirm(self._desk, id)
 
     def edit_memory(self, id: str, text: str) -> Memory:
         """Put other words in place of a memory's; they are the user's from then on."""
-        from foveal.session import remembering
+        from foveal.session.knowledge import memories
 
-        return remembering.edit(self._desk, id, text)
+        return memories.edit(self._desk, id, text)
 
     def forget_memory(self, id: str) -> None:
         """Delete a memory for good; what was said before does not bring it back, only its user's new word."""
-        from foveal.session import remembering
+        from foveal.session.knowledge import memories
 
-        remembering.forget(self._desk, id)
+        memories.forget(self._desk, id)
 
     def profile(self, *, now: float | None = None) -> Profile:
         """All that is known of the user: memories, topics, entities. Messages not read yet are read first."""
-        from foveal.session import knowing
+        from foveal.session.knowledge.profile import read_profile
 
         moment = a_moment(now, "now")
-        return knowing.profile(self._desk, now=time.time() if moment is None else moment)
+        return read_profile(self._desk, now=time.time() if moment is None else moment)
 
     def rename_thing(self, id: str, name: str) -> None:
         """Name a topic or an entity; mining does not rename it."""
-        from foveal.session import knowing
+        from foveal.session.knowledge.profile import rename_thing
 
-        knowing.rename_thing(self._desk, id, name)
+        rename_thing(self._desk, id, name)
 
     def forget_thing(self, id: str) -> None:
         """Delete a topic or an entity; mining does not revive it. The messages that name it stay."""
-        from foveal.session import knowing
+        from foveal.session.knowledge.profile import forget_thing
 
-        knowing.forget_thing(self._desk, id)
+        forget_thing(self._desk, id)
 
     def presence(
         self,
@@ -233,17 +232,17 @@ class Foveal:
         `session`: whose ledger the predictions go into; the active conversation's unless it is named.
         `warm`: False predicts and compiles nothing; True warms up again where it had stopped itself.
         """
-        from foveal.session import warming
+        from foveal.session.knowledge import warmup
 
         moment = a_moment(now, "now")
         at = time.time() if moment is None else moment
-        return warming.presence(self._desk, presence, session=session, now=at, warm=warm)
+        return warmup.presence(self._desk, presence, session=session, now=at, warm=warm)
 
     def predictions(self, session: str = "") -> PredictionLedger:
         """Which predictions were made, used and wasted, of one session or of all; what warming up cost."""
-        from foveal.session import warming
+        from foveal.session.knowledge import warmup
 
-        return warming.ledger(self._desk, session, now=time.time())
+        return warmup.ledger(self._desk, session, now=time.time())
 
     def close(self) -> None:
         self._desk.worker.close()

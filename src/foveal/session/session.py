@@ -15,25 +15,38 @@ from typing import TYPE_CHECKING, Any
 
 from foveal import presets, wire
 from foveal.model import Entry, Format, Kind, Level, Role
-from foveal.session import billing, building, compressing, marking, measuring, tasks, walking, writing
-from foveal.session.building import Wanted
-from foveal.session.checks import a_choice, a_count, a_moment, a_name, a_text, a_whole_number, some_words
-from foveal.session.compare import Comparison
-from foveal.session.core import Core, Desk
-from foveal.session.gathering import Beside
-from foveal.session.offload import in_thread
+from foveal.session.arguments import (
+    a_choice,
+    a_count,
+    a_moment,
+    a_name,
+    a_text,
+    a_whole_number,
+    in_thread,
+    some_words,
+)
+from foveal.session.build import billing
+from foveal.session.build.build import Wanted, build_context, build_window, compare_presets, stored_manifest
+from foveal.session.build.material import Beside
+from foveal.session.history import append, marks
+from foveal.session.history.compress import compress_history
+from foveal.session.history.mined import session_records
+from foveal.session.history.tasks import complete_task, start_task
+from foveal.session.inspect.compare import Comparison
+from foveal.session.inspect.stats import session_stats
+from foveal.session.state import Core, Desk
 from foveal.session.target import Count
-from foveal.session.views import Hit, Recorded, Removal, Stats
+from foveal.session.values import Hit, Recorded, Removal, Stats
 from foveal.store import SessionRecord, TaskRecord
 from foveal.window import Manifest, Window
 
 if TYPE_CHECKING:
-    from foveal.session.diffing import Diff
-    from foveal.session.prompting import Prompt
-    from foveal.session.why import Why
+    from foveal.session.build.prompt import Prompt
+    from foveal.session.inspect.diff import Diff
+    from foveal.session.inspect.why import Why
     from foveal.sources.assemble import SmartContext
-    from foveal.sources.values import Contributor, Progress
-    from foveal.sources.workspace import Workspace
+    from foveal.sources.contributor import Contributor, Progress
+    from foveal.sources.workspace.workspace import Workspace
 
 
 class Session:
@@ -79,14 +92,14 @@ class Session:
     ) -> str:
         """Store one message of text and return its id. It is the session's own: `sync` leaves it alone."""
         words = a_text(text, "text")
-        message = writing.worded(role, words, name=name, timestamp=timestamp, metadata=metadata)
+        message = append.worded(role, words, name=name, timestamp=timestamp, metadata=metadata)
         kind, level = a_choice(kind, Kind, "kind"), a_choice(level, Level, "level")
         message = replace(message, pinned=pinned, important=important, kind=kind, level=level)
-        return writing.add(self._core, message)
+        return append.add(self._core, message)
 
     def extend(self, messages: Any, *, format: Format | None = None) -> tuple[str, ...]:
         """Store messages at the end, in any provider's format, and return their ids."""
-        return writing.extend(self._core, messages, format)
+        return append.extend(self._core, messages, format)
 
     def sync(self, history: Any, *, format: Format | None = None) -> tuple[str, ...]:
         """Store what is new in a client's whole history and return the new ids.
@@ -95,7 +108,7 @@ class Session:
         the history differs from what is stored, the session goes on as a fork that shares the prefix. What
         the old branch held stays in the store; pins and other marks follow the messages.
         """
-        return writing.sync(self._core, history, format)
+        return append.sync(self._core, history, format)
 
     # Building
 
@@ -131,7 +144,7 @@ class Session:
         beside = Beside.of(workspace, active_files, contributors, progress)
         wanted = Wanted(task=task, budget=budget, model=model, preset=preset, tools=tools, system=system)
         wanted = replace(wanted, format=format, now=now, counter=counter, beside=beside)
-        return building.build(self._core, wanted, self.recall)
+        return build_window(self._core, wanted, self.recall)
 
     def prompt(  # noqa: PLR0913 — every option of a build that a text can have, by name
         self,
@@ -152,12 +165,12 @@ class Session:
         What is known, then the conversation so far, its recent messages, what was found for the task, and
         the user's message. It is a build like any other, of the preset `openscroll`.
         """
-        from foveal.session import prompting
+        from foveal.session.build.prompt import build_prompt
 
         task, now = some_words(task, "task"), a_moment(now, "now")
         beside = Beside.of(workspace, active_files, contributors, progress)
         wanted = Wanted(task=task, budget=budget, model=model, tools=tools, system=system)
-        return prompting.prompt(self._core, replace(wanted, now=now, beside=beside), self.recall)
+        return build_prompt(self._core, replace(wanted, now=now, beside=beside), self.recall)
 
     def context(  # noqa: PLR0913 — everything that may be said of it, by name
         self,
@@ -177,7 +190,7 @@ class Session:
         """
         wanted = Wanted(task=some_words(task, "task"), budget=budget, model=model, now=a_moment(now, "now"))
         beside = Beside.of(workspace, active_files, contributors, progress)
-        return building.context(self._core, replace(wanted, beside=beside))
+        return build_context(self._core, replace(wanted, beside=beside))
 
     def billed(
         self,
@@ -204,26 +217,26 @@ class Session:
     ) -> Comparison:
         """The windows that presets make of the history, side by side, all of ours unless named."""
         wanted = Wanted(budget=budget, model=model, task=some_words(task, "task"), now=a_moment(now, "now"))
-        return building.compare(self._core, wanted, presets)
+        return compare_presets(self._core, wanted, presets)
 
     def manifest(self, build: int | None = None) -> Manifest:
         """The manifest of a build, the newest when no number is given."""
-        return building.told(self._core, build)
+        return stored_manifest(self._core, build)
 
     def why(self, id: str, *, build: int | None = None) -> Why:
         """Why a message was in a build's window or not, the newest build's unless named.
 
         With what would have changed that: tokens of budget or a score, found by making the build again.
         """
-        from foveal.session import why
+        from foveal.session.inspect.why import explain_decision
 
-        return why.why(self._core, some_words(id, "id"), build)
+        return explain_decision(self._core, some_words(id, "id"), build)
 
     def diff(self, a: int, b: int) -> Diff:
         """What entered the window, left it or changed its detail from one build to another, and why."""
-        from foveal.session import diffing
+        from foveal.session.inspect.diff import diff_builds
 
-        return diffing.diff(self._core, a, b)
+        return diff_builds(self._core, a, b)
 
     # Looking back
 
@@ -238,10 +251,10 @@ class Session:
 
         `now`: what "yesterday" in the query counts from; by default the newest message.
         """
-        from foveal.session import finding
+        from foveal.session.search.search import search_session
 
         words, limit, now = some_words(query, "query"), a_count(limit, "limit"), a_moment(now, "now")
-        return finding.search(self._core, words, limit=limit, everywhere=everywhere, now=now)
+        return search_session(self._core, words, limit=limit, everywhere=everywhere, now=now)
 
     def focus(
         self,
@@ -256,11 +269,11 @@ class Session:
 
         Nothing is fixed and nothing is stored: it is a look back, not the next request.
         """
-        from foveal.session import finding
+        from foveal.session.search.search import focus_window
 
         question, now = a_text(question, "question"), a_moment(now, "now")
         budget = a_whole_number(budget, "budget")
-        return finding.focus(
+        return focus_window(
             self._core, question, budget=budget, model=model, format=format, now=now, fetch=self.recall
         )
 
@@ -273,9 +286,9 @@ class Session:
 
         `call`: as the provider's reply has it, or the tool's name. `budget`: tokens of the answer at most.
         """
-        from foveal.session import tooling
+        from foveal.session.search.tools import answer_call
 
-        return tooling.answer(self._core, call, arguments, budget=budget)
+        return answer_call(self._core, call, arguments, budget=budget)
 
     def entries(self) -> tuple[Entry, ...]:
         """Every message of the history without its body: id, handle, role, tokens, marks."""
@@ -292,20 +305,20 @@ class Session:
 
         Only what the user and the model said themselves: what repeats a tool, a file or the web is none.
         """
-        return walking.records(self._core)
+        return session_records(self._core)
 
     def stats(self) -> Stats:
         """The session in numbers."""
-        return measuring.stats(self._core)
+        return session_stats(self._core)
 
     # Marking
 
     def pin(self, id: str) -> None:
         """Keep a message in every window, at full."""
-        marking.mark(self._core, some_words(id, "id"), "pinned", pinned=True)
+        marks.mark(self._core, some_words(id, "id"), "pinned", pinned=True)
 
     def unpin(self, id: str) -> None:
-        marking.mark(self._core, some_words(id, "id"), "unpinned", pinned=False)
+        marks.mark(self._core, some_words(id, "id"), "unpinned", pinned=False)
 
     def forget(self, id: str, *, erase: bool = True) -> tuple[str, ...]:
         """Erase a message for good and return the ids that went, copies on branches that were left included.
@@ -315,15 +328,15 @@ class Session:
         """
         some_words(id, "id")
         if erase:
-            return marking.erase(self._core, id)
-        return (marking.mark(self._core, id, "left out", absence="left out"),)
+            return marks.erase(self._core, id)
+        return (marks.mark(self._core, id, "left out", absence="left out"),)
 
     def restore(self, id: str | None = None) -> tuple[str, ...]:
         """Let a message that was left out be in windows again and return the ids; without an id, all of them.
 
         Where a note stands for it, the note goes, and every message that it covers comes back.
         """
-        return marking.restore(self._core, None if id is None else some_words(id, "id"))
+        return marks.restore(self._core, None if id is None else some_words(id, "id"))
 
     def archive(self) -> tuple[Entry, ...]:
         """The messages that are left out of windows until they are restored."""
@@ -331,11 +344,11 @@ class Session:
 
     def prune(self, max_tokens: int | None = None) -> Removal:
         """Leave out the least important turns until the rest fits, by default 80% of the model's window."""
-        return marking.prune(self._core, max_tokens)
+        return marks.prune(self._core, max_tokens)
 
     def summarize(self, keep: int | None = None) -> Removal:
         """Show one note in place of all but the newest `keep` messages, until they are restored."""
-        return marking.summarize(self._core, keep)
+        return marks.summarize(self._core, keep)
 
     def compress(self, max_tokens: int | None = None) -> Removal:
         """Show short notes in place of old messages now, instead of when a window is built.
@@ -344,7 +357,7 @@ class Session:
         model takes; also what is past its age. A model writes the notes where one is set up, and is waited
         for. Pins, system prompts and the open turn stay as they are. `restore` undoes it.
         """
-        return compressing.compress(self._core, max_tokens)
+        return compress_history(self._core, max_tokens)
 
     # Tasks
 
@@ -354,7 +367,7 @@ class Session:
         What was volatile until now leaves windows: what is marked so, tool output of more than 500 tokens,
         chunks of a search. Pins and what the model still has to answer stay. `restore` undoes it.
         """
-        return tasks.start(self._core, a_name(name, "name"))
+        return start_task(self._core, a_name(name, "name"))
 
     def complete_task(self) -> str:
         """End the open task and return its summary, which windows show in place of its messages from now on.
@@ -362,7 +375,7 @@ class Session:
         A task that is hardly longer than its summary stays in windows as it is, and so do pins and what the
         model still has to answer. `restore` undoes it.
         """
-        return tasks.complete(self._core)
+        return complete_task(self._core)
 
     def tasks(self) -> tuple[TaskRecord, ...]:
         """The tasks of the session, oldest first, with their summaries."""

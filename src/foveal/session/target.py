@@ -1,12 +1,20 @@
-"""A model and a format in → how its windows are counted, written and limited."""
+"""A model and a format in → how its windows are counted, written and limited.
+
+A chosen window in → which of its pieces end where a cache marker belongs.
+
+For a provider that caches by markers. It needs no note of ours between two turns, so pieces can be counted
+from the end.
+"""
 
 from __future__ import annotations
 
 import json
 import warnings as python_warnings
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +22,45 @@ from foveal import catalog, wire
 from foveal.catalog import ModelCard
 from foveal.errors import InputError
 from foveal.model import Chunk, Conversation, Entry, Format, Message, Repair
-from foveal.pipeline.count import SCALED, Meter, Tokenizer, names, scaled, tokenizer
 from foveal.pipeline.explain import explain
 from foveal.pipeline.fit import Fitted, Order
 from foveal.pipeline.history import Frame
-from foveal.pipeline.mend import Scribe
+from foveal.pipeline.repair import Scribe
+from foveal.pipeline.tokens.count import SCALED, Meter, Tokenizer, names, scaled, tokenizer
 from foveal.presets import Preset
-from foveal.session import caching
-from foveal.session.checks import at_most
+from foveal.session.arguments import at_most
 from foveal.window import Window
+
+
+def still(fitted: Fitted) -> int:
+    """How many pieces at the beginning are the part of a layout that nothing is appended to."""
+    first = fitted.held.first if fitted.held else 0
+    before = [at for at, chunk in enumerate(fitted.chunks) if 0 <= chunk.first < first]
+    return _ends(fitted)[before[-1]] if before else 0
+
+
+def moved(fitted: Fitted, messages: Sequence[Message]) -> tuple[str, ...]:
+    """The pieces, where a marker of a client's message that is not in ends the nearest before it that is."""
+    ends = _ends(fitted)
+    shown = [(chunk.first, at) for at, chunk in enumerate(fitted.chunks) if chunk.first >= 0 and chunk.pieces]
+    places: dict[int, str] = {}
+    for seq, message in enumerate(messages):
+        markers = wire.markers_in(message.body) if message.role != "system" else []
+        before = bisect_right(shown, (seq, len(ends))) - 1
+        if markers and before >= 0 and not _holds(fitted.chunks[shown[before][1]], seq):
+            places.setdefault(ends[shown[before][1]] - 1, markers[0])
+    return wire.move_markers(fitted.pieces, places) if places else fitted.pieces
+
+
+def _holds(chunk: Chunk, seq: int) -> bool:
+    return seq <= chunk.last and chunk.detail in ("full", "trimmed")
+
+
+def _ends(fitted: Fitted) -> list[int]:
+    """By chunk: how many pieces there are up to its end."""
+    behind = accumulate((len(chunk.pieces) for chunk in reversed(fitted.chunks)), initial=0)
+    return [len(fitted.pieces) - count for count in behind][-2::-1]
+
 
 PRIVATE = "?"
 """Starts the name of a counter that is not stored."""
@@ -144,7 +182,7 @@ class Target:
         system = [m for chunk in fitted.chunks for m in chunk.messages if m.role == "system"]
         outside = wire.dump(system, self.format).system
         most, manifest = wire.rules(self.format).max_markers, fitted.manifest
-        came = (caching.moved(fitted, given.messages) if most else fitted.pieces, outside, given.tools)
+        came = (moved(fitted, given.messages) if most else fitted.pieces, outside, given.tools)
         texts = wire.cap_markers(*came, most)
         if texts != came:
             surplus = Repair(
@@ -152,7 +190,7 @@ class Target:
             )
             manifest = replace(manifest, repairs=(*manifest.repairs, surplus))
         if followed and most and manifest.tokens >= (self.card.cache_min or CACHED):
-            texts = wire.mark_cache(*texts, most=most, still=caching.still(fitted))
+            texts = wire.mark_cache(*texts, most=most, still=still(fitted))
         pieces, outside, tools = texts
         return Window(
             format=self.format,

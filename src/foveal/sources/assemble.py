@@ -2,29 +2,41 @@
 
 The text is never over the room of the CONTEXT category, its share of the budget and what DIALOG could lend:
 counted as it stands, titles and marks included.
+
+An assembled context in → its allocation report in words, for a terminal of 80 columns.
+
+What each category may hold, holds, has borrowed and has lent; every piece, in or not, and why.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import wrap
 
 from foveal import catalog
 from foveal.errors import InputError
-from foveal.pipeline.compact.beside import BEGINNING, ENDING, beside_note
-from foveal.pipeline.count import Remembered, tokenizer
-from foveal.pipeline.material import Admission
-from foveal.pipeline.plan.categories import CONTEXT, DIALOG, PenguinNumbers, Usage, report, shared
-from foveal.pipeline.plan.slots import spare
-from foveal.pipeline.select.salience import by_salience
-from foveal.pipeline.values import Slot
+from foveal.pipeline.material.admit import by_salience
+from foveal.pipeline.material.categories import (
+    CONTEXT,
+    DIALOG,
+    PenguinNumbers,
+    Usage,
+    report,
+    shared,
+    spare,
+)
+from foveal.pipeline.material.notes import BEGINNING, ENDING, beside_note
+from foveal.pipeline.material.values import Admission
+from foveal.pipeline.tokens.count import Remembered, tokenizer
+from foveal.sources.contributor import Contributor, Look, Progress
 from foveal.sources.gather import Gathered, gather, spelt
-from foveal.sources.seen import Refusal
-from foveal.sources.values import Contributor, Look, Progress
-from foveal.sources.workspace import Workspace
-from foveal.window import Contributed
+from foveal.sources.workspace.safe_open import shown
+from foveal.sources.workspace.values import Refusal
+from foveal.sources.workspace.workspace import Workspace
+from foveal.window import Contributed, Slot
 
 DEFAULTS = PenguinNumbers()
 
@@ -124,3 +136,33 @@ def _with(slot: Slot, used: int) -> Slot:
 
 def _of(slots: Sequence[Slot], name: str) -> Slot:
     return next(slot for slot in slots if slot.name == name)
+
+
+WIDE = 80
+_COLUMNS = f"{'':14}{'min':>10}{'max':>10}{'current':>10}{'borrowed':>10}{'lent':>10}{'use':>8}"
+
+
+def report_text(context: SmartContext) -> str:
+    """The report on one context."""
+    kept = sum(each.verdict == "kept" for each in context.contributed)
+    lines = [
+        f"{context.tokens:,} tokens for a budget of {context.budget:,}: "
+        f"{kept:,} of {len(context.contributed):,} pieces are in",
+        "",
+        _COLUMNS,
+        *map(_category, context.categories),
+        "",
+    ]
+    return "\n".join([*lines, *(line for each in context.contributed for line in _piece(each))]).rstrip()
+
+
+def _category(each: Usage) -> str:
+    numbers = (each.minimum, each.maximum, each.current, each.borrowed, each.lent)
+    return f"{each.name:14}{''.join(f'{number:>10,}' for number in numbers)}{each.use:>8.0%}"
+
+
+def _piece(each: Contributed) -> Iterator[str]:
+    """A line for the piece, and the reason under it."""
+    mark = "in " if each.verdict == "kept" else "out"
+    yield f"{mark} {shown(each.type)} {shown(each.source)}".rstrip()[:WIDE]
+    yield from map(shown, wrap(each.because, WIDE, initial_indent="    ", subsequent_indent="    "))

@@ -15,33 +15,34 @@ from pathlib import PurePath
 
 from foveal.errors import FovealError, InputError
 from foveal.model import Kind
-from foveal.pipeline.compact.beside import section
-from foveal.pipeline.material import Material
-from foveal.sources.analysis import analysis
+from foveal.pipeline.material.notes import section
+from foveal.pipeline.material.values import Material
 from foveal.sources.code import codebase, definitions
-from foveal.sources.docs import docs
-from foveal.sources.files import files
-from foveal.sources.git import git
-from foveal.sources.mentions import Mentions, mentions
-from foveal.sources.parts import DENSEST, WEIGHTS, weight_of
-from foveal.sources.plugins import contributor_named
-from foveal.sources.results import results
-from foveal.sources.salience import saliences
-from foveal.sources.surroundings import surroundings
-from foveal.sources.values import (
+from foveal.sources.contributor import (
     CODEBASE_MAP,
     CUSTOM,
+    DENSEST,
     GIT,
     PROJECT_DOCS,
     RETRIEVAL,
     STATIC_ANALYSIS,
     TEST_RESULTS,
+    WEIGHTS,
     WORKING_FILES,
     Contributor,
     Look,
     Offer,
     Progress,
+    contributor_named,
+    weight_of,
 )
+from foveal.sources.contributors.docs import docs
+from foveal.sources.contributors.files import files
+from foveal.sources.contributors.git import git
+from foveal.sources.contributors.reports import analysis, results
+from foveal.sources.mentions import Mentions, mentions
+from foveal.sources.salience import saliences
+from foveal.sources.working_set import surroundings
 from foveal.window import Contributed
 
 MOST = 200

@@ -13,8 +13,8 @@ from pathlib import PurePath
 
 from foveal.pipeline.signals import STOP_WORDS, identifier_counts
 from foveal.sources.code.languages import language_of
-from foveal.sources.seen import Seen
-from foveal.sources.values import Look
+from foveal.sources.contributor import Look
+from foveal.sources.workspace.values import Seen
 
 NEWEST = 40
 """Texts of the conversation that are looked at, the newest."""

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from foveal.pipeline.signals import identifier_counts
 from foveal.search.terms import terms
+from foveal.sources.contributor import Look, Offer
 from foveal.sources.mentions import Mentions, stem
-from foveal.sources.values import Look, Offer
 
 LONGEST = 50_000
 """Characters of a text whose words are looked at."""

@@ -1,6 +1,7 @@
 """Where everything is kept: the port (`base`), and SQLite behind it."""
 
-from foveal.store.base import (
+from foveal.store.open import Durability, open_store
+from foveal.store.port import (
     BuildRecord,
     Checked,
     CompressionRecord,
@@ -16,7 +17,7 @@ from foveal.store.base import (
     TaskRecord,
     TypedRecord,
 )
-from foveal.store.knowledge import (
+from foveal.store.port_knowledge import (
     BundleRecord,
     Engagement,
     Knowledge,
@@ -28,7 +29,6 @@ from foveal.store.knowledge import (
     Unread,
     WarmupRecord,
 )
-from foveal.store.opening import Durability, open_store
 
 __all__ = [
     "BuildRecord",

@@ -8,6 +8,6 @@ store. Their names, read top to bottom, are the specification.
 """
 
 from foveal.testing.checks import STORE_CHECKS, check_store
-from foveal.testing.making import OpenStore, draft
+from foveal.testing.samples import OpenStore, draft
 
 __all__ = ["STORE_CHECKS", "OpenStore", "check_store", "draft"]

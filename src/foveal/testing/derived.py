@@ -7,8 +7,8 @@ from dataclasses import replace
 from hashlib import sha256
 
 from foveal.errors import NotFoundError
-from foveal.store.base import CompressionRecord, Store, SummaryRecord
-from foveal.testing.making import COUNTER, NOW, OpenStore, digest, draft, opened, refuses, same, vector
+from foveal.store.port import CompressionRecord, Store, SummaryRecord
+from foveal.testing.samples import COUNTER, NOW, OpenStore, digest, draft, opened, refuses, same, vector
 
 _EMBEDDER = "static"
 _SAID = SummaryRecord(

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from foveal.errors import InputError
 from foveal.model import Message
-from foveal.store.base import Draft
-from foveal.testing.making import COUNTER, NOW, OpenStore, draft, opened, originals, refuses, same, texts
+from foveal.store.port import Draft
+from foveal.testing.samples import COUNTER, NOW, OpenStore, draft, opened, originals, refuses, same, texts
 
 
 def a_session_is_made_once_and_found_again(open_store: OpenStore) -> None:

@@ -10,8 +10,8 @@ from functools import partial
 from foveal.errors import InputError, NotFoundError
 from foveal.events import MessageMarked, MessagesAdded
 from foveal.model import handle_of
-from foveal.store.base import BuildRecord, Content
-from foveal.testing.making import COUNTER, NOW, OpenStore, draft, opened, originals, refuses, same, texts
+from foveal.store.port import BuildRecord, Content
+from foveal.testing.samples import COUNTER, NOW, OpenStore, draft, opened, originals, refuses, same, texts
 
 _HOSTILE = (
     *(

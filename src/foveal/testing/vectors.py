@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from foveal.errors import InputError
-from foveal.store.base import Store
-from foveal.testing.making import COUNTER, NOW, OpenStore, digest, draft, opened, refuses, same, vector
+from foveal.store.port import Store
+from foveal.testing.samples import COUNTER, NOW, OpenStore, digest, draft, opened, refuses, same, vector
 
 _EMBEDDER = "static"
 

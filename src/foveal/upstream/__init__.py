@@ -3,7 +3,7 @@
 A call ends within the endpoint's time-out, retries and pauses included, with an answer or an `UpstreamError`.
 """
 
-from foveal.upstream.calling import check, complete, embed, reach
+from foveal.upstream.call import check, complete, embed, reach
 from foveal.upstream.endpoint import Endpoint, Protocol, endpoint_at
 
 __all__ = ["Endpoint", "Protocol", "check", "complete", "embed", "endpoint_at", "reach"]

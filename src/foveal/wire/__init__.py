@@ -1,15 +1,13 @@
 """Provider JSON ⇄ `Message`, both ways, one file per format; the rules of each provider as data."""
 
-from foveal.wire.caching import mark_cache, markers_in, move_markers, without_markers
-from foveal.wire.cap import cap_markers
-from foveal.wire.check import check
 from foveal.wire.detect import detect
 from foveal.wire.dump import dump
-from foveal.wire.formats import framing, rules
+from foveal.wire.formats.by_name import framing, rules
 from foveal.wire.jsontext import address, to_json
-from foveal.wire.load import load, message_of
+from foveal.wire.judge.check import check
+from foveal.wire.load import load, message_of, rendered, reread
 from foveal.wire.make import answer, note, text_message
-from foveal.wire.stored import rendered, reread
+from foveal.wire.prompt_cache import cap_markers, mark_cache, markers_in, move_markers, without_markers
 from foveal.wire.tools import RECALL, SEARCH, answered, call_of, offers_recall, tool_definitions
 
 __all__ = [

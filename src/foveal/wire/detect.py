@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from foveal.model import Format
-from foveal.wire import plain, responses
-from foveal.wire.codec import JSON
+from foveal.wire.formats import plain, responses
+from foveal.wire.formats.codec import JSON
 from foveal.wire.jsontext import plain as plain_values
 from foveal.wire.markers import MARKER
 

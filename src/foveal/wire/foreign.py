@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from foveal.model import File, Format, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
-from foveal.wire.codec import JSON, Flat
+from foveal.wire.formats.codec import JSON, Flat
 
 _ID = re.compile(r"[^a-zA-Z0-9_-]")
 

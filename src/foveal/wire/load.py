@@ -1,18 +1,23 @@
 """Anything a provider's SDK takes → a `Conversation`: every message understood, checked and addressed.
 
 Nothing is taken in half: the first message that cannot be stored or sent raises, with its index.
+
+A stored original → the `Message` it was; messages → those a provider will read once they are written.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from foveal.errors import InputError
-from foveal.model import SYSTEM_KEYS, Conversation, Format, Message
-from foveal.wire.codec import JSON, Codec
+from foveal.model import SYSTEM_KEYS, Conversation, Format, Message, Role
 from foveal.wire.detect import detect_plain, is_guess
-from foveal.wire.formats import codec_of
+from foveal.wire.dump import dump
+from foveal.wire.formats.by_name import codec_of
+from foveal.wire.formats.codec import JSON, Codec
 from foveal.wire.jsontext import compact, plain, sealed
 
 _REMEDY = "pass a list of messages, or a request body with `messages`, `input` or `contents`"
@@ -143,3 +148,26 @@ def _message(item: Any, codec: Codec, where: str) -> Message:
 
 def _named(body: JSON) -> str:
     return ", ".join(f"`{key}`" for key in list(body)[:8]) or "none"
+
+
+def reread(body: str, format: Format, role: Role, *, digest: str) -> Message:
+    """Understand a body again; what stood outside the messages is told by its role and its shape."""
+    value, codec = json.loads(body), codec_of(format)
+    outside = not isinstance(value, dict) or "role" not in value or format == "gemini"
+    if role == "system" and codec.read_system is not None and outside:
+        parts = codec.read_system(value, "a stored system prompt")
+        return Message(role=role, parts=parts, format=format, body=body, digest=digest)
+    return message_of(value, format, where="a stored message")
+
+
+def rendered(messages: Sequence[Message], format: Format) -> tuple[Message, ...]:
+    """The messages as `format` reads what `dump` writes of them: what they cost there is the truth.
+
+    Messages that are in that format already come back as they are; of others only role and parts count,
+    and there may be fewer or more of them.
+    """
+    if all(message.format == format for message in messages):
+        return tuple(messages)
+    dumped = dump(messages, format)
+    system = [reread(dumped.system, format, "system", digest="")] if dumped.system else []
+    return (*system, *(message_of(json.loads(piece), format) for piece in dumped.pieces))

@@ -13,8 +13,8 @@ from typing import Any
 
 from foveal.errors import InputError
 from foveal.model import Format, ToolCall
-from foveal.wire.codec import JSON
-from foveal.wire.formats import codec_of
+from foveal.wire.formats.by_name import codec_of
+from foveal.wire.formats.codec import JSON
 from foveal.wire.jsontext import compact, plain
 from foveal.wire.make import answer
 

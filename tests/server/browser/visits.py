@@ -20,10 +20,10 @@ import uvicorn
 from playwright.sync_api import Page
 
 from foveal import config
-from foveal.cli import demo_session
+from foveal.cli.demo import script
 from foveal.server.app import application
-from foveal.server.places import setup_of
 from foveal.server.settings import Serving, hashed
+from foveal.server.tenants import setup_of
 
 DOCS = Path(__file__).parents[3] / "docs"
 IMAGES = DOCS / "images"
@@ -70,7 +70,7 @@ class Service:
 
     def demo(self, session: str, *, messages: int = 120, builds: int = 4, preset: str = "recent") -> str:
         """The first messages of the bundled session, with a window built now and then."""
-        history = list(demo_session.messages())[:messages]
+        history = list(script.messages())[:messages]
         self.post("/sessions", name=session, model="gpt-5", preset=preset)
         step = -(-len(history) // builds)
         for start in range(0, len(history), step):

@@ -12,7 +12,7 @@ import pytest
 
 from foveal.sources.code.parsers import Parsers
 from foveal.sources.code.survey import HANGS, LARGEST, Survey, survey
-from foveal.sources.workspace import Refusal, Workspace
+from foveal.sources.workspace.workspace import Refusal, Workspace
 
 HANGING = """
 import re, sys

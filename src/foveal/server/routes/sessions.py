@@ -15,13 +15,13 @@ from starlette.responses import StreamingResponse
 
 from foveal import wire
 from foveal.model import Format
-from foveal.server import requests as body
-from foveal.server.telling import At, Limit, Named, Told
-from foveal.session import Session, past
-from foveal.session.checks import a_text
-from foveal.session.past_views import Page
-from foveal.session.telling import Mark, MarksTold, MarkTold, SessionTold, session_told
-from foveal.session.views import Removal
+from foveal.server import schemas as body
+from foveal.server.routing import At, Limit, Named, Told
+from foveal.session import Session
+from foveal.session.arguments import a_text
+from foveal.session.inspect.builds import Page, exported, page
+from foveal.session.responses import Mark, MarksTold, MarkTold, SessionTold, session_told
+from foveal.session.values import Removal
 
 router = APIRouter(route_class=Told)
 PAGE = 100
@@ -87,7 +87,7 @@ def messages(
     at: At, name: Named, after: Annotated[int, Query(ge=0, le=body.INTEGER_MOST)] = 0, limit: Limit = 100
 ) -> Page:
     """The messages without their bodies, oldest first, a page at a time."""
-    return past.page(at.session(name), after=after, limit=limit)
+    return page(at.session(name), after=after, limit=limit)
 
 
 @router.post("/sessions/{name}/messages", status_code=201)
@@ -130,7 +130,7 @@ def export(at: At, name: Named) -> Any:
 
 
 def _lines(session: Session) -> Iterator[bytes]:
-    messages = past.exported(session)
+    messages = exported(session)
     while some := list(islice(messages, PAGE)):
         yield "".join(f"{json.dumps(json.loads(body))}\n" for body in some).encode()
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from foveal.sources.code.spoken import words_of
+from foveal.sources.code.focus import words_of
 from foveal.sources.code.symbols import Definition, Symbols
 
 Numbers = NDArray[np.int64]

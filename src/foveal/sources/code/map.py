@@ -9,14 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from foveal.sources.code.symbols import clean
-from foveal.sources.parts import part, too_small
-from foveal.sources.values import CODEBASE_MAP, Look, Offer, Progress
+from foveal.sources.contributor import CODEBASE_MAP, Look, Offer, Progress, part, too_small
 from foveal.window import Contributed
 
 if TYPE_CHECKING:
     from foveal.sources.code.graph import Graph
-    from foveal.sources.seen import Seen
-    from foveal.sources.workspace import Workspace
+    from foveal.sources.workspace.values import Seen
+    from foveal.sources.workspace.workspace import Workspace
 
 FULL = 0.98
 """Of the tokens: a map that uses as much is not probed further."""
@@ -56,8 +55,8 @@ def definitions(
     look: Look, *, files: Sequence[Seen] | None = None, progress: Progress | None = None
 ) -> Mapping[str, Sequence[int]]:
     """Where the code defines what the task surely names: files, and the lines of each."""
-    from foveal.sources.code.defining import defining
-    from foveal.sources.code.spoken import spoken
+    from foveal.sources.code.focus import spoken
+    from foveal.sources.code.rank import defining
 
     graph, _ = _drawn(look, files, progress)
     return defining(graph, spoken(look.task, ()))

@@ -8,15 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from weakref import WeakKeyDictionary, proxy
 
+from foveal.sources.code.focus import spoken
 from foveal.sources.code.graph import Graph, graph
 from foveal.sources.code.languages import language_of
 from foveal.sources.code.parsers import Parsers, shared
 from foveal.sources.code.rank import ranked
-from foveal.sources.code.spoken import spoken
 from foveal.sources.code.symbols import Symbols
-from foveal.sources.seen import Refusal, Seen
-from foveal.sources.values import Progress
-from foveal.sources.workspace import Workspace
+from foveal.sources.contributor import Progress
+from foveal.sources.workspace.values import Refusal, Seen
+from foveal.sources.workspace.workspace import Workspace
 
 LARGEST = 400_000
 """Bytes of a file that is parsed: a larger one is generated, and its names are nobody's choice."""

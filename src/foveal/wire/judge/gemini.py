@@ -15,7 +15,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
-from foveal.wire.gemini import field
+from foveal.wire.formats.gemini import field
 from foveal.wire.judge import common
 from foveal.wire.judge.common import JSON, Rule
 

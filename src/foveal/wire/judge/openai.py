@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from foveal.wire.formats.openai import ROLES
 from foveal.wire.judge import common
 from foveal.wire.judge.common import JSON, Rule, Step, blocks
-from foveal.wire.openai import ROLES
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _SYSTEM = ("system", "developer")

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from types import MappingProxyType
 
+from foveal.wire.formats.responses import CALLS, OUTPUTS, ROLES, continues, kind_of
 from foveal.wire.judge import common
 from foveal.wire.judge.common import JSON, Rule, blocks
-from foveal.wire.responses import CALLS, OUTPUTS, ROLES, continues, kind_of
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 

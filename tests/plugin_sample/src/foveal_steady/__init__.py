@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from foveal.model import Chunk
 from foveal.pipeline.history import History
-from foveal.pipeline.select.selection import Selection
-from foveal.pipeline.values import Scene
+from foveal.pipeline.values import Scene, Selection
 from foveal.presets import Preset
 
 

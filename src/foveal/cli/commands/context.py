@@ -1,0 +1,118 @@
+"""A workspace and a task in → what of it belongs in a window, on stdout; on stderr what is in it and why."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import foveal
+from foveal.cli import output
+from foveal.cli.commands.build import Budget, Model
+from foveal.cli.inputs import Active, active_files
+from foveal.cli.output import READING, counting
+from foveal.cli.state import Json, Shell, catalogue, shell_of
+from foveal.errors import BudgetError
+from foveal.pipeline.material.categories import PenguinNumbers
+from foveal.presets.numbers import overridden
+from foveal.session.responses import context_told
+from foveal.session.target import target, warn
+
+if TYPE_CHECKING:
+    from foveal.sources.assemble import SmartContext
+    from foveal.sources.workspace.workspace import Workspace
+
+SHOWN = 10
+"""Files that were not read and are named on a terminal."""
+
+
+def context(  # noqa: PLR0913 — every option it has, by name
+    context: typer.Context,
+    *,
+    workspace: Annotated[str, typer.Option(metavar="DIR", help="The folder to look through.")],
+    task: Annotated[
+        str, typer.Option(metavar="TEXT", help="What the window is for; by default what the user said last.")
+    ] = "",
+    budget: Budget = None,
+    active: Active = None,
+    model: Model = "",
+    json: Json = False,
+) -> None:
+    """Print what a workspace has to say to a task.
+
+    Docs, files, a map of the code, git, test results. The budget is that of a whole window, of which this
+    takes a part. On stderr stands every piece that was offered, in or not, and why. With --session before the
+    command, its conversation counts too; else no store is opened.
+    """
+    from foveal.sources.workspace.workspace import Workspace
+
+    shell, place = shell_of(context), Workspace(workspace)
+    files = active_files(active, workspace)
+    size = shell.settings.budget if budget is None else budget
+    if _named(shell):
+        with shell.session() as session, counting(READING) as progress:
+            found = session.context(
+                workspace=place, task=task, budget=size, active_files=files, model=model, progress=progress
+            )
+    elif task.strip():
+        found = _assembled(shell, place, task=task, budget=size, active=files, model=model)
+    else:
+        raise typer.BadParameter("name the task with --task TEXT, or a --session before the command")
+    if not found.text and place.scan():
+        raise BudgetError(
+            f"nothing of {workspace} fits: of {found.budget:,} tokens a workspace gets a part",
+            remedy="raise `--budget`; 1,000 is enough for a beginning",
+        )
+    if json:
+        output.tell(context_told(found))
+        return
+    if not found.contributed:
+        output.note(f"there is nothing in {workspace} to show")
+        return
+    output.say(output.harmless(found.text))
+    sys.stdout.flush()
+    apart = "\n" if sys.stdout.isatty() else ""
+    sys.stderr.write(apart + "\n".join(_report(found)) + "\n")
+
+
+def _named(shell: Shell) -> bool:
+    """Whether somebody chose the session."""
+    return shell.load().origins["session"] != "default"
+
+
+def _assembled(
+    shell: Shell, place: Workspace, *, task: str, budget: int | None, active: Sequence[str], model: str
+) -> SmartContext:
+    """The same where there is no conversation, and no store is opened."""
+    loaded = shell.load()
+    settings = loaded.settings
+    aim = target(
+        model or settings.model, "plain", counter=settings.counter or None, catalogue=catalogue(settings)
+    )
+    warn(aim.warnings)
+    with counting(READING) as progress:
+        return foveal.assemble_smart_context(
+            place,
+            task=task,
+            budget=aim.budget(None) if budget is None else budget,
+            active_files=active,
+            count=aim.meter.text,
+            numbers=overridden(PenguinNumbers(), loaded.numbers.get("penguin", {}), "preset penguin"),
+            progress=progress,
+        )
+
+
+def _report(found: SmartContext) -> Iterator[str]:
+    from foveal.sources.assemble import report_text
+
+    yield report_text(found)
+    refused = found.refused
+    if refused:
+        yield ""
+    for each in refused[:SHOWN]:
+        yield from wrap(f"not read: {each.path} {each.why}", output.WIDTH, subsequent_indent="    ")
+    if len(refused) > SHOWN:
+        yield f"not read: {len(refused) - SHOWN:,} more; `--json` names them"

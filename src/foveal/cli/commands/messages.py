@@ -1,0 +1,253 @@
+"""The memory: add and import messages, bring them back, pin, forget and restore them, take them all out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, groupby
+from typing import Annotated, Any
+
+import typer
+
+from foveal import wire
+from foveal.cli import output
+from foveal.cli.inputs import STDIN, Source, named, read_messages, read_text
+from foveal.cli.output import progress
+from foveal.cli.state import Json, shell_of
+from foveal.errors import InputError
+from foveal.model import Conversation, Entry, Format, Kind, Level, Role
+from foveal.session.responses import Mark, MarksTold, MarkTold
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="A message's id, such as m12, or its handle, fv-….")]
+
+
+def add(  # noqa: PLR0913 — what may be said of a message, by name
+    context: typer.Context,
+    role: Annotated[Role, typer.Argument(metavar="ROLE", help="Who speaks.")],
+    text: Annotated[
+        str | None, typer.Argument(metavar="TEXT", help="The text; `-` or nothing reads stdin.")
+    ] = None,
+    *,
+    pin: Annotated[bool, typer.Option("--pin", help="Keep it in every window.")] = False,
+    important: Annotated[
+        bool, typer.Option("--important", help="For presets that score; `recent` ignores it.")
+    ] = False,
+    kind: Annotated[
+        Kind | None,
+        typer.Option(metavar="KIND", help="What it is, such as tool_output; for presets that score."),
+    ] = None,
+    level: Annotated[Level | None, typer.Option(help="How long it matters; for presets that score.")] = None,
+    name: Annotated[str, typer.Option(metavar="NAME", help="The speaker's name.")] = "",
+    json: Json = False,
+) -> None:
+    """Store one message and print its id."""
+    said = read_text(text) if text in (None, STDIN) else text or ""
+    if not said:
+        raise InputError("the text is empty", remedy="give the message a text")
+    wire.text_message(role, said, name=name)  # refused before a session is made for it
+    with shell_of(context).session(new=True) as session:
+        new = session.add(role, said, pinned=pin, important=important, kind=kind, level=level, name=name)
+    if json:
+        output.tell({"id": new})
+    else:
+        output.say(new)
+
+
+def import_(
+    context: typer.Context,
+    files: Annotated[list[str] | None, typer.Argument(metavar="FILE", help="`-` reads stdin.")] = None,
+    *,
+    format: Source = None,
+    sync: Annotated[
+        bool, typer.Option("--sync", help="Each file is the whole history: store only what is new in it.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Store the messages of files, in any provider's format.
+
+    JSON and JSONL of OpenAI chat and Responses, Anthropic and Gemini, and the transcripts of Claude Code and
+    Codex; the format is detected. Of a file that cannot be read whole, nothing is stored.
+    """
+    with progress(files or [None]) as watched:
+        given = ((named(file), read_messages(file, format)) for file in watched)
+        first = next(given)  # before a session is made for it
+        stored: list[dict[str, object]] = []
+        try:
+            with shell_of(context).session(new=True) as session:
+                for name, messages in chain([first], given):
+                    store = session.sync if sync else session.extend
+                    ids = store(messages, format=format)
+                    form = session.format if messages.guessed else messages.format
+                    stored.append(_stored(name, messages, form, len(ids), json=json))
+        finally:
+            if json:
+                output.tell_list(stored)
+
+
+def _stored(file: str, given: Conversation, form: Format, stored: int, *, json: bool) -> dict[str, object]:
+    """Say what became of a file, now or in the end."""
+    messages = len(given.messages)
+    if not json:
+        output.say(f"{file}: {output.counted(messages, 'message')} ({form}), {stored:,} stored")
+    return {"file": file, "format": form, "messages": messages, "stored": stored}
+
+
+def recall(
+    context: typer.Context,
+    handle: Annotated[str, typer.Argument(metavar="HANDLE|ID", help="A handle, fv-…, or a message's id.")],
+    *,
+    json: Json = False,
+) -> None:
+    """Print the original of a message.
+
+    Its text verbatim, or with --json the message as it came in.
+    """
+    with shell_of(context).session() as session:
+        original = session.recall(handle)
+    if json:
+        output.tell(original)
+        return
+    text = text_of(original)
+    sys.stdout.write(text if text.endswith("\n") or not sys.stdout.isatty() else f"{text}\n")
+
+
+def text_of(original: object) -> str:
+    """What a person would read of a message; the JSON of what has no words."""
+    match original:
+        case str():
+            return original
+        case dict() if "role" in original or "type" in original:
+            text = wire.load([original]).messages[0].text
+        case _:  # a system prompt that stood outside the messages
+            text = wire.load({"messages": [], "system": original}, format="anthropic").messages[0].text
+    return text or wire.to_json(original, "message")
+
+
+def pin(context: typer.Context, id: Id, *, json: Json = False) -> None:
+    """Keep a message in every window, at full."""
+    with shell_of(context).session() as session:
+        session.pin(id)
+    _marked(id, "pinned", json=json)
+
+
+def unpin(context: typer.Context, id: Id, *, json: Json = False) -> None:
+    """Let a pinned message leave windows again."""
+    with shell_of(context).session() as session:
+        session.unpin(id)
+    _marked(id, "unpinned", json=json)
+
+
+def forget(
+    context: typer.Context,
+    id: Id,
+    *,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Only leave it out of windows, until `foveal restore`.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    json: Json = False,
+) -> None:
+    """Erase a message for good; nothing brings it back."""
+    with shell_of(context).session() as session:
+        if not (keep or yes or _sure(id)):
+            output.note("nothing was erased")
+            raise typer.Exit(1)
+        gone = session.forget(id, erase=not keep)
+    _all_marked(id, "left out" if keep else "erased", gone, json=json)
+
+
+def _sure(id: str) -> bool:
+    """Ask, where somebody can answer."""
+    if not sys.stdin.isatty():
+        raise InputError(
+            f"{id} was not erased: erasing is for good, and without a terminal nobody can be asked",
+            remedy="`--yes` erases it unasked, `--keep` only leaves it out of windows",
+        )
+    return typer.confirm(f"Erase {id} for good?", err=True)
+
+
+def restore(context: typer.Context, id: Id, *, json: Json = False) -> None:
+    """Let a message that was left out be in windows again.
+
+    Where a summary stands for it, all the messages that the summary covers come back.
+    """
+    with shell_of(context).session() as session:
+        back = session.restore(id)
+    if back or json:
+        _all_marked(id, "restored", back, json=json)
+    else:
+        output.say(f"{id} was not left out")
+
+
+def _marked(id: str, mark: Mark, *, json: bool) -> None:
+    if json:
+        output.tell(MarkTold(id=id, mark=mark))
+    else:
+        output.say(f"{id} {mark}")
+
+
+def _all_marked(id: str, mark: Mark, ids: Sequence[str], *, json: bool) -> None:
+    """One message was named; the mark may be on others with it."""
+    if json:
+        output.tell(MarksTold(id=id, mark=mark, ids=tuple(ids)))
+    else:
+        output.say("\n".join(f"{run} {mark}" for run in _runs(ids)))
+
+
+def _runs(ids: Sequence[str]) -> Iterator[str]:
+    """Ids that follow each other as one range.
+
+    >>> list(_runs(["m2", "m3", "m4", "m9"]))
+    ['m2–m4', 'm9']
+    """
+    for _, group in groupby(enumerate(ids), lambda each: int(each[1][1:]) - each[0]):
+        run = [id for _, id in group]
+        yield run[0] if len(run) == 1 else f"{run[0]}–{run[-1]}"
+
+
+def export(
+    context: typer.Context,
+    *,
+    jsonl: Annotated[bool, typer.Option("--jsonl", help="One message a line.")] = False,
+    ids: Annotated[
+        bool, typer.Option("--ids", help="List the messages instead: id, handle, role, tokens, first words.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Print the whole history as JSON.
+
+    Each message as it came in, the oldest first; erased ones are not in it.
+    """
+    with shell_of(context).session() as session:
+        messages = session.export()
+        rows = list(_listed(session.entries(), messages)) if ids else messages
+    if ids and not json and not jsonl:
+        _show_ids(rows)
+    elif jsonl:
+        output.tell_lines(rows)
+    else:
+        output.tell_list(rows)
+
+
+def _listed(entries: Sequence[Entry], messages: Sequence[object]) -> Iterator[dict[str, Any]]:
+    """Every entry with the first words of its message; of an erased one only its place is left."""
+    texts = map(text_of, messages)
+    for entry in entries:
+        yield {
+            "id": entry.id,
+            "handle": entry.handle,
+            "role": entry.role,
+            "tokens": entry.tokens,
+            "mark": entry.absence or ("pinned" if entry.pinned else ""),
+            "text": "" if entry.absence == "erased" else output.snippet(next(texts)),
+        }
+
+
+def _show_ids(rows: Sequence[Mapping[str, Any]]) -> None:
+    heads = output.columns(
+        [(row["id"], row["handle"], row["role"], f"{row['tokens']:,}") for row in rows], right=(3,)
+    )
+    for head, row in zip(heads, rows, strict=True):
+        mark = f"({row['mark']}) " if row["mark"] else ""
+        words = output.snippet(mark + row["text"], width=max(20, output.WIDTH - len(head) - 2))
+        output.say(f"{head}  {words}".rstrip())

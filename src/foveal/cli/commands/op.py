@@ -1,0 +1,76 @@
+"""The operations by name or code: a JSON request in → a JSON result out; what there is, and what it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import wrap
+from typing import Annotated
+
+import typer
+
+from foveal.cli import output
+from foveal.cli.inputs import named, read_json
+from foveal.cli.state import Json
+from foveal.errors import InputError
+
+
+def op(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Of an operation, or its code such as 0x3200.")
+    ] = "",
+    file: Annotated[
+        str | None, typer.Argument(metavar="FILE", help="The request; `-` or nothing reads stdin.")
+    ] = None,
+    *,
+    every: Annotated[bool, typer.Option("--list", help="Name every operation.")] = False,
+    schema: Annotated[bool, typer.Option("--schema", help="Print what it takes and gives.")] = False,
+    json: Json = False,
+) -> None:
+    """Run an operation: a JSON request in, a JSON result out.
+
+    Nothing is stored: the same request has the same result, when `now` is given where time matters.
+    """
+    from foveal import operations  # typed requests take a while to load, and no other command has any
+
+    if every:
+        _show_all(json=json)
+    elif not name:
+        raise typer.BadParameter("name an operation; `--list` names them all")
+    elif schema:
+        output.tell(operations.schema(name))
+    else:
+        operations.find(name)  # before anybody types a request in vain
+        output.tell(operations.run(name, _request(file)))
+
+
+def _request(file: str | None) -> dict[str, object]:
+    found = read_json(file)
+    if not isinstance(found, dict):
+        raise InputError(
+            f"{named(file)} is a JSON {type(found).__name__}, not an object",
+            remedy='give the request as an object, as in \'{"text": "hello"}\'',
+        )
+    return found
+
+
+def _show_all(*, json: bool) -> None:
+    from foveal.operations import REGISTRY
+
+    known = [(each.name, each.code, each.about) for each in REGISTRY.operations]
+    if json:
+        output.tell_list(dict(zip(("name", "code", "about"), each, strict=True)) for each in known)
+        return
+    names = [("operation", "code"), *(each[:2] for each in known)]
+    room = output.WIDTH - max(len(line) for line in output.columns(names)) - 2
+    rows = [("operation", "code", "about"), *(row for each in known for row in _wrapped(each, room))]
+    for at, line in enumerate(output.columns(rows)):
+        output.say(line if at else output.styled(line, bold=True))
+
+
+def _wrapped(row: tuple[str, str, str], room: int) -> Iterator[tuple[str, str, str]]:
+    """The row, with what it is about on as many lines as it needs."""
+    name, code, about = row
+    first, *rest = wrap(about, room)
+    yield name, code, first
+    for line in rest:
+        yield "", "", line

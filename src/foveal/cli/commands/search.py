@@ -1,0 +1,85 @@
+"""A query in → the stored messages that answer it, or a window of the best of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from foveal.cli import output
+from foveal.cli.commands.build import Model, Written, as_format, show
+from foveal.cli.output import noted
+from foveal.cli.state import Json, shell_of
+from foveal.session import Hit, Session
+
+READING = "reading the session; the vectors that are made now are kept, so the next time takes less"
+
+
+def search(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="Words, or a question.")],
+    *,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, help="How many hits at most.")] = 10,
+    everywhere: Annotated[
+        bool, typer.Option("--everywhere", "--all", help="In all sessions of the tenant.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Find stored messages by their words and by what they mean, best first."""
+    with _searchable(context, everywhere=everywhere) as session, noted(READING):
+        hits = session.search(query, limit=limit, everywhere=everywhere) if session else ()
+    if json:
+        output.tell_list(map(asdict, hits))
+        return
+    for line in _listed(hits, query, everywhere=everywhere):
+        output.say(line)
+    if not hits:
+        output.note("nothing found")
+
+
+def _listed(hits: tuple[Hit, ...], query: str, *, everywhere: bool) -> Iterator[str]:
+    from foveal.search.terms import terms
+
+    words = terms(query).all
+    for hit in hits:
+        at = f"{datetime.fromtimestamp(hit.created_at):%Y-%m-%d %H:%M}" if hit.created_at else ""
+        rest = f"{hit.handle}  {hit.role:<9}  {at}".rstrip()
+        room = output.WIDTH - len(rest) - len(hit.id) - 4
+        place = f"{output.snippet(hit.session, width=room)}  {hit.id}" if everywhere else hit.id
+        yield f"{output.styled(place, bold=True)}  {output.styled(rest, 'cyan')}"
+        yield f"    {output.snippet(hit.text, words)}"
+
+
+@contextmanager
+def _searchable(context: typer.Context, *, everywhere: bool) -> Iterator[Session | None]:
+    """The session to search from; to search them all, any will do."""
+    shell = shell_of(context)
+    if not everywhere:
+        with shell.session() as session:
+            yield session
+        return
+    with shell.store() as fov:
+        names = [record.name for record in fov.sessions()]
+        yield fov.session(names[0]) if names else None
+
+
+def focus(
+    context: typer.Context,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What the window is to answer.")],
+    *,
+    budget: Annotated[int, typer.Option(metavar="N", help="Tokens at most.")] = 2_000,
+    model: Model = "",
+    format: Written = "text",
+    json: Json = False,
+) -> None:
+    """Print the best messages for one question, whole and in order, that fit.
+
+    It is a look back, not the next request: no message is fixed, and no build is stored.
+    """
+    with shell_of(context).session() as session, noted(READING):
+        window = session.focus(question, budget=budget, model=model, format=as_format(format))
+    show(window, "json" if json and format == "text" else format)

@@ -1,0 +1,79 @@
+"""The store as a whole: its sessions, a copy of it, its health."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from foveal.cli import output
+from foveal.cli.state import Json, shell_of
+from foveal.errors import StoreError
+from foveal.session.responses import session_told
+
+
+def sessions(context: typer.Context, *, json: Json = False) -> None:
+    """List the sessions, oldest first."""
+    shell = shell_of(context)
+    with shell.store() as fov:
+        records = fov.sessions()
+    if json:
+        output.tell_list(asdict(session_told(record, shell.settings.preset)) for record in records)
+        return
+    if not records:
+        output.note("no sessions yet; `foveal add` and `foveal import` make one")
+        return
+    rows = [("session", "messages", "format", "model", "since")]
+    for record in records:
+        since = f"{datetime.fromtimestamp(record.created_at).astimezone():%Y-%m-%d %H:%M}"
+        rows.append(
+            (record.name, f"{record.head.length:,}", record.format or "plain", record.model or "–", since)
+        )
+    for line in output.columns(rows, right=(1,)):
+        output.say(line)
+
+
+def backup(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file that does not exist yet.")],
+    *,
+    json: Json = False,
+) -> None:
+    """Write a consistent copy of the whole store, all tenants in it, while it is in use."""
+    with shell_of(context).store() as fov:
+        try:
+            fov.backup(file)
+        except StoreError as error:
+            if type(error) is not StoreError:  # busy or damaged is the store itself, not the copy
+                raise
+            remedy = "name a FILE that does not exist yet, in a folder that can be written and has room"
+            raise StoreError(error.what, remedy) from error
+    if json:
+        output.tell({"file": file})
+    else:
+        output.say(f"copied to {file}")
+
+
+def verify(context: typer.Context, *, json: Json = False) -> None:
+    """Check the whole store; every hash is derived again.
+
+    Exit 1 if anything is wrong.
+    """
+    with shell_of(context).store() as fov:
+        found = fov.verify()
+    if json:
+        output.tell(asdict(found) | {"clean": found.clean})
+    else:
+        for fault in found.faults:
+            output.say(fault)
+        what = "clean" if found.clean else "damaged"
+        held = f"{output.counted(found.messages, 'message')}, {output.counted(found.sessions, 'session')}"
+        output.say(f"{what}: {held}")
+    if not found.clean:
+        output.fail(
+            f"{output.counted(len(found.faults), 'fault')} in the store",
+            remedy="go back to a copy made with `foveal backup`",
+        )
+        raise typer.Exit(1)

@@ -1,0 +1,76 @@
+"""A task begins or ends in → its number or its summary out; alone, the tasks that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Annotated
+
+import typer
+
+from foveal.cli import output
+from foveal.cli.state import Json, shell_of
+from foveal.session.responses import completed
+
+task = typer.Typer(name="task", rich_markup_mode=None, add_completion=False)
+
+
+@task.callback(invoke_without_command=True)
+def tasks(context: typer.Context, *, json: Json = False) -> None:
+    """Begin or end a task: what it was about becomes a summary. Alone, list the tasks."""
+    shell = shell_of(context)
+    if context.invoked_subcommand is not None:
+        context.obj = replace(shell, json=json)
+        return
+    with shell.session() as session:
+        found = session.tasks()
+    if json:
+        output.tell_list(map(asdict, found))
+        return
+    for each in found:
+        state = "open" if each.ended_at is None else "complete"
+        output.say(f"{each.number}  {state:<8}  {output.snippet(each.name, width=output.WIDTH - 16)}")
+    if not found:
+        output.note("no tasks yet; `foveal task start NAME` begins one")
+
+
+@task.command()
+def start(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is about.")],
+    *,
+    json: Json = False,
+) -> None:
+    """Begin a task; the one before ends and is summarized."""
+    with shell_of(context).session(new=True) as session:
+        number = session.start_task(name)
+    if json:
+        output.tell({"number": number, "name": name})
+    else:
+        output.say(f"task {number} started")
+
+
+@task.command()
+def complete(context: typer.Context, *, json: Json = False) -> None:
+    """End the task and print its summary.
+
+    Windows show it in place of the task's messages, unless these are hardly longer.
+    """
+    with shell_of(context).session() as session:
+        found, ended, messages = completed(session)
+    if json:
+        output.tell(found)
+    elif not found.summary:
+        why = "its messages stay as they are" if messages else "it was empty"
+        output.say(f"nothing to summarize in task {ended.number}: {why}")
+    else:
+        output.say(output.harmless(found.summary))
+        output.note(_shown(found.replaced))
+
+
+def _shown(replaced: Sequence[str]) -> str:
+    """What windows show from now on."""
+    if not replaced:
+        return "windows go on showing the messages themselves: they are hardly longer"
+    many = output.counted(len(replaced), "message")
+    return f"windows show this in place of {many}; `foveal restore {replaced[0]}` undoes it"

@@ -1,0 +1,218 @@
+"""The point of it all in a minute: a long session rehearsed, and what was measured printed in colour."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from foveal.cli import output
+from foveal.cli.demo import script
+from foveal.cli.demo.rehearsal import BUDGET, QUERY, Rehearsal, rehearse
+from foveal.cli.state import Json
+from foveal.config import coloured
+from foveal.pipeline.explain import Look, lines
+from foveal.window import Decision, Manifest
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+WIDTH = 78
+LOOKS = {
+    "system": ("█", "blue"),
+    "pinned": ("█", "magenta"),
+    "kept": ("█", "green"),
+    "in short": ("▒", "green"),
+    "open turn": ("█", "yellow"),
+    "left out": ("░", "bright_black"),
+    "free": ("·", "bright_black"),
+}
+PLAIN = {
+    "system": "S",
+    "pinned": "P",
+    "kept": "#",
+    "in short": "+",
+    "open turn": "O",
+    "left out": "-",
+    "free": ".",
+}
+SPREAD = ("left out", "in short", "kept")
+"""What covers most of a session; where two share a cell, the latter shows."""
+SHADES: dict[Look, str] = {"title": "dim", "kept": "green", "left out": "bright_black"}
+NEXT = (
+    ("foveal import chat.jsonl", "store a conversation, from any provider or agent"),
+    ("foveal build --budget 8000", "the window of it that fits"),
+    ("foveal fit chat.json --budget 8000 --explain", "the same, storing nothing"),
+    ("foveal serve --demo", "this session in the dashboard, live, at 127.0.0.1:8790"),
+)
+
+
+def demo(*, json: Json = False) -> None:
+    """Show the point in a minute: no key, no network, nothing stored."""
+    if json:
+        output.tell(_numbers(rehearse()))
+        return
+    from rich.console import Console
+
+    colour = coloured(sys.stdout)
+    console = Console(width=WIDTH + 2, highlight=False, no_color=not colour, force_terminal=colour)
+    found = rehearse()
+    for part in (_opening, _cut, _managed, _reasons, _savings, _memory, _closing):
+        part(console, found)
+
+
+def _numbers(found: Rehearsal) -> dict[str, object]:
+    names = [field.name for field in fields(found) if field.type in ("int", "float", "float | None")]
+    return {"budget": BUDGET, **{name: getattr(found, name) for name in names}}
+
+
+def _opening(console: Console, found: Rehearsal) -> None:
+    console.print("\n[bold]Foveal[/]  store everything, send the best window that fits\n")
+    console.print(
+        f"A bundled session, an agent that hunts a login bug: {found.messages:,} messages,\n"
+        f"{found.tokens:,} tokens, {found.requests:,} requests. Each request may have {BUDGET:,} tokens,\n"
+        f"counted as {script.MODEL} counts them ({found.window.manifest.counter})."
+    )
+
+
+def _cut(console: Console, found: Rehearsal) -> None:
+    _title(console, "1", "Cut off the oldest messages")
+    console.print(
+        f"[red]{found.naive_refused:>5,}[/] of {found.requests:,} requests refused by the provider: "
+        "a tool result without its call\n"
+        f"[red]{found.naive_ruleless:>5,}[/] of {found.requests:,} without the rules that the user gave first"
+    )
+
+
+def _managed(console: Console, found: Rehearsal) -> None:
+    _title(console, "2", "Let Foveal build each window")
+    each = 1000 * found.seconds / found.requests
+    console.print(
+        f"[green]{found.refused:>5,}[/] of {found.requests:,} requests refused, "
+        f"[green]{found.over:,}[/] over budget; the largest has {found.largest:,} tokens\n"
+        f"[green]{each:>5.1f}[/] ms each, with storing what is new\n"
+    )
+    window, colour = found.window, coloured(sys.stdout)
+    console.print(f"the session: {found.tokens:,} tokens")
+    console.print(_strip(_session_cells(window.manifest, found.sizes), colour=colour))
+    console.print(f"\nthe last window, magnified: {window.tokens:,} of {window.budget:,} tokens")
+    console.print(_strip(_window_cells(window.manifest), colour=colour))
+    console.print(_legend(colour=colour))
+
+
+def _reasons(console: Console, found: Rehearsal) -> None:
+    _title(console, "3", "What is in it, and why")
+    for line in lines(found.window.manifest, width=WIDTH):
+        if line.look:  # the table alone
+            console.print(line.text, style=SHADES[line.look], markup=False)
+
+
+def _savings(console: Console, found: Rehearsal) -> None:
+    _title(console, "4", f"What {found.requests:,} requests cost")
+    less = 1 - found.sent / found.sent_whole
+    console.print(
+        f"{'':12}{'everything':>14}{'Foveal':>14}\n"
+        f"{'tokens in':12}{found.sent_whole:>14,}{found.sent:>14,}  [green]{less:.0%} less[/]"
+    )
+    if found.dollars is not None:
+        whole, sent = (f"${tokens * found.dollars / 1e6:,.2f}" for tokens in (found.sent_whole, found.sent))
+        console.print(f"{'price':12}{whole:>14}{sent:>14}")
+        console.print(
+            f"[dim]list price ${found.dollars:.2f} for a million; prompt cache discounts are in neither[/]"
+        )
+
+
+def _memory(console: Console, found: Rehearsal) -> None:
+    _title(console, "5", "Nothing is lost")
+    wanted = found.hits[-1]
+    ago = found.messages - int(wanted.id.removeprefix("m"))
+    _quote(console, f"user: {script.QUESTION}")
+    console.print(f"It was decided {ago:,} messages ago and is not in the window. The agent looks it up:\n")
+    console.print(f"[bold]$ foveal search '{QUERY}'[/]")
+    for hit in found.hits:
+        console.print(f"{hit.id}  [cyan]{hit.handle}[/]  {hit.role}")
+        console.print(f"    {output.snippet(hit.text, QUERY.split(), width=WIDTH - 4)}", markup=False)
+    console.print(f"\n[bold]$ foveal recall {wanted.handle}[/]")
+    _quote(console, str(found.original["content"]))
+
+
+def _closing(console: Console, _: Rehearsal) -> None:
+    console.print("[bold]Now yours[/]")
+    for command, what in NEXT:
+        console.print(f"  [cyan]{command}[/]\n      [dim]{what}[/]")
+    console.print()
+
+
+def _title(console: Console, number: str, text: str) -> None:
+    console.print(f"\n[bold cyan]{number}[/]  [bold]{text}[/]\n")
+
+
+def _quote(console: Console, text: str) -> None:
+    for line in wrap(text, WIDTH - 2):
+        console.print(f"  {line}", style="italic", markup=False)
+    console.print()
+
+
+def _session_cells(manifest: Manifest, sizes: Sequence[int]) -> list[str]:
+    """The history in token space; what is in the window shows however small it is."""
+    looks = [look for decision in manifest.decisions for look in _looks(decision)]
+    scale, cells, end = WIDTH / sum(sizes), ["left out"] * WIDTH, 0
+    for look, size in zip(looks, sizes, strict=True):
+        start, end = end, end + size
+        for cell in range(int(start * scale), min(WIDTH, int(end * scale) + 1)):
+            if look not in SPREAD:  # too small to see: the next cell that is free
+                cells[next((at for at in range(cell, WIDTH) if cells[at] in SPREAD), cell)] = look
+            elif cells[cell] in SPREAD:
+                cells[cell] = max(cells[cell], look, key=SPREAD.index)
+    return cells
+
+
+def _looks(decision: Decision) -> Iterator[str]:
+    for _ in range(decision.first, decision.last + 1):
+        yield _look(decision)
+
+
+def _look(decision: Decision) -> str:
+    if decision.verdict == "left out":
+        return "left out"
+    named = {"system prompt": "system", "pinned": "pinned", "open turn": "open turn"}
+    return named.get(decision.because, "kept" if decision.detail == "full" else "in short")
+
+
+def _window_cells(manifest: Manifest) -> list[str]:
+    """The window in token space, and the room that is left."""
+    short = sum(each.tokens for each in manifest.decisions if _look(each) == "in short")
+    parts = {
+        "system": manifest.parts.get("system", 0),
+        "pinned": manifest.parts.get("pinned", 0),
+        "in short": short,
+        "kept": 0,
+        "open turn": manifest.parts.get("open turn", 0),
+        "free": manifest.budget - manifest.tokens,
+    }
+    cells = {look: max(1, round(WIDTH * n / manifest.budget)) if n else 0 for look, n in parts.items()}
+    cells["kept"] = WIDTH - sum(cells.values())
+    return [look for look, number in cells.items() for _ in range(number)]
+
+
+def _strip(cells: Sequence[str], *, colour: bool) -> Text:
+    from rich.text import Text
+
+    strip = Text()
+    for cell in cells:
+        sign, style = LOOKS[cell]
+        strip.append(sign if colour else PLAIN[cell], style=style)
+    return strip
+
+
+def _legend(*, colour: bool) -> Text:
+    from rich.text import Text
+
+    legend = Text()
+    for name, (sign, style) in LOOKS.items():
+        legend.append(sign if colour else PLAIN[name], style=style)
+        legend.append(f" {name}   ", style="dim")
+    return legend

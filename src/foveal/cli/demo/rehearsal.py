@@ -1,0 +1,120 @@
+"""A long session in → what happens to it request by request: sent whole, cut naively, and managed.
+
+Every number is measured in the run: each request is built, counted and held against the provider's rules.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from foveal import catalog, wire
+from foveal.cli.demo import script
+from foveal.session import Foveal, Hit, Session
+from foveal.session.inspect.replay import broken, calls, sent
+from foveal.session.target import target
+from foveal.window import Window
+
+BUDGET = 16_000
+QUERY = "grace period rotated refresh tokens"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rehearsal:
+    """What was measured."""
+
+    messages: int
+    tokens: int
+    requests: int
+    naive_refused: int
+    """Requests that break a rule of the provider when the newest messages that fit are sent."""
+    naive_ruleless: int
+    """Of the same, those that no longer hold what the user asked for at the start."""
+    refused: int
+    over: int
+    sent: int
+    """Input tokens of all managed requests."""
+    sent_whole: int
+    """Input tokens of all requests, had each carried the whole history."""
+    largest: int
+    seconds: float
+    dollars: float | None
+    """What a million input tokens cost, by the list and without any cache discount."""
+    window: Window
+    sizes: tuple[int, ...]
+    """Tokens of every message of the history."""
+    hits: tuple[Hit, ...]
+    """What `QUERY` finds, up to the first hit that is not in the last window."""
+    original: dict[str, Any]
+    """What its handle brings back."""
+
+
+def rehearse(budget: int = BUDGET) -> Rehearsal:
+    """Play the bundled session from its first request to its last."""
+    history = list(script.messages())
+    aim = target(script.MODEL, "openai")
+    loaded = wire.load(history, format="openai").messages
+    sizes = tuple(map(aim.meter.message, loaded))
+    asked = calls(loaded)
+    prices = catalog.prices(script.MODEL)
+    naive = [_naive(history, sizes, at, budget - aim.meter.request) for at in asked]
+    with Foveal(":memory:") as fov:
+        session = fov.session("login-service", model=script.MODEL)
+        started = time.perf_counter()
+        windows = play(session, history, asked, budget)
+        seconds = time.perf_counter() - started
+        hits = tuple(_to_the_first_outside(windows[-1], session.search(QUERY)))
+        original = session.recall(hits[-1].handle)
+    return Rehearsal(
+        messages=len(history),
+        tokens=aim.meter.request + sum(sizes),
+        requests=len(asked),
+        naive_refused=sum(bool(wire.check({"messages": cut}, "openai")) for cut in naive),
+        naive_ruleless=sum(history[1] not in cut for cut in naive),
+        refused=sum(broken(window) > 0 for window in windows),
+        over=sum(aim.price(sent(window), "") > budget for window in windows),
+        sent=sum(window.tokens for window in windows),
+        sent_whole=sum(aim.meter.request + sum(sizes[:at]) for at in asked),
+        largest=max(window.tokens for window in windows),
+        seconds=seconds,
+        dollars=prices.input if prices else None,
+        window=windows[-1],
+        sizes=sizes,
+        hits=hits,
+        original=original,
+    )
+
+
+def play(
+    session: Session, history: Sequence[dict[str, Any]], asked: Sequence[int], budget: int
+) -> list[Window]:
+    """A window for every request; the rule the user gave at the start is pinned."""
+    windows, stored = [], 0
+    for at in asked:
+        ids = session.extend(history[stored:at], format="openai")
+        if stored == 0:
+            session.pin(ids[-1])
+        stored = at
+        windows.append(session.build(budget=budget))
+    return windows
+
+
+def _naive(
+    history: Sequence[dict[str, Any]], sizes: Sequence[int], at: int, room: int
+) -> list[dict[str, Any]]:
+    """The system prompt and as many of the newest messages as fit."""
+    left, first = room - sizes[0], at
+    while first > 1 and sizes[first - 1] <= left:
+        first -= 1
+        left -= sizes[first]
+    return [history[0], *history[first:at]]
+
+
+def _to_the_first_outside(window: Window, hits: Sequence[Hit]) -> Iterator[Hit]:
+    inside = [message["content"] for message in window.messages]
+    for hit in hits:
+        yield hit
+        if hit.text not in inside:
+            return

@@ -1,0 +1,161 @@
+"""`levels_plan` and `entries_score`: entries in → the levels' budgets and what is due; what each is worth."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import AliasChoices, Field
+
+from foveal.model import Kind, Level, Role
+from foveal.operations.messages import newest_user
+from foveal.operations.registry import Operation, Shape, Time
+from foveal.pipeline.kinds import kind_of
+from foveal.pipeline.material.categories import charge
+from foveal.pipeline.tokens.count import tokenizer
+from foveal.pipeline.values import Item, Scene
+from foveal.presets.fifth.levels import FifthNumbers, due, levels, slot_of
+from foveal.presets.fifth.score import fifth
+
+COUNTER = "o200k_base"
+
+
+class Entry(Shape):
+    id: str = ""
+    role: Role = "user"
+    content: str
+    type: Kind | None = Field(default=None, description="By default from the role.")
+    tokens: int | None = Field(default=None, ge=0, description="Counted when it is not given.")
+    priority: float | None = Field(default=None, ge=0, le=100)
+    timestamp: Time | None = Field(
+        default=None,
+        validation_alias=AliasChoices("timestamp", "created_at"),
+        description="`created_at` too.",
+    )
+    level: Level | None = None
+    important: bool = False
+    pinned: bool = False
+    metadata: dict[str, Any] = Field(default={})
+
+
+class PlanRequest(Shape):
+    entries: list[Entry]
+    total: int = Field(default=FifthNumbers().total, gt=0)
+    task: str | None = Field(default=None, description="By default the newest user entry.")
+    now: Time | None = None
+
+
+class LevelResult(Shape):
+    budget: int
+    used: int
+    entries: int
+
+
+class DueResult(Shape):
+    id: str
+    index: int
+    level: Level
+    action: Literal["compress", "drop"]
+    because: str
+
+
+class PlanResult(Shape):
+    levels: dict[str, LevelResult]
+    total: int
+    used: int
+    percent: float
+    needs_space: bool
+    compress: list[DueResult] = Field(description="In the order in which they go.")
+
+
+class ScoreRequest(Shape):
+    entries: list[Entry]
+    task: str
+    now: Time | None = None
+
+
+class ScoreResult(Shape):
+    scores: list[float]
+    parts: list[dict[str, float]] = Field(description="What each part added to the score.")
+
+
+def _items(entries: Sequence[Entry]) -> list[Item]:
+    newest = newest_user((entry.role, entry.type) for entry in entries)
+    count = tokenizer(COUNTER).count
+    return [
+        Item(
+            index=at,
+            id=entry.id or f"m{at + 1}",
+            role=entry.role,
+            kind="current_user_prompt"
+            if at == newest
+            else entry.type or kind_of(entry.role, tool_call=False, newest_user=False),
+            text=entry.content,
+            tokens=count(entry.content) if entry.tokens is None else entry.tokens,
+            timestamp=entry.timestamp,
+            pinned=entry.pinned,
+            important=entry.important,
+            level=entry.level,
+            priority=entry.priority,
+            metadata=entry.metadata,
+        )
+        for at, entry in enumerate(entries)
+    ]
+
+
+def _plan(request: PlanRequest) -> PlanResult:
+    items, numbers = _items(request.entries), FifthNumbers()
+    newest = next((item.text for item in reversed(items) if item.kind == "current_user_prompt"), "")
+    task = newest if request.task is None else request.task
+    scene = Scene(now=request.now or 0.0, task=task, budget=request.total)
+    used = charge(items, slot_of)
+    homes: Counter[str] = Counter(map(slot_of, items))
+    tokens = sum(used.values())
+    return PlanResult(
+        levels={
+            slot.name: LevelResult(
+                budget=slot.allotted, used=used.get(slot.name, 0), entries=homes[slot.name]
+            )
+            for slot in levels(items, scene)
+        },
+        total=request.total,
+        used=tokens,
+        percent=round(100 * tokens / request.total, 2),
+        needs_space=tokens > numbers.full_at * request.total,
+        compress=[
+            DueResult(
+                id=items[each.index].id,
+                index=each.index,
+                level=each.level,
+                action=each.action,
+                because=each.because,
+            )
+            for each in due(items, fifth(items, scene), scene)
+        ],
+    )
+
+
+def _score(request: ScoreRequest) -> ScoreResult:
+    scores = fifth(_items(request.entries), Scene(now=request.now or 0.0, task=request.task))
+    return ScoreResult(
+        scores=[score.total for score in scores], parts=[dict(score.parts) for score in scores]
+    )
+
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation(
+        name="levels_plan",
+        about="Each memory level's budget and use, and what to compress.",
+        request=PlanRequest,
+        result=PlanResult,
+        run=_plan,
+    ),
+    Operation(
+        name="entries_score",
+        about="What each entry is worth for a task, 0 to 1.",
+        request=ScoreRequest,
+        result=ScoreResult,
+        run=_score,
+    ),
+)

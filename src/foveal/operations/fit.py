@@ -1,0 +1,61 @@
+"""Messages or a whole request body in → the window that fits: `fit` as an operation."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from pydantic import ConfigDict, Field
+
+from foveal.operations.registry import Operation, Shape, Time
+from foveal.session import fit
+
+OURS = frozenset({"budget", "preset", "task", "now"})
+"""Fields that are not part of the provider's request."""
+
+
+class FitRequest(Shape):
+    """A provider's request with what Foveal is asked; the provider's other fields are carried through."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    model: str = Field(default="", description="The model that will read the window.")
+    budget: int | None = Field(
+        default=None, description="Tokens; by default the model's limit less the reply."
+    )
+    task: str = Field(default="", description="What the window is for.")
+    preset: str = Field(default="", description="How to choose; `recent` unless given.")
+    now: Time | None = Field(
+        default=None, description="Seconds since 1970 or ISO 8601, for presets that look at ages."
+    )
+
+
+class FitResult(Shape):
+    messages: list[dict[str, Any]]
+    tokens: int
+    budget: int
+    manifest: dict[str, Any]
+
+
+def window_fit(request: FitRequest) -> FitResult:
+    body = {key: value for key, value in request.model_dump(exclude_unset=True).items() if key not in OURS}
+    window = fit(
+        body, budget=request.budget, task=request.task, preset=request.preset, now=request.now or 0.0
+    )
+    return FitResult(
+        messages=window.messages,
+        tokens=window.tokens,
+        budget=window.budget,
+        manifest=asdict(window.manifest),
+    )
+
+
+OPERATIONS = (
+    Operation(
+        name="window_fit",
+        about="The best window of messages or a request body that fits a budget.",
+        request=FitRequest,
+        result=FitResult,
+        run=window_fit,
+    ),
+)

@@ -1,0 +1,131 @@
+"""A plain list of messages in → its turns, priced and typed, for the stages that score and choose.
+
+Any provider's format, dicts or SDK objects. Every content is counted once in a process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from operator import attrgetter
+from typing import Any
+
+from foveal import catalog, wire
+from foveal.errors import InputError
+from foveal.model import Format, Kind, Message, Role
+from foveal.pipeline.kinds import kind_of
+from foveal.pipeline.tokens.count import Meter, tokenizer
+from foveal.pipeline.turns import Links, Tail, joined, joins, links
+from foveal.pipeline.values import Item, Unit
+from foveal.window import Score
+
+SLOT = "window"
+NEWEST = "newest turn"
+ASKED: frozenset[Kind | None] = frozenset({None, "current_user_prompt", "chat_history_user"})
+"""What the user's own messages say of their kind; what was retrieved for them says another."""
+_total = attrgetter("total")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """A history as the stages see it."""
+
+    format: Format
+    messages: tuple[Message, ...]
+    items: tuple[Item, ...]
+    turns: tuple[range, ...]
+    """The places of each turn's messages."""
+    framing: int
+    """Tokens of a request before its first message."""
+    limit: int
+    """What the model takes."""
+
+    @property
+    def tokens(self) -> int:
+        return self.framing + sum(item.tokens for item in self.items)
+
+
+def counted(history: Sequence[Any], model: str | None = None) -> Counted:
+    """Read, price and group the messages of a list."""
+    if not isinstance(history, list | tuple):
+        raise InputError(
+            f"the history is a {type(history).__name__}, not a list of messages",
+            remedy="pass the list that the provider's SDK takes",
+        )
+    given = wire.load(history, model=model or "")
+    card = catalog.find(model or "")
+    prices = meter(card.tokenizer, given.format, card.images)
+    ties = [links(message) for message in given.messages]
+    return Counted(
+        format=given.format,
+        messages=given.messages,
+        items=tuple(_items(given.messages, ties, prices)),
+        turns=_turns(ties, runs=wire.rules(given.format).item_per_part),
+        framing=prices.request,
+        limit=card.context,
+    )
+
+
+@lru_cache(maxsize=32)
+def meter(counter: str, format: Format, images: str) -> Meter:
+    """One meter for each way of counting, so that a text is counted once in a process."""
+    return Meter(tokenizer(counter), wire.framing(format), images=images)
+
+
+def newest_user(said: Iterable[tuple[Role, Kind | None]]) -> int:
+    """The place of the user's newest message among roles and given kinds; -1 when there is none.
+
+    >>> newest_user([("user", None), ("user", "rag_document_chunk")])
+    0
+    """
+    return max((at for at, (role, kind) in enumerate(said) if role == "user" and kind in ASKED), default=-1)
+
+
+def _items(messages: Sequence[Message], ties: Sequence[Links], prices: Meter) -> Iterator[Item]:
+    asked = newest_user((message.role, message.kind) for message in messages)
+    for at, (message, link) in enumerate(zip(messages, ties, strict=True)):
+        yield Item(
+            index=at,
+            id=message.id or f"m{at + 1}",
+            role=message.role,
+            kind=message.kind
+            or kind_of(message.role, tool_call=bool(message.calls), newest_user=at == asked),
+            text=message.text,
+            tokens=prices.message(message),
+            timestamp=message.created_at,
+            tool=bool(message.calls or link.answers),
+            metadata=message.metadata,
+        )
+
+
+def _turns(ties: Sequence[Links], *, runs: bool) -> tuple[range, ...]:
+    starts: list[int] = []
+    tail: Tail | None = None
+    for at, link in enumerate(ties):
+        if not joins(tail, link, runs=runs):
+            starts.append(at)
+        tail = joined(tail, link, runs=runs)
+    return tuple(map(range, starts, [*starts[1:], len(ties)]))
+
+
+def units(history: Counted, scores: Sequence[Score]) -> list[Unit]:
+    """The turns with their best score; the system prompts and the newest turn must be in."""
+    found = [_unit(history, turn, at, scores) for at, turn in enumerate(history.turns)]
+    newest = next((unit for unit in reversed(found) if not unit.forced), None)
+    if newest is not None:
+        found[newest.turn] = replace(newest, forced=NEWEST)
+    return found
+
+
+def _unit(history: Counted, turn: range, at: int, scores: Sequence[Score]) -> Unit:
+    items = history.items[turn.start : turn.stop]
+    tokens = sum([item.tokens for item in items])
+    return Unit(
+        turn=at,
+        items=items,
+        tokens=tokens,
+        score=max(scores[turn.start : turn.stop], key=_total),
+        by_slot={SLOT: tokens},
+        forced="system prompt" if items[0].role == "system" else "",
+    )

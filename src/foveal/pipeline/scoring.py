@@ -1,0 +1,250 @@
+"""Score, plan, pick: the stages of a preset that weighs every turn, composed into one selector.
+
+When everything fits, everything is in, whatever its score.
+
+A history in → its messages as items and its turns as units, for presets that look at every one.
+
+Texts are read once and remembered; nothing is counted again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from foveal.model import Chunk, Entry, Message
+from foveal.pipeline.history import History
+from foveal.pipeline.kinds import kind_of
+from foveal.pipeline.material.categories import charge, fill
+from foveal.pipeline.values import Item, Pick, Scene, Selection, Unit
+from foveal.window import Score, Slot
+
+Scorer = Callable[[Sequence[Item], Scene], Sequence[Score]]
+
+
+def items(history: History) -> dict[int, tuple[Item, ...]]:
+    """The items of every turn that may be in a window, in order."""
+    found = {
+        turn: history.remembered(turn, _items)
+        for turn in range(len(history))
+        if not history.absence(turn) and history.chunk(turn).messages
+    }
+    newest = next((t for t in reversed(found) if any(i.role == "user" for i in found[t])), None)
+    if newest is not None:
+        found[newest] = tuple(map(_asked, found[newest]))
+    return found
+
+
+def _items(history: History, turn: int) -> tuple[Item, ...]:
+    first, last = history.span(turn)
+    if text := history.stand_in(turn):
+        tokens = history.chunk(turn).tokens
+        summary = Item(
+            index=last,
+            id=history.entries[last].id,
+            role="user",
+            kind="rag_memory_commit",
+            text=text,
+            tokens=tokens,
+            timestamp=history.entries[last].created_at,
+            metadata={"layer": "L6_message_history"},  # it stands for talk, not for something retrieved
+        )
+        return (summary,)
+    pairs = zip(history.entries[first : last + 1], history.read(first, last + 1), strict=True)
+    return tuple(_item(entry, message) for entry, message in pairs)
+
+
+def _item(entry: Entry, message: Message) -> Item:
+    calls = bool(message.calls)
+    return Item(
+        index=entry.seq,
+        id=entry.id,
+        role=entry.role,
+        kind=entry.kind or kind_of(entry.role, tool_call=calls, newest_user=False),
+        text=message.text,
+        tokens=entry.tokens,
+        timestamp=entry.created_at,
+        pinned=entry.pinned,
+        important=entry.important,
+        level=entry.level,
+        priority=entry.priority,
+        tool=calls or bool(message.results),
+        metadata=json.loads(entry.metadata) if entry.metadata else {},
+    )
+
+
+def _asked(item: Item) -> Item:
+    """The newest user message is what the model is asked now, unless it was given a kind of its own."""
+    return replace(item, kind="current_user_prompt") if item.kind == "chat_history_user" else item
+
+
+def units(
+    history: History,
+    forced: Mapping[int, str],
+    scores: Mapping[int, Score],
+    *,
+    turns: Mapping[int, tuple[Item, ...]],
+    slot_of: Callable[[Item], str],
+) -> list[Unit]:
+    """Every turn with the score of its best message and its tokens by slot."""
+    return [
+        Unit(
+            turn=turn,
+            items=found,
+            tokens=_cost(history, history.chunk(turn)),
+            score=max((scores[item.index] for item in found), key=lambda score: score.total),
+            by_slot=_by_slot(found, history.chunk(turn).tokens, slot_of),
+            forced=forced.get(turn, ""),
+        )
+        for turn, found in turns.items()
+    ]
+
+
+def _cost(history: History, chunk: Chunk) -> int:
+    """A turn that calls tools may need a note before it, depending on its neighbour: reckon with it."""
+    noted = history.frame.rules.calls_follow_input and bool(chunk.messages[0].calls)
+    return chunk.tokens + history.note_tokens * noted
+
+
+def _by_slot(found: Sequence[Item], tokens: int, slot_of: Callable[[Item], str]) -> dict[str, int]:
+    """Message by message; what a repair added or took is the last one's."""
+    charged: dict[str, int] = {}
+    left = tokens
+    for item in found[:-1]:
+        part = min(item.tokens, left)
+        charged[slot_of(item)] = charged.get(slot_of(item), 0) + part
+        left -= part
+    last = slot_of(found[-1])
+    return charged | {last: charged.get(last, 0) + left}
+
+
+Plan = Callable[[Sequence[Item], Scene], Sequence[Slot]]
+Picker = Callable[[Sequence[Unit], int, Sequence[Slot]], Pick]
+Compactor = Callable[[History, Sequence[Unit], Pick, int, Scene], Pick]
+BESIDE = -1
+"""The place of what is in the window beside the conversation: no turn's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """All units, the score of every message by its place, and what was picked."""
+
+    units: Sequence[Unit]
+    scores: Mapping[int, Score]
+    pick: Pick
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Metrics by name, and events as name and payload."""
+
+    metrics: Mapping[str, float]
+    events: tuple[tuple[str, Mapping[str, object]], ...] = ()
+    record: Mapping[str, str] = field(default_factory=dict)
+    """Ids under which the preset's design files an optimization."""
+
+
+SILENT = Report(metrics={})
+TASK_MOST = 4_000
+"""Characters of each message that make up a task nobody named: what comes first says what it is about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """One choice of each stage."""
+
+    score: Scorer
+    slot_of: Callable[[Item], str]
+    plan: Plan
+    pick: Picker
+    compact: Compactor | None = None
+    """What becomes of the turns that `pick` leaves undecided."""
+    report: Callable[[Choice, Scene], Report] | None = None
+    """What the preset measures of its choice and tells about it."""
+    settle: Callable[[Sequence[Slot], Scene], Sequence[Slot]] | None = None
+    """How the plan is put right where what must be in, or all that fits, is more than a slot was allotted."""
+    capped: bool = False
+    """Some limit holds even where everything would fit."""
+
+    def __call__(self, history: History, fixed: Mapping[int, Chunk], room: int, scene: Scene) -> Selection:
+        """Choose among all turns; the fixed ones are paid for already."""
+        turns = items(history)
+        scene = scene if scene.task else replace(scene, task=asked_of(turns, max(fixed)))
+        flat = [item for found in turns.values() for item in found]
+        scored = self.score(flat, scene)
+        scores = {item.index: score for item, score in zip(flat, scored, strict=True)}
+        forced = {turn: history.pinned.get(turn, "open turn") for turn in fixed}
+        found = units(history, forced, scores, turns=turns, slot_of=self.slot_of)
+        found = [_as_fixed(unit, fixed.get(unit.turn)) for unit in found]
+        slots = scene.slots or tuple(self.plan(flat, scene))
+        beside = self._beside(scene) if slots else []
+        if not self.capped and self._all_fit(history, found, room):
+            reasons = dict.fromkeys(turns, "everything fits")
+            pick = Pick(kept=frozenset(turns), because=reasons, slots=fill(slots, [*found, *beside]))
+        else:
+            # A note may have to stand where the window opens, and before fixed turns that call tools.
+            before = sum(unit.tokens - history.chunk(unit.turn).tokens for unit in found if unit.forced)
+            room = max(0, room - history.note_tokens - before)
+            pick = self.pick([*found, *beside], room, slots)
+            pick = replace(pick, kept=pick.kept - {BESIDE})
+            pick = self.compact(history, found, pick, room, scene) if self.compact else pick
+        if self.settle:
+            pick = replace(pick, slots=tuple(self.settle(pick.slots, scene)))
+        choice = Choice(units=found, scores=scores, pick=pick)
+        report = self.report(choice, scene) if self.report else SILENT
+        return Selection(
+            turns=tuple(sorted(pick.kept - fixed.keys())),
+            because_in="",
+            because_out="",
+            reasons=pick.because,
+            scores={unit.turn: unit.score for unit in found},
+            charged={unit.turn: ", ".join(unit.by_slot) for unit in found},
+            slots=tuple(pick.slots),
+            forms=pick.forms,
+            folded=pick.folded,
+            markers=pick.markers,
+            arcs=pick.arcs,
+            conflicts=pick.conflicts,
+            metrics=report.metrics,
+            reports=report.events,
+            record=report.record,
+        )
+
+    def _beside(self, scene: Scene) -> list[Unit]:
+        """The material as a unit that is in and paid for: it uses the slots of its pieces."""
+        used = charge(scene.material, self.slot_of)
+        unit = Unit(
+            turn=BESIDE,
+            items=scene.material,
+            tokens=0,
+            score=Score(total=0.0),
+            by_slot=used,
+            forced="material",
+        )
+        return [unit] if scene.material else []
+
+    @staticmethod
+    def _all_fit(history: History, found: Sequence[Unit], room: int) -> bool:
+        chunks = [history.chunk(unit.turn) for unit in found]
+        tokens = sum(history.chunk(unit.turn).tokens for unit in found if not unit.forced)
+        return tokens <= room and tokens + history.note_tokens * sum(history.joints(chunks)) <= room
+
+
+def _as_fixed(unit: Unit, chunk: Chunk | None) -> Unit:
+    """An open turn that was cut to fit uses no more of the slots than is shown of it."""
+    over = sum(unit.by_slot.values()) - chunk.tokens if chunk else 0
+    used = dict(unit.by_slot)
+    for name in sorted(used, key=lambda name: -used[name]) if over > 0 else ():
+        less = min(over, used[name])
+        used[name] -= less
+        over -= less
+    return replace(unit, by_slot=used)
+
+
+def asked_of(turns: Mapping[int, Sequence[Item]], opened: int) -> str:
+    """The task nobody named: what the user said last, and the open turn."""
+    flat = [item for found in turns.values() for item in found]
+    newest = [item for item in flat if item.kind == "current_user_prompt"][-1:]
+    texts = [item.text for item in (*newest, *turns.get(opened, ())) if item.text]
+    return "\n".join(dict.fromkeys(text[:TASK_MOST] for text in texts))

@@ -1,0 +1,92 @@
+"""A text in → what kind of content it is, by the shape of its lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from foveal.pipeline.shorten.json_form import parsed
+
+ContentType = Literal["json", "log", "code", "diff", "table", "search results", "stack trace", "prose"]
+
+LOOKED_AT = 400
+"""Lines; the first of a long text tell what it is."""
+REPEATED = 8
+"""Lines; of so many, half said before make a log of anything."""
+WIDEST = 400
+"""Characters of a line that are looked at."""
+
+NUMBERED = re.compile(r"\s{0,12}\d{1,7}(?:→|\t|\s?\|)")
+_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
+_FRAME = re.compile(
+    r'\s+File "[^"]+", line \d+|\s+at \S.*[(\s]\S*:\d+\)?|\s+at [\w.$<>]+\(|\t\S+\.go:\d+|goroutine \d+ \['
+)
+_MATCH = re.compile(r"(?=[^\s:]{0,200}[A-Za-z])[\w./@+-][^\s:]{0,200}([:-])\d{1,7}\1")
+_PATH = re.compile(r"(?:[\w.@~+-]*/)+[\w.@+-]*|[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,7}")
+_STAMPED = re.compile(
+    r"\W{0,2}(?:\d{4}[-/]\d\d[-/]\d\d|\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:)"
+    r"|\W{0,2}(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)\b"
+    r"|(?:=== RUN|=== PAUSE|=== CONT|\s*--- (?:PASS|FAIL|SKIP)|ok  \t|FAIL\t|PASS\b)"
+)
+_CODE = re.compile(
+    r"\s*(?:def|class|func|function|fn|import|from \S+ import|package|return|if|for|while|switch|case|var|let"
+    r"|const|type|struct|public|private|static|export|async|await|try|except|elif|else|end|#include|#define"
+    r"|//|/\*|\*|@\w)(?:\W|$)|.*[;{}]\s*$|\s*[\])}]+[,;]?\s*$|\s*[\w.]+\s*(?::=|\+?=)\s|\s*[\w.]+\(.*\)?\s*$"
+)
+_COLUMNS = re.compile(r"\S(?: {2,}|\t)\S")
+
+
+def content_type(text: str) -> ContentType:
+    """What the text is; `prose` when its lines have no shape.
+
+    >>> content_type('{"id": 7}'), content_type("diff --git a/x b/x\\n@@ -1 +1 @@\\n-a\\n+b")
+    ('json', 'diff')
+    """
+    if parsed(text) is not None:
+        return "json"
+    lines = [line[:WIDEST] for line in text[: LOOKED_AT * WIDEST].splitlines() if line.strip()][:LOOKED_AT]
+    if any(_HUNK.match(line) for line in lines):
+        return "diff"
+    if _share(_FRAME, lines) >= 0.2:
+        return "stack trace"
+    return _by_most(lines)
+
+
+def _by_most(lines: Sequence[str]) -> ContentType:
+    if len(lines) > 2 and _share(NUMBERED, lines) >= 0.6:
+        return "code"
+    if len(lines) > 1 and (_share(_MATCH, lines) >= 0.5 or _wholly(_PATH, lines) >= 0.7):
+        return "search results"
+    if _share(_STAMPED, lines) >= 0.3:
+        return "log"
+    if is_table(lines):
+        return "table"
+    if len(lines) > 2 and _share(_CODE, lines) >= 0.4:
+        return "code"
+    repeated = len(lines) >= REPEATED and 2 * len(set(lines)) <= len(lines)
+    return "log" if repeated else "prose"
+
+
+def is_table(lines: Sequence[str]) -> bool:
+    """Most lines have the same number of bars, commas or tabs, or columns set apart by spaces."""
+    if len(lines) < 3:
+        return False
+    if sum(line.lstrip().startswith("|") for line in lines) >= 0.7 * len(lines):
+        return True
+    if sum(bool(_COLUMNS.search(line.strip())) for line in lines) >= 0.7 * len(lines):
+        return True
+    return any(_even(lines, mark) for mark in ",\t;|")
+
+
+def _even(lines: Sequence[str], mark: str) -> bool:
+    each = [line.count(mark) for line in lines]
+    return each[0] >= 2 and sum(found == each[0] for found in each) >= 0.8 * len(each)
+
+
+def _share(shape: re.Pattern[str], lines: Sequence[str]) -> float:
+    return sum(bool(shape.match(line)) for line in lines) / len(lines) if lines else 0.0
+
+
+def _wholly(shape: re.Pattern[str], lines: Sequence[str]) -> float:
+    return sum(bool(shape.fullmatch(line.strip())) for line in lines) / len(lines) if lines else 0.0

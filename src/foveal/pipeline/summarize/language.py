@@ -1,0 +1,248 @@
+"""A text in → its sentences, and what of it was typed and what pasted.
+
+Each walk looks at every character a bounded number of times: linear on any input.
+
+A sentence in → what it does: decide, correct, constrain, ask, tell a problem or a result.
+
+By its words alone, in English; only the first characters of a long one are looked at.
+
+Passages in → which of the questions in them nobody took up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
+
+from foveal.model import Role
+from foveal.pipeline.signals import word_counts
+from foveal.pipeline.summarize.values import Passage
+
+LONGEST = 300
+"""Characters of a sentence that are looked at, and carried."""
+
+
+def _phrases(listed: str) -> re.Pattern[str]:
+    """Whole words in any case; phrases are separated by semicolons."""
+    return re.compile(rf"\b(?:{'|'.join(phrase.strip() for phrase in listed.split(';'))})\b", re.IGNORECASE)
+
+
+_DECIDES = _phrases(
+    """
+    (?:I|we)(?:'ve| have)? (?:decided|agreed|settled|chose|concluded|resolved);
+    decided (?:on|to|that|against); (?:is|was|are|were) (?:decided|agreed|resolved); agreed;
+    settled on; decision (?:is|was); in conclusion; let's (?:go with|use|not|keep|stick);
+    (?:I|we)(?:'ll| will) (?:use|go with|keep|stick|switch|stay|adopt|drop);
+    (?:I'm|we're|we are) going (?:to use|to keep|with); going with; go with; the solution is;
+    final (?:answer|choice|version|conclusion)
+    """
+)
+_UNDECIDED = _phrases(
+    r"(?:not|haven't|hasn't|never|unless|if|whether) (?:\w+ ){0,2}(?:decided?|agreed?|resolved?|settled?)"
+)
+_CORRECTS = _phrases(
+    """
+    (?:that's|that is|this is|it's|you're|you are) (?:wrong|incorrect|not (?:right|correct|what)); I meant;
+    I said; I didn't mean; instead of; rather than; not what I; didn't ask
+    """
+)
+_OPENS_A_CORRECTION = re.compile(
+    r"(?:no|nope|wait|wrong|not quite|actually|correction|sorry|stop)\b[\s,.!:;—-]", re.IGNORECASE
+)
+_CONSTRAINS = _phrases(
+    r"""
+    must; mustn't; never; always; avoid; make sure; ensure; no more than; at most; at least; should not;
+    shouldn't; not allowed; forbidden; required; has to; have to; only use; use only; prefer;
+    under no circumstances; do not; without (?:a|any|the|using|changing|touching);
+    (?<!\bI )(?<!\bwe )(?<!\bthey )(?<!\byou )(?<!\bwhy )don't
+    """
+)
+_REPORTS = _phrases(
+    r"(?<!\bI )(?:says|said|states|stated|wrote|writes|tells|told|claims|claimed|instructs); according to"
+)
+_PROBLEM = _phrases(
+    r"""
+    errors?; bugs?; fail(?:s|ed|ure|ures|ing)?; broken; crash(?:es|ed)?; exception; traceback; fatal;
+    panic; denied; refused; timed out; time-?out; not found; undefined; unable; cannot; \w{1,60}Error;
+    \w{1,60}Exception
+    """
+)
+_RESULT = _phrases(
+    """
+    fixed; works; working; passed; passes; done; finished; completed; created; added; removed; changed;
+    updated; replaced; implemented; merged; deployed; released; root cause; caused by; because; turns out;
+    found; shows; result
+    """
+)
+_NARRATES = _phrases(
+    "(?:now |first |next |then |ok |okay )?(?:let me|I'll|I will|let's) (?!use|go with|keep|not|stick)"
+)
+_ANSWER = _phrases(
+    "yes; yeah; no; nope; ok; okay; sure; agreed; right; exactly; correct; both; neither; done"
+)
+
+
+def asks(sentence: str) -> bool:
+    return sentence.rstrip("\"')]* ").endswith(("?", "？"))
+
+
+def decides(sentence: str) -> bool:
+    """Does it settle something, by whoever says it?
+
+    >>> decides("Let's go with JWT."), decides("We have not decided yet."), decides("Is it decided?")
+    (True, False, False)
+    """
+    plain = _plain(sentence)
+    return not asks(sentence) and bool(_DECIDES.search(plain)) and not _UNDECIDED.search(plain)
+
+
+def corrects(sentence: str) -> bool:
+    plain = _plain(sentence)
+    return not asks(sentence) and bool(_OPENS_A_CORRECTION.match(plain) or _CORRECTS.search(plain))
+
+
+def constrains(sentence: str) -> bool:
+    return not asks(sentence) and bool(_CONSTRAINS.search(_plain(sentence)))
+
+
+def reports(sentence: str) -> bool:
+    """Does it hand on what somebody else said?"""
+    return bool(_REPORTS.search(_plain(sentence)))
+
+
+def tells_a_problem(sentence: str) -> bool:
+    return bool(_PROBLEM.search(_plain(sentence)))
+
+
+def tells_a_result(sentence: str) -> bool:
+    return bool(_RESULT.search(_plain(sentence)))
+
+
+def narrates(sentence: str) -> bool:
+    """Does it only announce what its speaker does next?"""
+    return bool(_NARRATES.match(_plain(sentence)))
+
+
+def _plain(sentence: str) -> str:
+    return sentence[:LONGEST].replace("’", "'")
+
+
+def answers(reply: str, question: str) -> bool:
+    """Does a reply take up the question: with a yes or no, or with one of its words?
+
+    >>> answers("Redis is fine for them.", "Should sessions live in Redis?"), answers("Hello.", "Which port?")
+    (True, False)
+    """
+    if _ANSWER.match(reply.lstrip()):
+        return True
+    return not word_counts(question).keys().isdisjoint(word_counts(reply).keys())
+
+
+_END = re.compile(r"(?<=[.!?])[\"')\]]?\s+|(?<=[。！？])")
+_BULLET = re.compile(r"\s*(?:[-*+•]\s|\d{1,3}[.)]\s|#{1,6}\s)\s*")
+_CLOSING = re.compile(r"</([A-Za-z][\w.-]{0,40})>")
+_OPENING = re.compile(r"(?<!\w)<([A-Za-z][\w.-]{0,40})(?=[\s>])")
+_QUOTED = re.compile(r"\"[^\"\n]{20,}\"|“[^”\n]{20,}”|«[^»\n]{20,}»")
+_FENCES = ("```", "~~~", '"""', "'''")
+_BRINGS = re.compile(
+    r"\b(?:says|said|wrote|writes|reads|states|pasted|printed|returned)\b[^:\n]{0,60}:(?=\s|$)|\b(?:page|site|website"
+    r"|article|e-?mails?|mail|message|output|logs?|text|documents?|docs?|files?|readme|response|results?|errors?"
+    r"|snippet|contents?|transcript|reply|ticket|issue|comment|post|prompt|traceback)\b[^:\n]{0,60}:$",
+    re.IGNORECASE,
+)
+_END_OF_TEXT = "\n\n"
+"""In no line: what opened goes on to the end."""
+_FORWARDED = re.compile(r"-{2,}\s*(?:original|forwarded|begin)\b|(?:from|subject):\s", re.IGNORECASE)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, a line at a time, each on one line and without its bullet.
+
+    >>> sentences("Use JWT. It is\\n- simple! Is it safe?")
+    ['Use JWT.', 'It is', 'simple!', 'Is it safe?']
+    """
+    found = (_one_line(piece) for line in text.splitlines() for piece in _END.split(_unbulleted(line)))
+    return [sentence for sentence in found if any(map(str.isalnum, sentence[:LONGEST]))]
+
+
+def _unbulleted(line: str) -> str:
+    bullet = _BULLET.match(line)
+    return line[bullet.end() :] if bullet else line
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def ends(text: str, most: int) -> str:
+    """A text, or the head and tail of one so long that nobody typed it."""
+    return text if len(text) <= 2 * most else f"{text[:most]}\n{text[-most:]}"
+
+
+def clipped(text: str, most: int = LONGEST) -> str:
+    """At most so many characters, the last one an ellipsis where something was cut."""
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def typed(text: str) -> tuple[str, str]:
+    """What an author typed, and what they pasted: fenced, quoted, tagged, or what "the page says:".
+
+    >>> typed("Never use eval.\\n> Always use eval.\\nThe page says:\\nObey me.")
+    ('Never use eval.\\nThe page says:', '> Always use eval.\\nObey me.')
+    """
+    parts = list(_parted(text))
+    return "\n".join(filter(None, (p[0] for p in parts))), "\n".join(filter(None, (p[1] for p in parts)))
+
+
+def _parted(text: str) -> Iterator[tuple[str, str]]:
+    """Line by line, what was typed and what was pasted."""
+    closings = {found[1]: found.start() for found in _CLOSING.finditer(text)}
+    until, at = "", 0
+    for line in text.splitlines(keepends=True):
+        if until:
+            yield "", line.strip()
+            until = "" if until in line else until
+        else:
+            mine, theirs, until = _split(line, at, closings)
+            yield mine, theirs
+        at += len(line)
+
+
+def _split(line: str, at: int, closings: Mapping[str, int]) -> tuple[str, str, str]:
+    """What was typed and what was pasted in a line, and what ends the pasted lines after it."""
+    bare = line.strip()
+    if fence := next((mark for mark in _FENCES if bare.startswith(mark)), ""):
+        return "", bare, "" if bare.count(fence) > 1 else fence
+    if bare.startswith(">") or _FORWARDED.match(bare):
+        return "", bare, "" if bare.startswith(">") else _END_OF_TEXT
+    if tag := _tag(line, at, closings):
+        closing, block = f"</{tag[1]}>", line[tag.start() :].strip()
+        return line[: tag.start()].strip(), block, "" if closing in block else closing
+    if brings := _BRINGS.search(bare):
+        return bare[: brings.end()].strip(), bare[brings.end() :].strip(), _END_OF_TEXT
+    return _QUOTED.sub("…", bare), " ".join(_QUOTED.findall(bare)), ""
+
+
+def _tag(line: str, at: int, closings: Mapping[str, int]) -> re.Match[str] | None:
+    """The first opening tag of a line that is closed somewhere after it."""
+    return next((tag for tag in _OPENING.finditer(line) if closings.get(tag[1], -1) > at + tag.start()), None)
+
+
+def replies(passages: Sequence[Passage]) -> list[str | None]:
+    """For each passage all that the other side said next, until it was its turn again; None for none."""
+    spoken = [(place, p) for place, p in enumerate(passages) if p.role in ("user", "assistant")]
+    runs = [list(run) for _, run in groupby(spoken, key=lambda each: each[1].role)]
+    found: list[str | None] = [None] * len(passages)
+    for run, following in pairwise(runs):
+        reply = "\n".join(passage.text for _, passage in following)
+        for place, _ in run:
+            found[place] = reply
+    return found
+
+
+def is_open(sentence: str, role: Role, reply: str | None) -> bool:
+    """Is it a question without an answer? Whatever the user says next settles a question of the model's."""
+    if not asks(sentence):
+        return False
+    return reply is None or (role == "user" and not answers(reply, sentence))

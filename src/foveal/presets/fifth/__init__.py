@@ -1,0 +1,25 @@
+"""Four memory levels with budgets of their own; recency, references, relevance and marks decide."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from foveal.pipeline.scoring import Recipe
+from foveal.presets.base import Preset
+from foveal.presets.fifth.levels import FifthNumbers, by_level, levels, slot_of
+from foveal.presets.fifth.score import fifth as score
+
+
+def fifth(numbers: FifthNumbers) -> Preset:
+    return Preset(
+        name="fifth",
+        about="four memory levels, best score first within each",
+        select=Recipe(
+            score=partial(score, numbers=numbers),
+            slot_of=partial(slot_of, numbers=numbers),
+            plan=partial(levels, numbers=numbers),
+            pick=lambda units, room, slots: by_level(units, room, slots=slots, numbers=numbers),
+        ),
+        looks_at_all=True,
+        retrieves=True,
+    )

@@ -1,0 +1,34 @@
+"""Eight negotiated layers; each shows its newest, and history is compacted to what it got."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import cast
+
+from foveal.knowledge.values import Depth
+from foveal.pipeline.scoring import Recipe
+from foveal.presets.base import Preset
+from foveal.presets.openscroll.admit import layered
+from foveal.presets.openscroll.compact import compacted
+from foveal.presets.openscroll.layers import OpenscrollNumbers, slot_of
+from foveal.presets.openscroll.plan import by_layer, layers, settled
+from foveal.presets.recency import unscored
+
+
+def openscroll(numbers: OpenscrollNumbers) -> Preset:
+    return Preset(
+        name="openscroll",
+        about="eight negotiated layers, history compacted in its own",
+        select=Recipe(
+            score=unscored,
+            slot_of=slot_of,
+            plan=partial(layers, numbers=numbers),
+            pick=lambda units, room, slots: by_layer(units, room, slots=slots),
+            compact=compacted,
+            settle=settled,
+        ),
+        looks_at_all=True,
+        admit=partial(layered, numbers=numbers),
+        knows=True,
+        depth=cast("Depth", numbers.depth),
+    )

@@ -1,0 +1,158 @@
+"""Material and a history in → what each layer shows of it, within the allotment that was negotiated.
+
+Layer by layer, the best piece first; the first that does not fit is cut at a line, or left out, and ends its
+layer. The promise: what a layer shows costs no more than it was allotted, titles and notes included.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from foveal.pipeline.history import History
+from foveal.pipeline.kinds import LAYERS
+from foveal.pipeline.material.categories import charge
+from foveal.pipeline.material.notes import (
+    as_item,
+    charges,
+    frame,
+    kept,
+    known,
+    layer,
+    notes,
+    out,
+    revoked,
+    titled,
+)
+from foveal.pipeline.material.values import Admission, Material
+from foveal.pipeline.scoring import items
+from foveal.pipeline.values import Item, Scene
+from foveal.presets.openscroll.layers import OpenscrollNumbers, slot_of
+from foveal.presets.openscroll.plan import layers
+from foveal.window import Contributed
+
+LEAST = 40
+"""Tokens that are worth cutting a piece for."""
+
+
+def layered(
+    material: Sequence[Material], history: History, room: int, scene: Scene, *, numbers: OpenscrollNumbers
+) -> Admission:
+    """Negotiate with everything that is offered, then fill the layers."""
+    turns = items(history)
+    pieces = _ranked(titled(material, scene.count))
+    around = frame(history)
+    offered = tuple(map(as_item, pieces, _with_frames(pieces, around)))
+    flat = [item for found in turns.values() for item in found]
+    slots = layers(flat, replace(scene, material=offered), numbers=numbers)
+    fixed = _fixed(history, turns)
+    used = Counter(charge((item for turn in fixed for item in turns[turn]), slot_of))
+    free = {slot.name: max(0, slot.allotted - used[slot.name]) for slot in slots}
+    filling = _Filling(left=free, room=room - _reserved(history, turns, fixed), around=around)
+    for piece in pieces:
+        filling.take(piece, scene.count)
+    shown, told = _exact(history, filling, free)
+    return Admission(shown=tuple(shown), told=tuple(told), slots=slots)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Filling:
+    """What is shown so far, and what each layer has left."""
+
+    left: Mapping[str, int]
+    room: int
+    around: int
+    shown: list[Material] = field(default_factory=list)
+    told: list[Contributed] = field(default_factory=list)
+    spent: Counter[str] = field(default_factory=Counter)
+    begun: set[bool] = field(default_factory=set)
+    """The notes that have a piece: the first one pays for what is around it."""
+    ended: set[str] = field(default_factory=set)
+
+    def take(self, piece: Material, count: Callable[[str], int]) -> None:
+        name = layer(piece)
+        around = 0 if known(piece) in self.begun else self.around
+        left = min(self.left[name] - self.spent[name], self.room)
+        most = 0 if name in self.ended else left - around
+        fits = piece if piece.tokens <= most else _cut(piece, most, count)
+        if fits is not piece:
+            self.ended.add(name)
+        if fits is None:
+            self.told.append(
+                out(piece, f"{name}, needed {piece.tokens:,} tokens, {max(0, most):,} were left")
+            )
+            return
+        self.begun.add(known(piece))
+        self.spent[name] += fits.tokens + around
+        self.room -= fits.tokens + around
+        self.shown.append(fits)
+        cut = f", cut from {piece.tokens:,}" if fits is not piece else ""
+        self.told.append(kept(fits, f"{name}, {fits.tokens:,} tokens{cut}"))
+
+
+def _exact(
+    history: History, filling: _Filling, free: Mapping[str, int]
+) -> tuple[list[Material], list[Contributed]]:
+    """What was reckoned piece by piece, counted as the notes will be: a layer that is over gives way."""
+    shown, told = filling.shown, filling.told
+    while shown:
+        used = Counter[str]()
+        for piece, tokens in zip(shown, charges(shown, notes(history, shown)), strict=True):
+            used[layer(piece)] += tokens
+        over = next((name for name in reversed(LAYERS) if used[name] > free[name]), "")
+        if not over:
+            break
+        place = max(at for at, piece in enumerate(shown) if layer(piece) == over)
+        because = f"{over}, needed {used[over]:,} tokens with its note, {free[over]:,} were left"
+        told = revoked(told, [shown[place]], because)
+        shown = [piece for at, piece in enumerate(shown) if at != place]
+    return shown, told
+
+
+def _ranked(pieces: Sequence[Material]) -> list[Material]:
+    """In the order of the layers; within one the best first, of equals the one that came first."""
+    return sorted(pieces, key=lambda piece: (LAYERS.index(layer(piece)), -piece.rank))
+
+
+def _with_frames(pieces: Sequence[Material], around: int) -> list[int]:
+    """What the pieces cost: the first of each note has what is around them."""
+    begun: set[bool] = set()
+    costs = []
+    for piece in pieces:
+        costs.append(piece.tokens + (0 if known(piece) in begun else around))
+        begun.add(known(piece))
+    return costs
+
+
+def _fixed(history: History, turns: Mapping[int, Sequence[Item]]) -> set[int]:
+    """Turns that are in whatever is admitted: the pins and the open one."""
+    talk = [turn for turn, found in turns.items() if found[0].role != "system"]
+    return {turn for turn in turns if turn in history.pinned} | set(talk[-1:])
+
+
+def _reserved(history: History, turns: Mapping[int, Sequence[Item]], fixed: set[int]) -> int:
+    """Of the room, what the user's message needs where it is not fixed, and what notes may need."""
+    asked = [item for turn, found in turns.items() if turn not in fixed for item in found]
+    newest = sum(item.tokens for item in asked if item.kind == "current_user_prompt")
+    return newest + history.note_tokens * (len(fixed) + 1)
+
+
+def _cut(piece: Material, room: int, count: Callable[[str], int]) -> Material | None:
+    """As many of its first lines as fit; None where that is nothing, or not worth it."""
+    if room < LEAST:
+        return None
+    lines = piece.text.strip().splitlines()
+
+    def shortened(size: int) -> Material:
+        (found,) = titled([replace(piece, text="\n".join((*lines[:size], "[…]")))], count)
+        return found
+
+    low, high = 0, 1
+    while high < len(lines) and shortened(high).tokens <= room:
+        low, high = high, high * 2
+    high = min(high, len(lines) - 1)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if shortened(middle).tokens <= room else (low, middle - 1)
+    return shortened(low) if low else None

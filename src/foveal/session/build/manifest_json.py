@@ -1,0 +1,158 @@
+"""A manifest ⇄ the JSON it is stored as.
+
+Decisions that share a reason are stored as runs, and each reason once; of a preset that scores, what is in
+and the best of what is not keep their scores, the rest become runs. So a build's record costs its window and
+not its history. What a layout that holds still decided of the past stands in the record of the build that
+made it; the others have `since`, [that build's number, messages of the past].
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from foveal.model import Detail, Repair
+from foveal.pipeline.explain import merged
+from foveal.pipeline.sensitivity import nearest
+from foveal.session.costs import Booked, read_costs, write_book, write_costs
+from foveal.session.state import Core, Layout
+from foveal.store import BuildRecord
+from foveal.window import Conflict, Contributed, Decision, Manifest, Retrieved, Score, Slot, Verdict
+from foveal.wire.jsontext import compact
+
+NEAR_MOST = 50
+"""Left-out decisions that are stored with their scores: those nearest to the cut."""
+FURTHER = "further out than those listed with their scores"
+
+
+def write_manifest(manifest: Manifest, booked: Booked | None = None, layout: Layout | None = None) -> str:
+    decisions = tuple(_stored(manifest.decisions, layout))
+    reasons = {because: at for at, because in enumerate(dict.fromkeys(d.because for d in decisions))}
+    filed = {"costs": write_costs(booked.costs), "book": write_book(booked)} if booked else {}
+    since = {"since": [layout.build, layout.held.first]} if layout and layout.build else {}
+    return compact(
+        {
+            "counter": manifest.counter,
+            "parts": dict(manifest.parts),
+            "reasons": list(reasons),
+            "decisions": [_row(decision, reasons) for decision in decisions],
+            "repairs": [asdict(repair) for repair in manifest.repairs],
+            "warnings": manifest.warnings,
+            "slots": [asdict(slot) for slot in manifest.slots],
+            "conflicts": [asdict(conflict) for conflict in manifest.conflicts[:NEAR_MOST]],
+            "metrics": dict(manifest.metrics),
+            "record": dict(manifest.record),
+            "retrieved": [asdict(each) for each in manifest.retrieved],
+            "contributed": [asdict(_anonymous(each)) for each in manifest.contributed],
+            **since,
+            **filed,
+        }
+    )
+
+
+def _stored(decisions: Sequence[Decision], layout: Layout | None) -> Iterator[Decision]:
+    """Those of the past end where a layout begins, so that another build can go on from there."""
+    past = layout.past if layout else 0
+    if layout and not layout.build:
+        yield from merged(_condensed(decisions[:past]))
+    yield from merged(_condensed(decisions[past:]))
+
+
+def _anonymous(told: Contributed) -> Contributed:
+    """A build outlives the words that a thing is named by: what its owner forgets is not named here."""
+    return replace(told, title="")
+
+
+def _condensed(decisions: Sequence[Decision]) -> tuple[Decision, ...]:
+    out = [d for d in decisions if d.verdict == "left out" and d.score]
+    if len(out) <= NEAR_MOST:
+        return tuple(decisions)
+    shown = {decision.first for decision in nearest(out)[:NEAR_MOST]}
+    return tuple(
+        replace(d, score=None, slot="", because=FURTHER)
+        if d.verdict == "left out" and d.score and d.first not in shown
+        else d
+        for d in decisions
+    )
+
+
+def _row(d: Decision, reasons: Mapping[str, int]) -> list[object]:
+    scored = [d.score.total, dict(d.score.parts)] if d.score else None
+    return [d.first, d.last, d.verdict, d.tokens, reasons[d.because], d.detail, scored, d.slot]
+
+
+def read_manifest(core: Core, record: BuildRecord) -> Manifest:
+    """The manifest of a stored build, with what stands in the record of another."""
+    data = json.loads(record.manifest)
+    return Manifest(
+        preset=record.preset,
+        counter=data["counter"],
+        budget=record.budget,
+        tokens=record.tokens,
+        parts=data["parts"],
+        decisions=(*_past(core, data), *_decisions(data)),
+        repairs=tuple(Repair(**repair) for repair in data["repairs"]),
+        warnings=tuple(data["warnings"]),
+        slots=tuple(Slot(**slot) for slot in data["slots"]),
+        conflicts=tuple(Conflict(**conflict) for conflict in data["conflicts"]),
+        metrics=data["metrics"],
+        record=data.get("record", {}),
+        retrieved=tuple(Retrieved(**each) for each in data.get("retrieved", ())),
+        contributed=tuple(Contributed(**each) for each in data.get("contributed", ())),
+        costs=read_costs(data["costs"]) if "costs" in data else None,
+    )
+
+
+def _past(core: Core, data: Mapping[str, Any]) -> Iterator[Decision]:
+    if "since" in data:
+        build, messages = data["since"]
+        maker = core.store.build(core.id, build)
+        assert maker, f"build {build} went before its session"
+        yield from (each for each in _decisions(json.loads(maker.manifest)) if each.first < messages)
+
+
+def _decisions(data: Mapping[str, Any]) -> Iterator[Decision]:
+    return (_decision(data.get("reasons", ()), *row) for row in data["decisions"])
+
+
+def since(build: BuildRecord) -> int:
+    """The build whose layout this one has; 0: it has its own, or none."""
+    number: int = json.loads(build.manifest).get("since", [0])[0]
+    return number
+
+
+def kept_with(build: BuildRecord) -> Mapping[str, str]:
+    """What a build was filed with."""
+    found: dict[str, str] = json.loads(build.manifest).get("record") or {}
+    return found
+
+
+def sent_length(build: BuildRecord) -> int:
+    """Messages that the history had."""
+    length: int = (json.loads(build.manifest).get("book") or {}).get("messages", 0)
+    return length
+
+
+def _decision(  # noqa: PLR0913, PLR0917 — one for each column of a row
+    reasons: Sequence[str],
+    first: int,
+    last: int,
+    verdict: Verdict,
+    tokens: int,
+    because: int | str,  # in words in the builds of stores from before
+    detail: Detail,
+    scored: tuple[float, dict[str, float]] | None,
+    slot: str,
+) -> Decision:
+    return Decision(
+        first=first,
+        last=last,
+        verdict=verdict,
+        tokens=tokens,
+        because=because if isinstance(because, str) else reasons[because],
+        detail=detail,
+        score=Score(total=scored[0], parts=scored[1]) if scored else None,
+        slot=slot,
+    )

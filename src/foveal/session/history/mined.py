@@ -1,0 +1,84 @@
+"""A session in → what is learnt by walking through it in order: its typed records, its resolved errors.
+
+Only new messages cost anything: the walk goes on where it ended, and starts again when the past changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from foveal.model import Entry, Message
+from foveal.pipeline.summarize.failures import Resolved, Walk
+from foveal.pipeline.summarize.records import Overheard, RecordKind
+from foveal.pipeline.summarize.voices import said_by
+from foveal.session.values import Recorded
+
+if TYPE_CHECKING:
+    from foveal.session.state import Core
+
+READ = 512
+"""Messages that are read at a time."""
+_ALL = 1 << 62
+
+
+class Walker:
+    """How far a process has walked through one session, and what it heard on the way."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._known: tuple[int, int] = (-1, 0)
+        """The branch, and how many of its messages were erased, when the walk began."""
+        self._begin()
+
+    def _begin(self) -> None:
+        self._at = 0
+        self._heard, self._walk = Overheard(), Walk()
+        self.records: dict[str, tuple[tuple[RecordKind, str], ...]] = {}
+        """Kind and text of each, by content."""
+        self.outside: dict[str, tuple[str, ...]] = {}
+        """Sentences that only repeat what came from outside, by content."""
+        self.resolved: list[Resolved] = []
+        """Errors of before with what resolved them, in the order of their resolutions."""
+
+    def catch_up(self) -> None:
+        ledger = self._core.ledger
+        known = (ledger.head.branch, ledger.erased)
+        if known != self._known or self._at > len(ledger.entries):
+            self._begin()
+            self._known = known
+        for start in range(self._at, len(ledger.entries), READ):
+            entries = ledger.entries[start : start + READ]
+            for entry, message in zip(entries, ledger.read_unerased(entries), strict=True):
+                if message is not None:
+                    self._over(entry, message)
+        self._at = len(ledger.entries)
+
+    def _over(self, entry: Entry, message: Message) -> None:
+        said = said_by(message, entry.seq, self._heard)
+        self.records.setdefault(entry.digest, tuple((each.kind, each.text) for each in said.records))
+        if outside := tuple(sentence for passage in said.passages for sentence in passage.outside):
+            self.outside.setdefault(entry.digest, outside)
+        self.resolved += self._walk.over(message, entry.seq)
+
+
+def session_records(core: Core) -> tuple[Recorded, ...]:
+    with core.reading():
+        found = _unsaved(core)
+    if found:
+        core.store.save_records(core.id, found)
+    with core.reading():
+        ids = [entry.id for entry in core.ledger.entries]
+        return tuple(
+            Recorded(kind=each.kind, text=each.text, id=ids[each.seq], role=each.role)
+            for each in core.store.records(core.id)
+        )
+
+
+def _unsaved(core: Core) -> Mapping[str, tuple[tuple[RecordKind, str], ...]]:
+    """The records of contents that were not mined here yet; a session without such contents is not walked."""
+    missing = {content.digest for content in core.store.unmined(core.id, limit=_ALL)}
+    if missing.isdisjoint(entry.digest for entry in core.ledger.entries):
+        return {}
+    core.walker.catch_up()
+    return {digest: core.walker.records[digest] for digest in missing & core.walker.records.keys()}

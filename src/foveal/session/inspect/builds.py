@@ -1,0 +1,356 @@
+"""A session in → its builds, messages and events, page by page, for somebody who leafs through them.
+
+A session's past as it is told: a build in numbers, a build to be drawn, a page of messages. Values.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from foveal import wire
+from foveal.errors import InputError, NotFoundError
+from foveal.model import Detail, Entry, Kind, Role
+from foveal.session.build.build import built, stored_manifest
+from foveal.session.build.manifest_json import read_manifest
+from foveal.session.costs import priced
+from foveal.session.foveal import Foveal
+from foveal.session.session import Session
+from foveal.session.state import Core
+from foveal.store import BuildRecord, Content, LoggedEvent
+from foveal.window import Cost, Costs, Decision, Manifest, Score, Slot, Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """One build in numbers."""
+
+    number: int
+    created_at: float
+    preset: str
+    model: str
+    budget: int
+    tokens: int
+    percent: float
+    messages: int
+    """That the history had."""
+    kept: int
+    left_out: int
+    """Messages."""
+    parts: Mapping[str, int]
+    slots: tuple[Slot, ...]
+    milliseconds: float | None
+    """None: the preset does not measure itself."""
+    managed: Cost | None
+    unmanaged: Cost | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Builds:
+    builds: tuple[Built, ...]
+    """Newest first."""
+    next: int | None
+    """The `before` of the next page; None on the last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """A decision, with what the messages it is about are."""
+
+    first: int
+    last: int
+    verdict: Verdict
+    detail: Detail
+    tokens: int
+    slot: str
+    because: str
+    score: Score | None
+    role: Role | None = None
+    kind: Kind | None = None
+    id: str = ""
+    handle: str = ""
+    mark: str = ""
+    """Of its first message; empty where the history was edited since."""
+    roles: Mapping[str, int] = field(default_factory=dict)
+    """Messages by role."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """One build, to be drawn."""
+
+    number: int
+    created_at: float
+    preset: str
+    model: str
+    counter: str
+    budget: int
+    tokens: int
+    current: bool
+    """False: the history was edited since, and its positions are those of the branch that was left."""
+    parts: Mapping[str, int]
+    slots: tuple[Slot, ...]
+    metrics: Mapping[str, float]
+    warnings: tuple[str, ...]
+    costs: Costs | None
+    segments: tuple[Segment, ...]
+    """In order of the history, without a gap."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A message without its body."""
+
+    place: int
+    id: str
+    handle: str
+    role: Role
+    kind: Kind | None
+    tokens: int
+    mark: str
+    created_at: float | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    messages: tuple[Row, ...]
+    total: int
+    next: int | None
+    """The `after` of the next page; None on the last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """A message without its body, and what a build decided about it."""
+
+    place: int
+    id: str
+    handle: str
+    role: Role
+    kind: Kind | None
+    tokens: int
+    mark: str
+    created_at: float | None
+    text: str
+    verdict: Verdict
+    detail: Detail
+    slot: str
+    because: str
+    score: Score | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunks:
+    number: int
+    total: int
+    """Messages that the build saw."""
+    chunks: tuple[Chunk, ...]
+
+
+TEXT_MOST = 240
+"""Characters of a message that a page shows."""
+CHUNKS_MOST = 500
+DURATION = "duration_ms"
+
+
+def list_builds(session: Session, *, limit: int = 50, before: int | None = None) -> Builds:
+    """The builds of a session in numbers, newest first."""
+    core = session._core
+    found = core.store.builds(core.id, limit=limit + 1, before=before)
+    more = len(found) > limit
+    return Builds(
+        builds=tuple(_built(core, record) for record in found[:limit]),
+        next=found[limit - 1].number if more else None,
+    )
+
+
+def _built(core: Core, record: BuildRecord) -> Built:
+    manifest = read_manifest(core, record)
+    costs = priced(manifest.costs, record.model, core.desk.catalogue) if manifest.costs else None
+    return Built(
+        number=record.number,
+        created_at=record.created_at,
+        preset=record.preset,
+        model=record.model,
+        budget=record.budget,
+        tokens=record.tokens,
+        percent=round(100 * record.tokens / record.budget, 1) if record.budget else 0.0,
+        messages=_seen(manifest),
+        kept=sum(_messages(each) for each in manifest.kept),
+        left_out=sum(_messages(each) for each in manifest.left_out),
+        parts=manifest.parts,
+        slots=manifest.slots,
+        milliseconds=manifest.metrics.get(DURATION),
+        managed=costs.managed if costs else None,
+        unmanaged=costs.unmanaged if costs else None,
+    )
+
+
+def drawn_build(session: Session, number: int | None = None) -> Drawn:
+    """One build with all its decisions, the newest unless named."""
+    core = session._core
+    record = built(core, number)
+    manifest = stored_manifest(core, record.number)
+    with core.reading():
+        current = _current(core, manifest)
+        entries = core.ledger.entries if current else ()
+        segments = tuple(_segment(each, entries[each.first : each.last + 1]) for each in manifest.decisions)
+    return Drawn(
+        number=record.number,
+        created_at=record.created_at,
+        preset=record.preset,
+        model=record.model,
+        counter=manifest.counter,
+        budget=record.budget,
+        tokens=record.tokens,
+        current=current,
+        parts=manifest.parts,
+        slots=manifest.slots,
+        metrics=manifest.metrics,
+        warnings=manifest.warnings,
+        costs=manifest.costs,
+        segments=segments,
+    )
+
+
+def _segment(decision: Decision, entries: Sequence[Entry]) -> Segment:
+    head = entries[0] if entries else None
+    return Segment(
+        first=decision.first,
+        last=decision.last,
+        verdict=decision.verdict,
+        detail=decision.detail,
+        tokens=decision.tokens,
+        slot=decision.slot,
+        because=decision.because,
+        score=decision.score,
+        role=head.role if head else None,
+        kind=head.kind if head else None,
+        id=head.id if head else "",
+        handle=head.handle if head else "",
+        mark=_mark(head) if head else "",
+        roles=dict(Counter(entry.role for entry in entries)),
+    )
+
+
+def list_chunks(session: Session, number: int | None = None, *, first: int, last: int) -> Chunks:
+    """The messages of a stretch, both ends included, with what a build decided about each."""
+    if last - first >= CHUNKS_MOST:
+        raise InputError(
+            f"`last`: {last - first + 1:,} messages are asked for", remedy=f"ask for {CHUNKS_MOST} at once"
+        )
+    core = session._core
+    record = built(core, number)
+    manifest = read_manifest(core, record)
+    seen = _seen(manifest)
+    rows = page(session, after=first, limit=last - first + 1).messages if _current(core, manifest) else ()
+    pairs = _decided(manifest, [row for row in rows if row.place < seen])
+    return Chunks(number=record.number, total=seen, chunks=tuple(_chunk(*pair) for pair in pairs))
+
+
+def _decided(manifest: Manifest, rows: Sequence[Row]) -> Iterator[tuple[Row, Decision]]:
+    decisions = iter(manifest.decisions)
+    decision = next(decisions, None)
+    for row in rows:
+        while decision and decision.last < row.place:
+            decision = next(decisions, None)
+        if decision:
+            yield row, decision
+
+
+def _chunk(row: Row, decision: Decision) -> Chunk:
+    return Chunk(
+        place=row.place,
+        id=row.id,
+        handle=row.handle,
+        role=row.role,
+        kind=row.kind,
+        tokens=row.tokens,
+        mark=row.mark,
+        created_at=row.created_at,
+        text=row.text,
+        verdict=decision.verdict,
+        detail=decision.detail,
+        slot=decision.slot,
+        because=decision.because,
+        score=decision.score,
+    )
+
+
+def page(session: Session, *, after: int = 0, limit: int = 100) -> Page:
+    """Messages from a position on, oldest first, with their first words."""
+    core = session._core
+    with core.reading():
+        entries, total = core.ledger.entries[after : after + limit], len(core.ledger.entries)
+        found = core.store.messages(core.id, start=after, stop=after + limit) if entries else ()
+    rows = tuple(_row(*pair) for pair in zip(entries, found, strict=True))
+    end = after + len(rows)
+    return Page(messages=rows, total=total, next=end if rows and end < total else None)
+
+
+def _row(entry: Entry, content: Content | None) -> Row:
+    return Row(
+        place=entry.seq,
+        id=entry.id,
+        handle=entry.handle,
+        role=entry.role,
+        kind=entry.kind,
+        tokens=entry.tokens,
+        mark=_mark(entry),
+        created_at=entry.created_at,
+        text=_words(entry, content) if content else "",
+    )
+
+
+def _words(entry: Entry, content: Content) -> str:
+    """The beginning of a text on one line; a long one is not looked at whole."""
+    text = wire.reread(content.body, content.format, entry.role, digest=content.digest).text
+    flat = " ".join(text[: 8 * TEXT_MOST].split())
+    return flat if len(flat) <= TEXT_MOST else flat[: TEXT_MOST - 1] + "…"
+
+
+def _mark(entry: Entry) -> str:
+    return entry.absence or ("pinned" if entry.pinned else "")
+
+
+def _current(core: Core, manifest: Manifest) -> bool:
+    """Is the build of the branch that the session is on?"""
+    here = str(core.store.head(core.id).branch)
+    return manifest.record.get("branch", here) == here
+
+
+def _seen(manifest: Manifest) -> int:
+    return manifest.decisions[-1].last + 1 if manifest.decisions else 0
+
+
+def _messages(decision: Decision) -> int:
+    return decision.last - decision.first + 1
+
+
+def exported(session: Session) -> Iterator[str]:
+    """The originals as JSON, oldest first, read page by page; erased ones are not among them."""
+    core, start = session._core, 0
+    while found := core.store.messages(core.id, start=start, stop=start + CHUNKS_MOST):
+        start += len(found)
+        yield from (content.body for content in found if content)
+
+
+def is_there(session: Session) -> bool:
+    """Was it not deleted meanwhile, by whomever?"""
+    try:
+        session._core.store.head(session._core.id)
+    except NotFoundError:
+        return False
+    return True
+
+
+def happened(fov: Foveal, *, after: int, limit: int) -> Sequence[LoggedEvent]:
+    """The events after a number, as every process that uses the store logged them."""
+    return fov._store.events(after=after, limit=limit)
+
+
+def newest_event(fov: Foveal) -> int:
+    """The number of the newest event; 0 where there is none."""
+    return fov._store.newest_event()

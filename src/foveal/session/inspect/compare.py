@@ -1,0 +1,267 @@
+"""One history in → every preset's window of it side by side: size, what is in it, cost, time, validity.
+
+Nothing is stored. The windows are made as `fit` and `build` make them, and each is held against the rules of
+its provider. What the user's newest words refer to is not searched for: a build may bring that back besides.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+from foveal import catalog, wire
+from foveal.catalog import Prices
+from foveal.config import Tables
+from foveal.errors import BudgetError, InputError
+from foveal.model import Chunk, Conversation, Entry, Format
+from foveal.pipeline import fit as pipeline
+from foveal.pipeline.history import History
+from foveal.pipeline.values import Held, Rates
+from foveal.presets import PRESETS, Preset, find
+from foveal.presets.foveal.watermarks import expired
+from foveal.session.costs import alike, dollars, predicted, repeated
+from foveal.session.fit import history_of
+from foveal.session.target import Count, Target, asked_reply, checked_budget, target, warn
+from foveal.window import Cost, Window
+
+KINDS = ("system", "user", "assistant", "tool_calls", "tool_output")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """What one preset makes of the history."""
+
+    preset: str
+    tokens: int
+    messages: int
+    """Of the history, in the window."""
+    kinds: Mapping[str, int]
+    """The same by kind: system, user, assistant, tool_calls, tool_output."""
+    cached: int
+    """Tokens at the start that the window before this one, at the model's last answer, began with too."""
+    cost: float | None
+    """US dollars for sending the window; None when nobody knows the price."""
+    cost_cached: float | None
+    """The same with a prompt cache that holds the window before: `cached` tokens at the price for reading
+    it, the others at the price for writing to it where there is one."""
+    milliseconds: float
+    """To build the window from nothing but the counts of its messages and, where a session's preset holds
+    still, the layout of the window before: the first build of a process."""
+    invalid: int
+    """Rules of the provider that the window breaks; always 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """The presets side by side on one history."""
+
+    model: str
+    format: Format
+    counter: str
+    budget: int
+    messages: int
+    kinds: Mapping[str, int]
+    """Of the whole history."""
+    tokens: int
+    """Of a request with the whole history."""
+    cost: float | None
+    """For sending all of it, without a cache."""
+    presets: tuple[Compared, ...]
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """The presets that have no window for this budget, and why; an error where none has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What every preset is given."""
+
+    aim: Target
+    entries: Sequence[Entry]
+    """Counted as the target counts."""
+    fresh: Callable[[], History]
+    """A history without any turn yet, for the same messages."""
+    given: Conversation
+    budget: int
+    task: str = ""
+    now: float = 0.0
+    prices: Prices | None = None
+    rates: Callable[[Preset], Rates | None] = lambda _: None
+    """What a preset that holds still goes by in a session."""
+    held: Callable[[Preset], Held | None] = lambda _: None
+    """The layout that the session's next window begins with."""
+
+
+def compare(  # noqa: PLR0913 — as the front door `fit`, by name
+    messages: Any,
+    *,
+    budget: int | None = None,
+    model: str = "",
+    task: str = "",
+    presets: Sequence[str] | None = None,
+    now: float | None = None,
+    format: Format | None = None,
+    counter: str | Count | None = None,
+    catalogue: Path | None = None,
+    numbers: Tables | None = None,
+) -> Comparison:
+    """The windows that presets make of these messages, side by side; all of ours unless named.
+
+    The arguments are those of `fit`.
+
+    >>> history = [{"role": "user", "content": f"line {n}"} for n in range(100)]
+    >>> [(row.preset, row.tokens, row.messages) for row in compare(history, budget=40).presets][:2]
+    [('recent', 38, 5), ('omar', 24, 3)]
+    """
+    checked_budget(budget)
+    chosen = named(presets, numbers)
+    given = wire.load(messages, format=format, model=model)
+    aim = target(model or given.model, given.format, counter=counter, catalogue=catalogue)
+    warn(aim.warnings)
+    case = Case(
+        aim=aim,
+        entries=history_of(given, aim).entries,
+        fresh=lambda: History(
+            lambda start, stop: given.messages[start:stop], aim.frame(given.format, given.envelope)
+        ),
+        given=given,
+        budget=aim.budget(asked_reply(given.envelope)) if budget is None else budget,
+        task=task,
+        now=time.time() if now is None else now,
+        prices=catalog.prices(aim.card.id, extra=catalogue),
+    )
+    return compared(case, chosen)
+
+
+def named(names: Sequence[str] | None, numbers: Tables | None) -> tuple[Preset, ...]:
+    """The presets of these names, all of ours when none is given."""
+    if isinstance(names, str):
+        raise InputError(
+            f"`presets` is the text {names!r}, not a list",
+            remedy='give the names, as in `["recent", "omar"]`',
+        )
+    return tuple(find(name, numbers) for name in names or PRESETS)
+
+
+def compared(case: Case, presets: Sequence[Preset]) -> Comparison:
+    """Build, judge and price a window for each."""
+    aim = case.aim
+    rows: list[Compared] = []
+    refused: dict[str, BudgetError] = {}
+    for preset in presets:
+        try:
+            rows.append(_row(case, preset))
+        except BudgetError as error:
+            refused[preset.name] = error
+    if refused and not rows:
+        raise next(iter(refused.values()))
+    tokens = aim.meter.request + aim.meter.tools(case.given.tools) + sum(e.tokens for e in case.entries)
+    return Comparison(
+        model=aim.card.id,
+        format=aim.format,
+        counter=aim.tokenizer.name,
+        budget=case.budget,
+        messages=len(case.entries),
+        kinds=_kinds(case.entries),
+        tokens=tokens,
+        cost=dollars(Cost(tokens=tokens), case.prices),
+        presets=tuple(rows),
+        refused={name: error.what for name, error in refused.items()},
+    )
+
+
+def _row(case: Case, preset: Preset) -> Compared:
+    before = _before(case, preset)
+    layout = before.held if before else None
+    started = time.perf_counter()
+    made = _made(case, preset, len(case.entries), held=layout, now=case.now)
+    seconds = time.perf_counter() - started
+    window, prices = made.window, case.prices
+    kept = [e for d in window.manifest.kept for e in case.entries[d.first : d.last + 1]]
+    cost = predicted(window.tokens, _repeated(case, before, made) if before else 0, case.aim.card)
+    return Compared(
+        preset=preset.name,
+        tokens=window.tokens,
+        messages=len(kept),
+        kinds=_kinds(kept),
+        cached=cost.cached,
+        cost=dollars(Cost(tokens=window.tokens), prices),
+        cost_cached=dollars(cost, prices) if prices and prices.cache_read is not None else None,
+        milliseconds=round(1000 * seconds, 1),
+        invalid=_invalid(window),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    window: Window
+    chunks: Sequence[Chunk]
+    history: History
+    held: Held | None
+    """The layout that a session's next window begins with; `fit` knows of no window before."""
+
+
+def _made(case: Case, preset: Preset, stop: int, *, held: Held | None, now: float) -> _Made:
+    """The window of the first messages, as one that saw nothing of the history but the layout before."""
+    history = case.fresh()
+    history.extend(case.entries[:stop])
+    order = case.aim.order(preset, budget=case.budget, tools=case.given.tools, task=case.task, now=now)
+    order = replace(order, rates=case.rates(preset), held=held)
+    fitted = pipeline.fit(history, order)
+    window = case.aim.window(fitted, case.given, entries=history.entries, fetch=_no_recall)
+    layout = fitted.held if order.rates else None
+    return _Made(window=window, chunks=fitted.chunks, history=history, held=layout)
+
+
+def _no_recall(handle: str) -> NoReturn:
+    raise InputError(f"a comparison recalls nothing, not {handle!r} either", remedy="`fit` or `build` it")
+
+
+def _answered(entries: Sequence[Entry]) -> int:
+    """How many messages the request had that the model answered last; 0 where there was none."""
+    roles = [entry.role for entry in entries]
+    ends = range(len(roles) - 1, 0, -1)
+    return next((at for at in ends if roles[at] == "assistant" and roles[at - 1] in ("user", "tool")), 0)
+
+
+def _before(case: Case, preset: Preset) -> _Made | None:
+    """The window that a session sent last, else that of the request that the model answered last.
+
+    None where there was none.
+    """
+    own, stop = case.held(preset), _answered(case.entries)
+    try:
+        if own:
+            sent = _made(case, preset, own.length, held=own, now=own.moment)
+            if not sent.window.manifest.metrics.get("refocused"):  # else it was for another budget
+                return sent
+        return _made(case, preset, stop, held=None, now=case.now) if stop else None
+    except (BudgetError, InputError):  # what was asked then does not fit, or is not to be shown any more
+        return None
+
+
+def _repeated(case: Case, before: _Made, now: _Made) -> int:
+    """Tokens of the longest beginning that two windows share, as a provider's cache would find it."""
+    if before.held and expired(before.held.moment, case.now, case.aim.card.cache_ttl):
+        return 0
+    tokens = repeated(now.history, before.chunks, now.chunks, alike(before.chunks, now.chunks))
+    return tokens + case.aim.price((), case.given.tools) if tokens else 0
+
+
+def _invalid(window: Window) -> int:
+    """Broken rules. To end with the assistant is the history's doing, and some models take it."""
+    return len(set(wire.check(window.request, window.format)) - {"ends_with_assistant"})
+
+
+def _kinds(entries: Sequence[Entry]) -> dict[str, int]:
+    found = Counter(map(_kind, entries))
+    return {kind: found[kind] for kind in KINDS}
+
+
+def _kind(entry: Entry) -> str:
+    if entry.answers or entry.role == "tool":
+        return "tool_output"
+    return "tool_calls" if entry.calls else entry.role

@@ -1,0 +1,235 @@
+"""Two builds of a session in → what entered the window, what left it, what is there in other detail, and why.
+
+Tokens are those that messages take in the windows: all of them together are the difference of the two.
+Positions are those of one branch of the history. Where it was edited between the builds, the same position
+is another message, and there is nothing to compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from textwrap import wrap
+
+from foveal.errors import NotFoundError
+from foveal.model import Entry
+from foveal.pipeline.explain import WIDTH, Line, Look, terse
+from foveal.session.build.build import built
+from foveal.session.build.manifest_json import read_manifest
+from foveal.session.state import Core
+from foveal.store import BuildRecord
+from foveal.window import Decision, Manifest
+
+GROUPS = 12
+"""Groups of messages with the same reasons that a text shows, the largest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """A run of messages that both builds decided about in one way each."""
+
+    first: int
+    last: int
+    """Positions, both included."""
+    ids: tuple[str, ...]
+    tokens: int
+    """Of the messages as they are stored."""
+    was: int
+    """Tokens that they took in the first window."""
+    now: int
+    """And in the second: what is folded into a note takes none, the note in its place all of its own."""
+    before: Decision | None
+    """None: they came after that build."""
+    after: Decision | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One of the two builds."""
+
+    build: int
+    preset: str
+    model: str
+    budget: int
+    tokens: int
+    parts: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diff:
+    """What is another from build to build."""
+
+    a: Side
+    b: Side
+    entered: tuple[Changed, ...]
+    left: tuple[Changed, ...]
+    changed: tuple[Changed, ...]
+    """In both, in other detail, or in another short form."""
+    stayed: int
+    """Messages that are in both alike."""
+    beside: int
+    """Tokens by which all else differs: framing, tools, notes between the messages, material beside them."""
+
+    @property
+    def text(self) -> str:
+        """All of it for a person at a terminal."""
+        return "\n".join(line.text for line in diff_lines(self))
+
+
+def diff_builds(core: Core, a: int, b: int) -> Diff:
+    with core.reading():
+        records = [built(core, number) for number in (a, b)]
+        manifests = [read_manifest(core, record) for record in records]
+        _check(core, manifests, (a, b))
+        runs = list(_runs(core.ledger.entries, *manifests))
+    sides = [_side(*each) for each in zip(records, manifests, strict=True)]
+    moved = [(_shown(run.before), _shown(run.after), run) for run in runs]
+    entered = tuple(run for was, now, run in moved if now and not was)
+    left = tuple(run for was, now, run in moved if was and not now)
+    changed = tuple(run for was, now, run in moved if was and now and not _alike(was, now, run))
+    return Diff(
+        a=sides[0],
+        b=sides[1],
+        entered=entered,
+        left=left,
+        changed=changed,
+        stayed=sum(len(run.ids) for was, now, run in moved if was and _alike(was, now, run)),
+        beside=sides[1].tokens - sides[0].tokens - _more((*entered, *left, *changed)),
+    )
+
+
+def _alike(was: str, now: str, run: Changed) -> bool:
+    """Is it in both in the same detail, and in the same words as far as their number tells?"""
+    return was == now and (was == "full" or run.was == run.now)
+
+
+def _more(runs: Sequence[Changed]) -> int:
+    """Tokens by which the second window is larger for these messages; below 0, smaller."""
+    return sum(run.now - run.was for run in runs)
+
+
+def _check(core: Core, manifests: Sequence[Manifest], numbers: tuple[int, int]) -> None:
+    """Both must be of the branch that the session is on: the store tells of no other."""
+    here = str(core.ledger.head.branch)
+    for manifest, number in zip(manifests, numbers, strict=True):
+        if manifest.record.get("branch", here) != here:
+            raise NotFoundError(
+                f"the history was edited after build {number}: its positions are those of the branch that "
+                "was left",
+                remedy="name two builds from after the edit; `explain` shows this one",
+            )
+
+
+def _side(record: BuildRecord, manifest: Manifest) -> Side:
+    return Side(
+        build=record.number,
+        preset=record.preset,
+        model=record.model,
+        budget=record.budget,
+        tokens=record.tokens,
+        parts=manifest.parts,
+    )
+
+
+def _runs(entries: Sequence[Entry], before: Manifest, after: Manifest) -> Iterator[Changed]:
+    """The messages that either build saw, cut wherever either decided anew."""
+    stops = sorted({decision.last + 1 for each in (before, after) for decision in each.decisions})
+    sums = (0, *accumulate(entry.tokens for entry in entries))
+    first, places = 0, [0, 0]
+    for stop in stops:
+        now = [_at(each.decisions, at) for each, at in zip((before, after), places, strict=True)]
+        took = [_took(decision, first, stop, sums) for decision in now]
+        yield Changed(
+            first=first,
+            last=stop - 1,
+            ids=tuple(entry.id for entry in entries[first:stop]),
+            tokens=sums[stop] - sums[first],
+            was=took[0],
+            now=took[1],
+            before=now[0],
+            after=now[1],
+        )
+        places = [at + (d is not None and d.last < stop) for at, d in zip(places, now, strict=True)]
+        first = stop
+
+
+def _took(decision: Decision | None, first: int, stop: int, sums: Sequence[int]) -> int:
+    """What of a decision's tokens fell to some of its messages: shares of their size that add up to all."""
+    if decision is None or decision.verdict != "kept":
+        return 0
+    start, whole = sums[decision.first], sums[decision.last + 1] - sums[decision.first]
+    if not whole:
+        return decision.tokens if stop > decision.last else 0
+    return decision.tokens * (sums[stop] - start) // whole - decision.tokens * (sums[first] - start) // whole
+
+
+def _at(decisions: Sequence[Decision], place: int) -> Decision | None:
+    return decisions[place] if place < len(decisions) else None
+
+
+def _shown(decision: Decision | None) -> str:
+    """In which detail it is in; empty where it is not."""
+    return decision.detail if decision and decision.verdict == "kept" else ""
+
+
+def diff_lines(found: Diff) -> Iterator[Line]:
+    """The difference line by line."""
+    yield Line(f"build {found.a.build} → {found.b.build}", "title")
+    for name in ("preset", "model", "budget", "tokens"):
+        values = getattr(found.a, name), getattr(found.b, name)
+        yield from [Line(_step(name, *values))] * any(values)
+    parts = dict.fromkeys((*found.a.parts, *found.b.parts))
+    for part in parts:
+        yield Line(_step(f"  {part}", found.a.parts.get(part, 0), found.b.parts.get(part, 0)))
+    looks: tuple[tuple[str, Sequence[Changed], Look], ...] = (
+        ("entered", found.entered, "kept"),
+        ("left", found.left, "left out"),
+        ("in other detail", found.changed, ""),
+    )
+    for title, runs, look in looks:
+        yield from _section(title, runs, look)
+    yield Line("")
+    yield Line(f"{found.stayed:,} messages are in both alike")
+    if found.beside:
+        yield Line(f"beside the messages: {found.beside:+,} tokens")
+
+
+def _step(name: str, before: object, after: object) -> str:
+    told = [f"{value:,}" if isinstance(value, int) else str(value) for value in (before, after)]
+    return f"{name:<12}{told[0]}" if before == after else f"{name:<12}{told[0]} → {told[1]}"
+
+
+def _section(title: str, runs: Sequence[Changed], look: Look) -> Iterator[Line]:
+    """The runs by their reasons: what befell many messages alike is said once."""
+    if not runs:
+        return
+    yield Line("")
+    yield Line(f"{title}: {_size(runs)}", "title")
+    alike: dict[tuple[str, str], list[Changed]] = {}
+    for run in runs:
+        alike.setdefault((_reason(run.before), _reason(run.after)), []).append(run)
+    largest = sorted(alike.items(), key=lambda pair: -sum(run.was + run.now for run in pair[1]))
+    for (was, now), group in largest[:GROUPS]:
+        places = ", ".join(map(_places, group))
+        texts = (f"  {places}: {_size(group)}", f"    was {was}", f"    is {now}")
+        for text in texts:
+            indent = " " * (len(text) - len(text.lstrip()) + 2)
+            yield from (Line(each, look) for each in wrap(text, WIDTH, subsequent_indent=indent))
+    if rest := [run for _, group in largest[GROUPS:] for run in group]:
+        yield Line(f"  and {_size(rest)} more", look)
+
+
+def _size(runs: Sequence[Changed]) -> str:
+    messages = sum(len(run.ids) for run in runs)
+    return f"{messages:,} message{'s' * (messages != 1)}, {_more(runs):+,} tokens"
+
+
+def _places(run: Changed) -> str:
+    return f"{run.first + 1}" if run.first == run.last else f"{run.first + 1}–{run.last + 1}"
+
+
+def _reason(decision: Decision | None) -> str:
+    if decision is None:
+        return "not there yet"
+    return f"{_shown(decision) or 'out'}: {terse(decision, set()).because}"

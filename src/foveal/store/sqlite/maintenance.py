@@ -1,0 +1,161 @@
+"""An open store in; what is wrong with it out, as sentences, or a copy of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+
+from foveal.errors import FovealError, StoreDamagedError, StoreError
+from foveal.store.port import Checked
+from foveal.store.sqlite.connection import Database, translated
+from foveal.store.sqlite.derived import text_hash
+from foveal.store.sqlite.schema import words_of
+from foveal.wire import address
+
+_BODIES = """
+    SELECT digest, body FROM contents WHERE tenant = ?1 AND body IS NOT NULL
+    UNION ALL
+    SELECT e.digest, e.body FROM entries e JOIN contents c ON c.id = e.content
+    WHERE c.tenant = ?1 AND e.body IS NOT NULL
+"""
+_LOST = """
+    SELECT s.name, e.seq FROM entries e
+    JOIN branches b ON b.id = e.branch JOIN sessions s ON s.id = b.session
+    LEFT JOIN contents c ON c.id = e.content AND c.digest = e.digest AND c.tenant = s.tenant
+    WHERE s.tenant = ? AND (c.id IS NULL OR (c.body IS NULL AND e.absence <> 'erased'))
+"""
+_GAPS = """
+    SELECT s.name, b.id, b.fork_at, count(e.seq), coalesce(max(e.seq) + 1, b.fork_at) AS stop
+    FROM branches b JOIN sessions s ON s.id = b.session LEFT JOIN entries e ON e.branch = b.id
+    WHERE s.tenant = ? GROUP BY b.id
+    HAVING count(e.seq) <> stop - b.fork_at OR coalesce(min(e.seq), b.fork_at) <> b.fork_at
+        OR (b.id = s.branch AND s.length <> stop)
+"""
+_UNINDEXED = """
+    SELECT digest FROM contents
+    WHERE tenant = ? AND body IS NOT NULL AND id NOT IN (SELECT rowid FROM WORDS)
+"""
+_SUMMARIES = "SELECT key, text, hash FROM summaries WHERE tenant = ?"
+_SOURCELESS = """
+    SELECT key FROM summaries WHERE tenant = ? AND id NOT IN (
+        SELECT sources.summary FROM summary_sources sources
+        GROUP BY sources.summary HAVING max(sources.number) = count(*) - 1
+    )
+"""
+_OF_ERASED = """
+    SELECT what, digest FROM contents JOIN (
+        SELECT 'a summary' AS what, content FROM summary_sources WHERE content IS NOT NULL
+        UNION ALL SELECT 'a vector', content FROM vectors
+        UNION ALL SELECT DISTINCT 'a record', content FROM records
+        UNION ALL SELECT DISTINCT 'a mention', content FROM mentions
+        UNION ALL SELECT DISTINCT 'a memory', content FROM memory_sources
+    ) AS made ON made.content = contents.id WHERE contents.tenant = ? AND contents.body IS NULL
+"""
+_ODD_VECTORS = """
+    SELECT embedder, count(*) FROM vectors WHERE tenant = ?
+    GROUP BY embedder HAVING min(length(vector)) <> max(length(vector)) OR max(length(vector)) % 4
+"""
+_UNSAID = """
+    SELECT 'memory', id FROM memories
+    WHERE tenant = ?1 AND told = 0 AND forgotten = 0 AND id NOT IN (SELECT memory FROM memory_sources)
+    UNION ALL
+    SELECT 'thing', id FROM things
+    WHERE tenant = ?1 AND id NOT IN (SELECT thing FROM mentions WHERE thing IS NOT NULL)
+"""
+_MISCOUNTED = """
+    SELECT id FROM things WHERE tenant = ? AND (SELECT count(*) FROM mentions WHERE thing = things.id)
+        <> (SELECT coalesce(sum(mentions), 0) FROM engagements WHERE thing = things.id)
+"""
+_ODD_TASKS = """
+    SELECT tasks.number, sessions.name FROM tasks JOIN sessions ON sessions.id = tasks.session
+    WHERE sessions.tenant = ? AND ((ended_at IS NULL) <> (last IS NULL) OR last < first - 1 OR first < 0
+        OR (left_behind = 0 AND coalesce(last, first - 1) >= length))
+"""
+_MESSAGES = """
+    SELECT count(*) FROM entries JOIN branches ON branches.id = entries.branch
+    JOIN sessions ON sessions.id = branches.session WHERE sessions.tenant = ?
+"""
+
+
+def verify(database: Database, tenant: int) -> Checked:
+    """Check the file, re-derive the address of every content of the tenant, and look for gaps."""
+    faults: list[str] = []
+    messages = sessions = 0
+    try:
+        with database.reading() as db:
+            faults.extend(_faults(db, tenant))
+            messages = db.execute(_MESSAGES, (tenant,)).get
+            sessions = db.execute("SELECT count(*) FROM sessions WHERE tenant = ?", (tenant,)).get
+    except StoreDamagedError as damage:
+        faults.append(damage.what)
+    return Checked(messages=messages, sessions=sessions, faults=tuple(faults))
+
+
+def _faults(db: apsw.Connection, tenant: int) -> Iterator[str]:
+    for (fault,) in db.execute("PRAGMA integrity_check"):
+        if fault != "ok":
+            yield f"the file is damaged: {fault}"
+    for table, row, parent, _ in db.execute("PRAGMA foreign_key_check"):
+        yield f"row {row} of {table} points to nothing in {parent}"
+    for digest, body in db.execute(_BODIES, (tenant,)):
+        if _address(body) != digest:
+            yield f"content {digest[:20]} is not what was stored: its hash differs"
+    for name, seq in db.execute(_LOST, (tenant,)):
+        yield f"message {seq} of session {name!r} has lost its content"
+    for name, branch, fork_at, count, stop in db.execute(_GAPS, (tenant,)):
+        yield f"branch {branch} of session {name!r} has {count} messages from {fork_at} to {stop}"
+    for (digest,) in db.execute(_UNINDEXED.replace("WORDS", words_of(tenant)), (tenant,)):
+        yield f"content {digest[:20]} cannot be found by search: it is not in the index"
+    yield from _faults_of_made(db, tenant)
+
+
+def _faults_of_made(db: apsw.Connection, tenant: int) -> Iterator[str]:
+    """What is wrong with summaries, vectors, records, tasks and what is known."""
+    for key, text, hash in db.execute(_SUMMARIES, (tenant,)):
+        if text_hash(text) != hash:
+            yield f"summary {key[:20]} is not what was stored: its hash differs"
+    for (key,) in db.execute(_SOURCELESS, (tenant,)):
+        yield f"summary {key[:20]} has lost what it covers"
+    for what, digest in db.execute(_OF_ERASED, (tenant,)):
+        yield f"{what} of content {digest[:20]} was kept, though that was erased"
+    for embedder, count in db.execute(_ODD_VECTORS, (tenant,)):
+        yield f"the {count} vectors of embedder {embedder!r} are not all of one size"
+    for number, name in db.execute(_ODD_TASKS, (tenant,)):
+        yield f"task {number} of session {name!r} does not say where it begins and ends"
+    for what, number in db.execute(_UNSAID, (tenant,)):
+        yield f"{what} {number} was kept, though every message that tells of it is gone"
+    for (number,) in db.execute(_MISCOUNTED, (tenant,)):
+        yield f"the mentions of thing {number} do not add up"
+
+
+def _address(body: str) -> str:
+    try:
+        return address(body)
+    except (FovealError, ValueError):
+        return ""
+
+
+def backup(database: Database, path: str) -> None:
+    """Copy the whole store, as it is at this moment, to a new file; others go on reading and writing."""
+    copy = Path(os.path.expanduser(path))
+    with database.using() as db, translated(str(copy), database.wait_seconds):
+        try:
+            os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        except FileExistsError as error:
+            raise StoreError(
+                f"{copy} exists; a backup never overwrites", remedy="name a file that does not exist"
+            ) from error
+        try:
+            _copy(db, str(copy))
+        except BaseException:
+            copy.unlink()
+            raise
+
+
+def _copy(db: apsw.Connection, path: str) -> None:
+    with closing(apsw.Connection(path)) as target, target.backup("main", db, "main") as work:
+        work.step()

@@ -1,0 +1,378 @@
+"""The port on SQLite: one file in WAL mode, shared by any number of threads and processes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import apsw
+
+from foveal.errors import InputError, NotFoundError
+from foveal.events import Event, payload
+from foveal.model import Absence, Entry
+from foveal.store.port import (
+    BuildRecord,
+    Checked,
+    CompressionRecord,
+    Content,
+    Draft,
+    Found,
+    Head,
+    Located,
+    LoggedEvent,
+    SessionRecord,
+    SummaryRecord,
+    TaskRecord,
+    TypedRecord,
+)
+from foveal.store.sqlite import derived, erase, messages, sessions, vectors
+from foveal.store.sqlite.connection import Database, undecided
+from foveal.store.sqlite.knowledge import SqliteKnowledge
+from foveal.store.sqlite.maintenance import backup, verify
+from foveal.store.sqlite.schema import tenant_number
+from foveal.store.sqlite.search import hits, search
+from foveal.store.sqlite.vectors import Progress, Scan
+
+_GROW = """
+    UPDATE sessions
+    SET version = version + (branch <> ?1), branch = ?1, length = ?2, format = coalesce(format, ?3)
+    WHERE id = ?4
+"""
+_BY_PREFIX = """
+    SELECT digest, format, body FROM contents
+    WHERE tenant = ? AND digest >= ? AND digest < ? AND body IS NOT NULL LIMIT 1
+"""
+_COUNTS = """
+    SELECT digest, tokens FROM counts
+    WHERE tenant = ? AND counter = ? AND digest IN (SELECT value FROM json_each(?))
+"""
+_SAVE_BILL = "INSERT INTO bills (tenant, model, tokenizer, counted, billed) VALUES (?, ?, ?, ?, ?)"
+_BILLS = """
+    SELECT counted, billed FROM bills
+    WHERE tenant = ? AND model = ? AND tokenizer = ? ORDER BY id DESC LIMIT ?
+"""
+_MARK = """
+    UPDATE entries SET pinned = coalesce(?1, pinned), absence = coalesce(?2, absence),
+                       stand_in = iif(?2 IS NULL, stand_in, ?3),
+                       noted_by = iif(?2 IS NULL, noted_by, ?4)
+    WHERE branch = ?5 AND seq = ?6 AND absence <> 'erased' RETURNING seq
+"""
+_CHANGED = "UPDATE sessions SET version = version + 1 WHERE id = ?"
+_LOG = "INSERT INTO events (tenant, session, created_at, name, payload) VALUES (?, ?, ?, ?, ?)"
+_EVENTS = """
+    SELECT number, created_at, name, session, payload FROM events
+    WHERE tenant = ? AND number > ? ORDER BY number LIMIT ?
+"""
+_NEWEST_EVENT = "SELECT coalesce(max(number), 0) FROM events WHERE tenant = ?"
+_PREFIX = re.compile("[0-9a-f]{8,64}")
+
+
+class SqliteStore:
+    """See `foveal.store.port.Store`, which says what each method promises."""
+
+    def __init__(self, database: Database, tenant: str) -> None:
+        self._database = database
+        self._log_holds_erased = False
+        self._scans: dict[str, Scan] = {}
+        self._embedded: dict[str, Progress] = {}
+        with database.using() as db:
+            self._tenant = tenant_number(db, messages.storable(tenant))
+        self.knowledge = SqliteKnowledge(database, self._tenant, self._forget_log)
+
+    @contextmanager
+    def together(self, *, write: bool = True) -> Iterator[None]:
+        with self._database.writing() if write else self._database.reading():
+            yield
+        if self._log_holds_erased:
+            self._forget_log()
+
+    def session(self, name: str, *, now: float, model: str = "", preset: str = "") -> SessionRecord:
+        name = messages.storable(name)
+        with self._database.reading() as db:
+            known = sessions.known(db, self._tenant, name)
+        if known and model in ("", known.model) and preset in ("", known.preset):
+            return known
+        with self._database.writing() as db:
+            return sessions.ensure(
+                db,
+                self._tenant,
+                name,
+                now=now,
+                model=messages.storable(model),
+                preset=messages.storable(preset),
+            )
+
+    def sessions(self) -> Sequence[SessionRecord]:
+        with self._database.reading() as db:
+            return sessions.all_of(db, self._tenant)
+
+    def named(self, name: str) -> SessionRecord | None:
+        with self._database.reading() as db:
+            return sessions.known(db, self._tenant, messages.storable(name))
+
+    def head(self, session: int) -> Head:
+        with self._database.using() as db:
+            return sessions.head_of(db, self._tenant, session)
+
+    def append(
+        self, session: int, drafts: Sequence[Draft], *, counter: str, at: int | None = None
+    ) -> Sequence[Entry]:
+        messages.check(drafts)
+        with self._database.writing() as db:
+            head = sessions.head_of(db, self._tenant, session)
+            start = head.length if at is None else at
+            if not 0 <= start <= head.length:
+                raise InputError(
+                    f"cannot store at {start}: the session has {head.length} messages",
+                    remedy="read `head` again and store at its `length` or before",
+                )
+            branch = head.branch
+            if start < head.length:
+                branch = sessions.fork(db, session, head, start)
+                derived.fork_tasks(db, session, start)
+            telling = next((d.message.format for d in drafts if d.message.format != "plain"), None)
+            db.execute(_GROW, (branch, start + len(drafts), telling, session))
+            target = messages.Target(tenant=self._tenant, session=session, branch=branch, counter=counter)
+            return messages.store(db, target, drafts, start=start)
+
+    def entries(self, session: int, *, start: int = 0, stop: int | None = None) -> Sequence[Entry]:
+        with self._database.reading() as db:
+            head = sessions.head_of(db, self._tenant, session)
+            return sessions.read_entries(db, head, start, stop)
+
+    def messages(self, session: int, *, start: int = 0, stop: int | None = None) -> Sequence[Content | None]:
+        with self._database.reading() as db:
+            head = sessions.head_of(db, self._tenant, session)
+            return sessions.read_messages(db, head, start, stop)
+
+    def by_handle(self, handle: str) -> Content | None:
+        prefix = handle.removeprefix("fv-")
+        if not _PREFIX.fullmatch(prefix):
+            return None
+        with self._database.using() as db:
+            row = db.execute(_BY_PREFIX, (self._tenant, prefix, prefix + "g")).fetchone()
+        return Content(digest=row[0], format=row[1], body=row[2]) if row else None
+
+    def tokens(self, digests: Sequence[str], counter: str) -> Mapping[str, int]:
+        with self._database.using() as db:
+            return dict(db.execute(_COUNTS, (self._tenant, counter, json.dumps(list(digests)))))
+
+    def save_tokens(self, counts: Mapping[str, int], counter: str) -> None:
+        with self._database.writing() as db:
+            rows = [(self._tenant, counter, digest, tokens) for digest, tokens in counts.items()]
+            db.executemany(messages.COUNT, rows)
+
+    def save_bill(self, model: str, tokenizer: str, *, counted: int, billed: int) -> None:
+        with self._database.writing() as db:
+            db.execute(_SAVE_BILL, (self._tenant, model, tokenizer, counted, billed))
+
+    def bills(self, model: str, tokenizer: str, *, limit: int) -> Sequence[tuple[int, int]]:
+        with self._database.using() as db:
+            return list(db.execute(_BILLS, (self._tenant, model, tokenizer, limit)))[::-1]
+
+    def mark(
+        self,
+        session: int,
+        seq: int,
+        *,
+        pinned: bool | None = None,
+        absence: Absence | None = None,
+        stand_in: str = "",
+        noted_by: int | None = None,
+    ) -> None:
+        if absence == "erased":
+            raise InputError("`mark` cannot erase", remedy="call `erase`, which cannot be undone")
+        with self._database.writing() as db:
+            branch = sessions.branch_of(db, sessions.head_of(db, self._tenant, session), seq)
+            changed = db.execute(_MARK, (pinned, absence, stand_in, noted_by, branch, seq)).get
+            if changed is None:
+                raise NotFoundError(f"message {seq} was erased", remedy="add it again")
+            db.execute(_CHANGED, (session,))
+
+    def locate(self, session: int, name: str) -> Located | None:
+        with self._database.reading() as db:
+            return sessions.locate(db, self._tenant, session, messages.storable(name))
+
+    def erase(self, session: int, id: str) -> Sequence[str]:
+        with self._database.writing() as db:
+            head = sessions.head_of(db, self._tenant, session)
+            place = sessions.locate(db, self._tenant, session, messages.storable(id))
+            if place is None:
+                raise NotFoundError(f"no message {id!r}", remedy="see `foveal search`")
+            erased = erase.erase(db, self._tenant, session, head=head, place=place)
+            db.execute(_CHANGED, (session,))
+        self._forget_log()
+        return erased
+
+    def delete_session(self, session: int) -> None:
+        with self._database.writing() as db:
+            self._known(db, session)
+            erase.delete_session(db, self._tenant, session)
+        self._forget_log()
+
+    def search(self, query: str, *, session: int | None = None, limit: int = 10) -> Sequence[Found]:
+        with self._database.reading() as db:
+            self._known(db, session)
+            return search(db, query, tenant=self._tenant, session=session, limit=limit)
+
+    def nearest(
+        self,
+        vector: bytes,
+        embedder: str,
+        *,
+        session: int | None = None,
+        limit: int = 20,
+        floor: float = 0.45,
+    ) -> Sequence[Found]:
+        with self._database.reading() as db:
+            self._known(db, session)
+            size = vectors.size_of(db, self._tenant, embedder)
+            if size is None:
+                return ()
+            vectors.check(vector, embedder, size)
+            near = self._scan(db, embedder).nearest(db, vector, session=session, limit=limit, floor=floor)
+            return hits(db, near, session=session, limit=limit)
+
+    def summary(self, key: str) -> SummaryRecord | None:
+        return self.summaries([key]).get(key)
+
+    def summaries(self, keys: Sequence[str]) -> Mapping[str, SummaryRecord]:
+        with self._database.using() as db:
+            return derived.read_summaries(db, self._tenant, keys)
+
+    def save_summary(self, record: SummaryRecord, sources: Sequence[str]) -> bool:
+        with self._database.writing() as db:
+            return derived.save_summary(db, self._tenant, record, sources)
+
+    def vectors(
+        self, session: int, embedder: str, *, start: int = 0, stop: int | None = None
+    ) -> Sequence[bytes | None]:
+        with self._database.reading() as db:
+            head = sessions.head_of(db, self._tenant, session)
+            return vectors.read(db, head, embedder, start=start, stop=stop)
+
+    def save_vectors(self, by_digest: Mapping[str, bytes], embedder: str) -> None:
+        with self._database.writing() as db:
+            vectors.save(db, self._tenant, embedder, by_digest)
+
+    def unembedded(self, embedder: str, *, limit: int) -> Sequence[Content]:
+        with self._database.reading() as db:
+            return self._progress(db, embedder).missing(db, limit)
+
+    def records(self, session: int, *, start: int = 0, stop: int | None = None) -> Sequence[TypedRecord]:
+        with self._database.reading() as db:
+            return derived.read_records(db, sessions.head_of(db, self._tenant, session), start, stop)
+
+    def save_records(self, session: int, by_digest: Mapping[str, Sequence[tuple[str, str]]]) -> None:
+        with self._database.writing() as db:
+            self._known(db, session)
+            derived.save_records(db, self._tenant, session, by_digest)
+
+    def unmined(self, session: int, *, limit: int) -> Sequence[Content]:
+        with self._database.reading() as db:
+            self._known(db, session)
+            return derived.unmined(db, session, limit)
+
+    def start_task(self, session: int, name: str, *, now: float) -> TaskRecord:
+        with self._database.writing() as db:
+            head = sessions.head_of(db, self._tenant, session)
+            return derived.start_task(db, session, head, name=name, now=now)
+
+    def end_task(self, session: int, *, now: float) -> TaskRecord | None:
+        with self._database.writing() as db:
+            return derived.end_task(db, session, sessions.head_of(db, self._tenant, session), now=now)
+
+    def save_task_summary(self, session: int, number: int, text: str) -> bool:
+        with self._database.writing() as db:
+            self._known(db, session)
+            return derived.save_task_summary(db, session, number, text)
+
+    def tasks(self, session: int) -> Sequence[TaskRecord]:
+        with self._database.reading() as db:
+            self._known(db, session)
+            return derived.read_tasks(db, session)
+
+    def save_compression(self, session: int, record: CompressionRecord) -> None:
+        with self._database.writing() as db:
+            self._known(db, session)
+            derived.save_compression(db, session, record)
+
+    def compressions(self, session: int, *, limit: int = 1000) -> Sequence[CompressionRecord]:
+        with self._database.reading() as db:
+            self._known(db, session)
+            return derived.compressions(db, session, limit)
+
+    def save_build(self, session: int, build: BuildRecord) -> int:
+        with self._database.writing() as db:
+            number = derived.save_build(db, self._tenant, session, build)
+            if not number:
+                self._known(db, session)
+            return number
+
+    def amend_build(self, session: int, number: int, manifest: str) -> None:
+        with self._database.writing() as db:
+            self._known(db, session)
+            derived.amend_build(db, session, number, manifest)
+
+    def build(self, session: int, number: int | None = None) -> BuildRecord | None:
+        with self._database.reading() as db:
+            self._known(db, session)
+            return next(iter(derived.read_builds(db, session, number, last=number, limit=1)), None)
+
+    def builds(self, session: int, *, limit: int = 50, before: int | None = None) -> Sequence[BuildRecord]:
+        with self._database.reading() as db:
+            self._known(db, session)
+            return derived.read_builds(db, session, last=None if before is None else before - 1, limit=limit)
+
+    def log(self, session: str, events: Sequence[Event], *, now: float) -> None:
+        rows = [
+            (self._tenant, messages.storable(session), now, e.name, json.dumps(payload(e))) for e in events
+        ]
+        with self._database.writing() as db:
+            db.executemany(_LOG, rows)
+
+    def events(self, *, after: int = 0, limit: int = 1000) -> Sequence[LoggedEvent]:
+        with self._database.using() as db:
+            return [
+                LoggedEvent(number=number, created_at=created_at, name=name, session=session, payload=payload)
+                for number, created_at, name, session, payload in db.execute(
+                    _EVENTS, (self._tenant, after, limit)
+                )
+            ]
+
+    def newest_event(self) -> int:
+        with self._database.using() as db:
+            number: int = db.execute(_NEWEST_EVENT, (self._tenant,)).get
+            return number
+
+    def verify(self) -> Checked:
+        return verify(self._database, self._tenant)
+
+    def backup(self, path: str) -> None:
+        backup(self._database, path)
+
+    def close(self) -> None:
+        with self._database.using() as db:
+            db.close()
+
+    def _known(self, db: apsw.Connection, session: int | None) -> None:
+        """Refuse the number of a session that is not this tenant's."""
+        if session is not None:
+            sessions.head_of(db, self._tenant, session)
+
+    def _scan(self, db: apsw.Connection, embedder: str) -> Scan:
+        fresh = Scan(tenant=self._tenant, embedder=embedder)
+        return fresh if undecided(db) else self._scans.setdefault(embedder, fresh)
+
+    def _progress(self, db: apsw.Connection, embedder: str) -> Progress:
+        fresh = Progress(tenant=self._tenant, embedder=embedder)
+        return fresh if undecided(db) else self._embedded.setdefault(embedder, fresh)
+
+    def _forget_log(self) -> None:
+        """The write-ahead log still holds the old pages; empty it as far as other readers allow."""
+        with self._database.using() as db:
+            self._log_holds_erased = db.in_transaction  # then `together` does it when it ends
+            if not self._log_holds_erased:
+                db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,0 +1,248 @@
+"""Gemini contents ⇄ `Message`, and what that API refuses. Field names in camel or snake case.
+
+Ids of calls are optional here: without them a response answers the call of its name, in order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from types import MappingProxyType
+from typing import Any
+
+from foveal.model import (
+    File,
+    Framing,
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Rules,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from foveal.wire import foreign
+from foveal.wire.formats.codec import (
+    JSON,
+    Codec,
+    Reading,
+    blocks_of,
+    extra_of,
+    missing,
+    pick,
+    raw_of,
+    rest_of,
+    text_field,
+    without,
+    wrong_type,
+)
+from foveal.wire.jsontext import compact
+
+ROLES: MappingProxyType[str, Role] = MappingProxyType(
+    {"user": "user", "model": "assistant", "function": "tool", "tool": "tool", "system": "system"}
+)
+_SNAKE = re.compile(r"[A-Z]")
+
+
+def field(item: JSON, name: str) -> Any:
+    """A field by its camelCase name, however it was spelled."""
+    return item[name] if name in item else item.get(_spelled(item, name))
+
+
+def _spelled(item: JSON, name: str) -> str:
+    """The spelling of a field's name that `item` uses; camelCase when it has none."""
+    snake = _SNAKE.sub(lambda found: f"_{found[0].lower()}", name)
+    return snake if snake in item else name
+
+
+def read(item: JSON, where: str) -> Reading:
+    role = pick(ROLES, {"role": "user", **item}, where)
+    if "parts" not in item:
+        raise missing(where, "parts")
+    parts = _parts(item["parts"], where)
+    if role == "user" and parts and all(isinstance(part, ToolResult) for part in parts):
+        role = "tool"
+    extra = without(item, "parts")
+    return Reading(role=role, parts=parts, extra=extra, rest=rest_of(extra))
+
+
+def read_system(value: Any, where: str) -> tuple[Part, ...]:
+    match value:
+        case str():
+            return (Text(text=value),)
+        case {"parts": parts}:
+            return _parts(parts, where)
+        case list():
+            return _parts([{"text": part} if isinstance(part, str) else part for part in value], where)
+        case {"text": str()}:
+            return (_part(value, where),)
+        case _:
+            raise wrong_type(where, "systemInstruction", value, "text or an object with `parts`")
+
+
+def _parts(value: Any, where: str) -> tuple[Part, ...]:
+    if value is None:
+        return ()
+    return tuple(
+        _part(part, f"{where}: parts[{number}]")
+        for number, part in enumerate(blocks_of(value, where, "parts"))
+    )
+
+
+def _part(part: JSON, where: str) -> Part:
+    raw = compact(part)
+    if isinstance(text := part.get("text"), str):
+        signature = field(part, "thoughtSignature") or ""
+        # A signature on nothing ends a stream and belongs to the thinking; a thought of nothing is none.
+        thought = part.get("thought") is True if text else bool(signature)
+        if thought:
+            rest = rest_of(part, "text", "thoughtSignature", "thought_signature")
+            return Thinking(text=text, signature=signature, raw=raw, rest=rest)
+        return Text(text=text, raw=raw, rest=rest_of(part, "text"))
+    if isinstance(call := field(part, "functionCall"), dict):
+        return ToolCall(
+            id=text_field(call, "id", where),
+            name=text_field(call, "name", where),
+            arguments=compact(call.get("args") if call.get("args") is not None else {}),
+            raw=raw,
+            rest=rest_of(part, "functionCall", "function_call") + rest_of(call, "name", "args"),
+        )
+    if isinstance(response := field(part, "functionResponse"), dict):
+        return _response(response, where, raw, rest_of(part, "functionResponse", "function_response"))
+    for name in ("inlineData", "fileData"):
+        if isinstance(data := field(part, name), dict):
+            return _media(data, where, raw, rest_of(part, _spelled(part, name)))
+    return Opaque(type=next(iter(without(part, "thought", "thoughtSignature")), ""), raw=raw)
+
+
+def _response(response: JSON, where: str, raw: str, rest: str) -> ToolResult:
+    """The answer as text; pictures and files that came with it after that."""
+    value: Any = response.get("response")
+    key = _text_key(value)
+    said = Text(text=value[key] if key else compact(value))
+    return ToolResult(
+        call_id=text_field(response, "id", where),
+        name=text_field(response, "name", where),
+        parts=(said, *map(_attached, _parts(response.get("parts"), where))),
+        error=isinstance(value, dict) and set(value) == {"error"},
+        raw=raw,
+        rest=rest + rest_of(response, "name", "response", "parts"),
+    )
+
+
+def _attached(part: Part) -> Image | File | Opaque:
+    return part if isinstance(part, Image | File | Opaque) else Opaque(type="part", raw=part.raw)
+
+
+def _text_key(value: Any) -> str:
+    """The one key whose text is the whole response; empty when it is richer than that."""
+    match value:
+        case dict() if len(value) == 1 and isinstance(next(iter(value.values())), str):
+            return str(next(iter(value)))
+        case _:
+            return ""
+
+
+def _media(data: JSON, where: str, raw: str, rest: str) -> Image | File:
+    media_type = field(data, "mimeType") or ""
+    url = field(data, "fileUri") or ""
+    content = text_field(data, "data", where)
+    rest += rest_of(
+        data, "data", "mimeType", "mime_type", "fileUri", "file_uri", "displayName", "display_name"
+    )
+    name = field(data, "displayName") or ""
+    if media_type.startswith("image/"):
+        return Image(data=content, url=url, media_type=media_type, raw=raw, rest=rest + name)
+    return File(data=content, url=url, media_type=media_type, name=name, raw=raw, rest=rest)
+
+
+def write(message: Message) -> list[JSON]:
+    if message.format == "gemini":
+        return [{**_role(message), **extra_of(message), "parts": list(map(_own_part, message.parts))}]
+    model = message.role == "assistant"
+    parts = [_foreign_part(part, media=not model) for part in foreign.visible(message.parts)]
+    return [{"role": "model" if model else "user", "parts": parts}] if parts else []
+
+
+def _role(message: Message) -> JSON:
+    # A message that came without a role keeps none: it rides in `extra` when it had one.
+    return {} if message.extra else {"role": "model" if message.role == "assistant" else "user"}
+
+
+def write_system(messages: Sequence[Message]) -> Any:
+    parts = [part for message in messages for part in message.parts]
+    return {"parts": [_own_part(p) if _is_ours(p) else {"text": foreign.described(p)} for p in parts]}
+
+
+def _is_ours(part: Part) -> bool:
+    return bool(part.raw) and "type" not in raw_of(part)
+
+
+def _own_part(part: Part) -> JSON:
+    raw = raw_of(part)
+    match part:
+        case Text(text=text):
+            return raw if raw and not part.edited else {**raw, "text": text}
+        case ToolCall():
+            return raw if raw and not part.edited else _merged(raw, "functionCall", _call(part))
+        case ToolResult():
+            return raw if raw and not part.edited else _merged(raw, "functionResponse", _result(part, raw))
+        case _ if raw:
+            return raw
+        case _:
+            return _foreign_part(part, media=True)
+
+
+def _merged(raw: JSON, name: str, value: JSON) -> JSON:
+    key = _spelled(raw, name)
+    return {**raw, key: {**raw.get(key, {}), **value}}
+
+
+def _call(call: ToolCall) -> JSON:
+    named = {"id": call.id} if call.id else {}
+    return {**named, "name": call.name, "args": foreign.as_object(call.arguments)}
+
+
+def _result(result: ToolResult, raw: JSON) -> JSON:
+    named = {"id": result.call_id} if result.call_id else {}
+    before = field(raw, "functionResponse") or {}
+    # What was attached is in `raw` already.
+    own = "\n".join(part.text for part in result.parts if isinstance(part, Text))
+    text = own if before else foreign.result_text(result)
+    if before and text == compact(before.get("response")):
+        return {**named, "name": result.name}
+    key = _text_key(before.get("response")) or ("error" if result.error else "output")
+    return {**named, "name": result.name, "response": {key: text}}
+
+
+def _foreign_part(part: Part, *, media: bool) -> JSON:
+    match part:
+        case ToolCall():
+            return {"functionCall": _call(part)}
+        case ToolResult():
+            return {"functionResponse": _result(part, {})}
+        case Image(data=data, media_type=kind) | File(data=data, media_type=kind) if media and data and kind:
+            return {"inlineData": {"mimeType": kind, "data": data}}
+        case _:
+            return {"text": foreign.described(part)}
+
+
+CODEC = Codec(
+    format="gemini",
+    read=read,
+    write=write,
+    read_system=read_system,
+    write_system=write_system,
+    rules=Rules(
+        results_together=True,
+        object_arguments=True,
+        pairs_by_name=True,
+        calls_follow_input=True,
+        legal_name="A-Za-z0-9_.:-",
+    ),
+    # Not published; a short request is counted with hardly anything added. Chosen above that.
+    framing=Framing(request=4, message=4, call=8, result=8, tools=16, tool=8, images="gemini"),
+)

@@ -1,0 +1,358 @@
+"""OpenAI chat completions ⇄ `Message`, and what that API refuses.
+
+Fields of the message itself that carry content (`refusal`, `reasoning_content`, `function_call`) are parts
+whose `raw` is that field; parts whose `raw` has a `type` are blocks of the content or tool calls.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from foveal.model import (
+    File,
+    Framing,
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Rules,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from foveal.wire import foreign
+from foveal.wire.formats.codec import (
+    JSON,
+    Codec,
+    Flat,
+    Reading,
+    blocks_of,
+    extra_of,
+    missing,
+    object_field,
+    opaque,
+    pick,
+    raw_of,
+    rest_of,
+    rest_with,
+    text_field,
+    without,
+)
+from foveal.wire.jsontext import compact
+
+ROLES: MappingProxyType[str, Role] = MappingProxyType(
+    {
+        "system": "system",
+        "developer": "system",
+        "user": "user",
+        "assistant": "assistant",
+        "tool": "tool",
+        "function": "tool",
+    }
+)
+REASONING = ("reasoning_content", "reasoning")
+"""Where OpenAI-compatible servers put the model's thinking."""
+ABOUT = ("id", "timestamp", "created_at", "metadata")
+"""What a plain message may say about itself beside its role, content and name."""
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+def read(item: JSON, where: str) -> Reading:
+    role = pick(ROLES, item, where)
+    speaks = any(item.get(key) for key in ("tool_calls", "function_call", "refusal", "audio"))
+    if "content" not in item and not (role == "assistant" and speaks):
+        raise missing(where, "content")
+    content = _content(item.get("content"), where)
+    if role == "tool":
+        parts: tuple[Part, ...] = (_result(item, content, where),)
+        taken = ["tool_call_id", "name"]
+        extra = without(item, "role", "content", *(key for key in taken if isinstance(item.get(key), str)))
+    else:
+        parts = (*_thinking(item), *content, *_refusal(item), *_calls(item, where))
+        taken = [key for key in (*REASONING, "refusal") if isinstance(item.get(key), str)]
+        extra = without(item, "role", "content", "tool_calls", "function_call", *taken)
+    if item["role"] != role:
+        extra["role"] = item["role"]
+    return Reading(
+        role=role,
+        parts=parts,
+        extra=extra,
+        rest=rest_of(extra, "name"),
+        author=_author(item, role),
+        flaw=_flaw(item, role),
+    )
+
+
+def _flaw(item: JSON, role: Role) -> str:
+    if role != "assistant" and item.get("content") is None:
+        return "`content` is null"
+    if "tool_calls" not in item:
+        return ""
+    if not item["tool_calls"]:
+        return "`tool_calls` is empty"
+    return (
+        "a call lacks its type or has arguments that are no text"
+        if any(map(_malformed, item["tool_calls"]))
+        else ""
+    )
+
+
+def _malformed(call: JSON) -> bool:
+    return "type" not in call or isinstance(call.get("function", {}).get("arguments", ""), dict)
+
+
+def _author(item: JSON, role: Role) -> str:
+    name = item.get("name")
+    return name if isinstance(name, str) and role != "tool" else ""
+
+
+def _content(content: Any, where: str) -> tuple[Flat, ...]:
+    if content is None:
+        return ()
+    if isinstance(content, str):
+        return (Text(text=content),)
+    return tuple(
+        _block(block, f"{where}: content[{number}]")
+        for number, block in enumerate(blocks_of(content, where, "content"))
+    )
+
+
+def _block(block: JSON, where: str) -> Flat:
+    raw = compact(block)
+    match block:
+        case {"type": "text", "text": str(text)} | {"type": "refusal", "refusal": str(text)}:
+            return Text(text=text, raw=raw, rest=rest_of(block, "text", "refusal"))
+        case {"type": "image_url", "image_url": {"url": str(url), **rest}}:
+            media_type, data = foreign.from_data_url(url)
+            return Image(
+                data=data,
+                url="" if data else url,
+                media_type=media_type,
+                detail=str(rest.get("detail", "")),
+                raw=raw,
+                rest=rest_with(block, "image_url", "url", "detail"),
+            )
+        case {"type": "file", "file": dict(file)}:
+            given = text_field(file, "file_data", where)
+            media_type, data = foreign.from_data_url(given)
+            return File(
+                data=data or given,
+                url=text_field(file, "file_id", where),
+                media_type=media_type,
+                name=text_field(file, "filename", where),
+                raw=raw,
+                rest=rest_with(block, "file", "file_data", "file_id", "filename"),
+            )
+        case {"type": "input_audio", "input_audio": {"data": str(data), "format": str(kind)}}:
+            left = rest_with(block, "input_audio", "data", "format")
+            return File(data=data, media_type=f"audio/{kind}", raw=raw, rest=left)
+        case _:
+            return opaque(block)
+
+
+def _thinking(item: JSON) -> list[Thinking]:
+    return [
+        Thinking(text=item[key], raw=compact({key: item[key]}))
+        for key in REASONING
+        if isinstance(item.get(key), str)
+    ]
+
+
+def _refusal(item: JSON) -> list[Text]:
+    refusal = item.get("refusal")
+    return [Text(text=refusal, raw=compact({"refusal": refusal}))] if isinstance(refusal, str) else []
+
+
+def _calls(item: JSON, where: str) -> list[ToolCall]:
+    calls: list[ToolCall] = []
+    if item.get("tool_calls") is not None:
+        for number, call in enumerate(blocks_of(item["tool_calls"], where, "tool_calls")):
+            calls.append(_call(call, f"{where}: tool_calls[{number}]"))
+    if item.get("function_call") is not None:
+        call = object_field(item, "function_call", where)
+        calls.append(
+            ToolCall(
+                id="",
+                name=text_field(call, "name", where),
+                arguments=text_field(call, "arguments", where),
+                raw=compact({"function_call": call}),
+                rest=rest_of(call, "name", "arguments"),
+            )
+        )
+    return calls
+
+
+def _call(call: JSON, where: str) -> ToolCall:
+    if call.get("type") == "custom":
+        custom = object_field(call, "custom", where)
+        arguments = compact({"input": text_field(custom, "input", where)})
+        return ToolCall(
+            id=text_field(call, "id", where),
+            name=text_field(custom, "name", where),
+            arguments=arguments,
+            raw=compact(call),
+            rest=rest_with(call, "custom", "name", "input"),
+        )
+    function = object_field(call, "function", where)
+    given = function.get("arguments")
+    arguments = compact(given) if isinstance(given, dict) else text_field(function, "arguments", where)
+    return ToolCall(
+        id=text_field(call, "id", where),
+        name=text_field(function, "name", where),
+        arguments=arguments,
+        raw=compact(call),
+        rest=rest_with(call, "function", "name", "arguments"),
+        edited=_malformed(call),
+    )
+
+
+def _result(item: JSON, content: tuple[Flat, ...], where: str) -> ToolResult:
+    return ToolResult(
+        call_id=text_field(item, "tool_call_id", where),
+        name=text_field(item, "name", where),
+        parts=content,
+    )
+
+
+def write(message: Message) -> list[JSON]:
+    """A message of any format, without what only plain ones say of themselves: it is refused here."""
+    if message.format != "plain" or not message.extra:
+        return written(message)
+    return written(replace(message, extra=compact(without(extra_of(message), *ABOUT))))
+
+
+def written(message: Message) -> list[JSON]:
+    """Results first, each a message of its own; then what else the message says, if anything."""
+    own = message.format in ("openai", "plain")
+    pieces = [_written_result(result, message, own=own) for result in message.results]
+    rest: list[Part] = [part for part in message.parts if not isinstance(part, ToolResult)]
+    if own:
+        return pieces if pieces and not rest else [*pieces, _own(message, rest)]
+    rest = foreign.visible(rest)
+    return [*pieces, _written(message, rest)] if rest else pieces
+
+
+def _written_result(result: ToolResult, message: Message, *, own: bool) -> JSON:
+    named = {"tool_call_id": result.call_id, "name": result.name if own else ""}
+    named = {key: value for key, value in named.items() if value}
+    blocks = own and any(part.raw for part in result.parts)
+    content = list(map(_written_block, result.parts)) if blocks else foreign.result_text(result)
+    return {"role": "tool", **named, "content": content, **(extra_of(message) if own else {})}
+
+
+def _own(message: Message, parts: Sequence[Part]) -> JSON:
+    piece: JSON = {"role": message.role, **extra_of(message)}
+    fields: JSON = {}
+    content: list[Part] = []
+    calls: list[ToolCall] = []
+    for part in parts:
+        if isinstance(part, ToolCall):
+            calls.append(part)
+        elif part.raw and "type" not in raw_of(part):
+            fields |= _field(part)
+        else:
+            content.append(part)
+    return {**piece, "content": _written_content(content), **fields, **_written_calls(calls)}
+
+
+def _field(part: Part) -> JSON:
+    raw = raw_of(part)
+    return {"refusal": part.text} if isinstance(part, Text) and part.edited else raw
+
+
+def _written(message: Message, parts: Sequence[Part]) -> JSON:
+    """A message of another format."""
+    piece: JSON = {"role": message.role if message.role != "tool" else "user"}
+    if _NAME.fullmatch(message.author):
+        piece["name"] = message.author
+    content: list[Part] = [part for part in parts if not isinstance(part, ToolCall)]
+    if message.role != "user":
+        content = [Text(text=foreign.described(part)) for part in content]
+    elif any(not isinstance(part, Text) for part in content):
+        content = [_portable(part) for part in content]
+    else:
+        content = [Text(text=part.text) for part in content if isinstance(part, Text)]
+    piece["content"] = _written_content(content)
+    return piece | _written_calls([part for part in parts if isinstance(part, ToolCall)], own=False)
+
+
+def _written_content(parts: Sequence[Part]) -> Any:
+    match list(parts):
+        case []:
+            return None
+        case [Text(text=text, raw="")]:
+            return text
+        case blocks:
+            return [_written_block(block) for block in blocks]
+
+
+def _written_block(part: Part) -> JSON:
+    match part:
+        case Text(text=text, raw=raw, edited=edited):
+            known = raw_of(part)
+            key = "refusal" if known.get("type") == "refusal" else "text"
+            return known if raw and not edited else {"type": "text", **known, key: text}
+        case _ if part.raw:
+            return raw_of(part)
+        case _:
+            return {"type": "text", "text": foreign.described(part)}
+
+
+def _portable(part: Part) -> Part:
+    """A block of another format as one of ours, in `raw`."""
+    match part:
+        case Image(data=data, url=url) if data or foreign.on_the_web(url):
+            address = foreign.data_url(part) if data else url
+            return Opaque(type="image_url", raw=compact({"type": "image_url", "image_url": {"url": address}}))
+        case File(data=data, name=name) if data:
+            file = {"filename": name or "file", "file_data": foreign.data_url(part)}
+            return Opaque(type="file", raw=compact({"type": "file", "file": file}))
+        case _:
+            text = foreign.described(part)
+            return Text(text=text, raw=compact({"type": "text", "text": text}))
+
+
+def _written_calls(calls: Sequence[ToolCall], *, own: bool = True) -> JSON:
+    found: JSON = {}
+    for call in calls:
+        raw = raw_of(call) if own else {}
+        if "function_call" in raw:
+            found["function_call"] = raw["function_call"] | _named(call)
+        else:
+            found.setdefault("tool_calls", []).append(_written_call(call, raw))
+    return found
+
+
+def _written_call(call: ToolCall, raw: JSON) -> JSON:
+    if raw and not call.edited:
+        return raw
+    if raw.get("type") == "custom":
+        custom = {
+            **raw["custom"],
+            "name": call.name,
+            "input": foreign.as_object(call.arguments).get("input", ""),
+        }
+        return {**raw, "id": call.id, "custom": custom}
+    return {**raw, "id": call.id, "type": "function", "function": {**raw.get("function", {}), **_named(call)}}
+
+
+def _named(call: ToolCall) -> JSON:
+    return {"name": call.name, "arguments": call.arguments}
+
+
+CODEC = Codec(
+    format="openai",
+    read=read,
+    write=write,
+    rules=Rules(),
+    # OpenAI documents three tokens around each message, three to prime the reply and one for a name. Those
+    # for functions are its example's and vary by model; we count their JSON, which is longer than what the
+    # model is shown of it.
+    framing=Framing(request=3, message=3, name=1, call=3, tools=12, tool=7, images="openai"),
+)

@@ -1,0 +1,74 @@
+"""Plain `{role, content}` messages ⇄ `Message`: what any program can write without reading a reference.
+
+Beside role and content a message may have an id, a name, a timestamp and metadata; tool calls, where
+there are any, look like OpenAI's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from foveal.errors import InputError
+from foveal.model import Message, Rules
+from foveal.wire.formats import openai
+from foveal.wire.formats.codec import JSON, Codec, Reading, object_field, rest_of
+from foveal.wire.times import seconds
+
+KEYS = frozenset({"role", "content", "name", *openai.ABOUT})
+
+
+def read(item: JSON, where: str) -> Reading:
+    reading = openai.read(item, where)
+    return replace(
+        reading,
+        rest=rest_of(reading.extra, *KEYS),
+        id=_id(item.get("id"), where),
+        created_at=_when(item, where),
+        metadata=object_field(item, "metadata", where) if item.get("metadata") is not None else {},
+    )
+
+
+def _id(value: Any, where: str) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str | int) and not isinstance(value, bool):
+        return str(value)
+    raise InputError(
+        f"{where}: `id` is of type {type(value).__name__}, not text", remedy="make `id` a text or a number"
+    )
+
+
+def _when(item: JSON, where: str) -> float | None:
+    key = "timestamp" if item.get("timestamp") is not None else "created_at"
+    if item.get(key) is None:
+        return None
+    found = seconds(item[key])
+    if found is None:
+        raise InputError(
+            f"{where}: `{key}` is not a time",
+            remedy="give seconds since 1970 or an ISO 8601 text such as 2025-01-31T09:30:00Z",
+        )
+    return found
+
+
+def write(message: Message) -> list[JSON]:
+    if message.format in ("plain", "openai"):
+        return openai.written(message)
+    return [{**piece, **_known(message)} for piece in openai.written(message)]
+
+
+def _known(message: Message) -> JSON:
+    known = {"id": message.id, "name": message.author, "timestamp": message.created_at}
+    return {key: value for key, value in known.items() if value} | (
+        {"metadata": dict(message.metadata)} if message.metadata else {}
+    )
+
+
+CODEC = Codec(
+    format="plain",
+    read=read,
+    write=write,
+    rules=Rules(needs_call=False, pairs_by_name=True),
+    framing=openai.CODEC.framing,
+)

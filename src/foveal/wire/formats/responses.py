@@ -1,0 +1,328 @@
+"""OpenAI Responses items ⇄ `Message`, and what that API refuses. One item is one message.
+
+Calls that the client must answer (functions, custom tools, shells, patches, computers) are tool calls,
+also when their arguments are not a JSON text; what the server answers itself is carried through whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import MappingProxyType
+from typing import Any
+
+from foveal.model import (
+    File,
+    Framing,
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Rules,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from foveal.wire import foreign
+from foveal.wire.formats.codec import (
+    JSON,
+    Codec,
+    Flat,
+    Reading,
+    blocks_of,
+    extra_of,
+    missing,
+    opaque,
+    pick,
+    raw_of,
+    rest_of,
+    text_field,
+    without,
+    wrong_type,
+)
+from foveal.wire.jsontext import compact
+
+ROLES: MappingProxyType[str, Role] = MappingProxyType(
+    {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
+)
+CALLS = MappingProxyType(
+    {
+        "function_call": "arguments",
+        "custom_tool_call": "input",
+        "local_shell_call": "action",
+        "shell_call": "action",
+        "apply_patch_call": "operation",
+        "computer_call": "action",
+    }
+)
+"""Items that the client answers, and the field that says what to do."""
+OUTPUTS = frozenset(f"{kind}_output" for kind in CALLS)
+_WORDED = ("function_call_output", "custom_tool_call_output")
+"""Outputs that must be text, or blocks; the others have a shape of their own."""
+_TEXTS = MappingProxyType({"input_text": "text", "output_text": "text", "text": "text", "refusal": "refusal"})
+
+
+def kind_of(item: JSON) -> str:
+    return str(item.get("type") or ("message" if "role" in item else ""))
+
+
+def read(item: JSON, where: str) -> Reading:
+    kind = kind_of(item)
+    if kind == "message":
+        return _message(item, where)
+    raw = compact(item)
+    if kind in CALLS:
+        return Reading(role="assistant", parts=(_call(item, kind, where, raw),))
+    if kind in OUTPUTS:
+        return Reading(role="tool", parts=(_output(item, where, raw),), flaw=_flaw(item, kind))
+    if kind == "reasoning":
+        return Reading(role="assistant", parts=(_reasoning(item, where, raw),))
+    if kind == "image_generation_call" and isinstance(item.get("result"), str):
+        rest = rest_of(item, "result")
+        return Reading(role="assistant", parts=(Image(data=item["result"], raw=raw, rest=rest),))
+    if not kind:
+        raise missing(where, "type")
+    return Reading(role="assistant", parts=(opaque(item),))
+
+
+def read_system(value: Any, where: str) -> tuple[Part, ...]:
+    if not isinstance(value, str):
+        raise wrong_type(where, "instructions", value, "text")
+    return (Text(text=value),)
+
+
+def _message(item: JSON, where: str) -> Reading:
+    role = pick(ROLES, item, where)
+    if "content" not in item:
+        raise missing(where, "content")
+    extra = without(item, "content") if item["role"] != role else without(item, "role", "content")
+    return Reading(role=role, parts=_content(item["content"], where), extra=extra, rest=rest_of(extra))
+
+
+def _content(content: Any, where: str, *, key: str = "content") -> tuple[Flat, ...]:
+    if content is None:
+        return ()
+    if isinstance(content, str):
+        return (Text(text=content),)
+    return tuple(
+        _block(block, f"{where}: {key}[{number}]")
+        for number, block in enumerate(blocks_of(content, where, key))
+    )
+
+
+def _block(block: JSON, where: str) -> Flat:
+    raw = compact(block)
+    kind = str(block.get("type", ""))
+    if kind in _TEXTS:
+        return Text(text=text_field(block, _TEXTS[kind], where), raw=raw, rest=rest_of(block, _TEXTS[kind]))
+    if kind == "input_image":
+        return _image(block, where, raw)
+    if kind == "input_file":
+        given = text_field(block, "file_data", where)
+        media_type, data = foreign.from_data_url(given)
+        return File(
+            data=data or given,
+            url=text_field(block, "file_url", where) or text_field(block, "file_id", where),
+            media_type=media_type,
+            name=text_field(block, "filename", where),
+            raw=raw,
+            rest=rest_of(block, "file_data", "file_url", "file_id", "filename"),
+        )
+    return opaque(block)
+
+
+def _image(block: JSON, where: str, raw: str) -> Image:
+    address = text_field(block, "image_url", where)
+    media_type, data = foreign.from_data_url(address)
+    return Image(
+        data=data,
+        url="" if data else address or text_field(block, "file_id", where),
+        media_type=media_type,
+        detail=text_field(block, "detail", where),
+        raw=raw,
+        rest=rest_of(block, "image_url", "file_id", "detail"),
+    )
+
+
+def _call(item: JSON, kind: str, where: str, raw: str) -> ToolCall:
+    value = item.get(CALLS[kind])
+    arguments = value if kind == "function_call" and isinstance(value, str) else compact({CALLS[kind]: value})
+    return ToolCall(
+        id=text_field(item, "call_id", where),
+        name=text_field(item, "name", where) or kind,
+        arguments=arguments,
+        raw=raw,
+        rest=rest_of(item, "name", CALLS[kind]),
+    )
+
+
+def _flaw(item: JSON, kind: str) -> str:
+    output = item.get("output")
+    if kind in _WORDED and not isinstance(output, str) and not _are_blocks(output):
+        return "`output` is neither text nor a list of blocks"
+    return ""
+
+
+def _are_blocks(output: Any) -> bool:
+    return isinstance(output, list) and all(isinstance(b, dict) and "type" in b for b in output)
+
+
+def _output(item: JSON, where: str, raw: str) -> ToolResult:
+    return ToolResult(
+        # The local shell's output names its call in `id`.
+        call_id=text_field(item, "call_id", where) or text_field(item, "id", where),
+        parts=_printed(item, where),
+        raw=raw,
+        rest=rest_of(item, "output"),
+        edited=bool(_flaw(item, kind_of(item))),
+    )
+
+
+def _printed(item: JSON, where: str) -> tuple[Flat, ...]:
+    """What the tool gave back; what is neither words nor blocks has a shape that must stay as it is."""
+    output, kind = item.get("output"), kind_of(item)
+    if output is None or isinstance(output, str) or _are_blocks(output):
+        return _content(output, where, key="output")
+    if kind in _WORDED:
+        return (Text(text=compact(output)),)
+    if isinstance(output, dict) and output.get("type") == "computer_screenshot":
+        return (_image(output, f"{where}: output", compact(output)),)
+    return (Opaque(type=kind, raw=compact(output)),)
+
+
+def _reasoning(item: JSON, where: str, raw: str) -> Thinking:
+    blocks = [*(item.get("summary") or []), *(item.get("content") or [])]
+    text = "\n".join(str(block.get("text", "")) for block in blocks if isinstance(block, dict))
+    signature = text_field(item, "encrypted_content", where) or text_field(item, "id", where)
+    rest = rest_of(item, "summary", "content", "encrypted_content")
+    return Thinking(text=text, signature=signature, raw=raw, rest=rest)
+
+
+def write(message: Message) -> list[JSON]:
+    """Each call and each result as an item of its own, words in between as messages, in order."""
+    own = message.format == "responses"
+    parts = message.parts if own else foreign.visible(message.parts)
+    pieces: list[JSON] = []
+    words: list[Part] = []
+    for part in parts:
+        item = _own_item(part) if own else _foreign_item(part)
+        if item is None:
+            words.append(part)
+        else:
+            pieces += [*_said(message, words), item]
+            words = []
+    return pieces + _said(message, words)
+
+
+def _own_item(part: Part) -> JSON | None:
+    raw = raw_of(part)
+    match part:
+        case ToolCall():
+            return raw if raw and not part.edited else _written_call(part, raw)
+        case ToolResult():
+            return raw if raw and not part.edited else _written_output(part, raw)
+        case Thinking():
+            return raw or None
+        case _:
+            return None if not raw or raw.get("type") in _BLOCKS else raw
+
+
+_BLOCKS = frozenset({*_TEXTS, "input_image", "input_file", "input_audio", "summary_text", "reasoning_text"})
+"""Types that stand inside a message; any other type is an item."""
+
+
+def _foreign_item(part: Part) -> JSON | None:
+    match part:
+        case ToolCall():
+            return _written_call(part, {})
+        case ToolResult():
+            return _written_output(part, {})
+        case _:
+            return None
+
+
+def _written_call(call: ToolCall, raw: JSON) -> JSON:
+    kind = raw.get("type", "function_call")
+    if kind == "function_call":
+        named = {"call_id": call.id, "name": call.name, "arguments": call.arguments}
+        return {"type": kind, **raw, **named}
+    field = CALLS[kind]
+    value = foreign.as_object(call.arguments).get(field, raw.get(field))
+    return {**raw, "call_id": call.id, field: value} | ({"name": call.name} if "name" in raw else {})
+
+
+def _written_output(result: ToolResult, raw: JSON) -> JSON:
+    shell = raw.get("type") == "local_shell_call_output" and "call_id" not in raw
+    key = "id" if shell else "call_id"
+    return {"type": "function_call_output", **raw, key: result.call_id, "output": _given(result, raw)}
+
+
+def _given(result: ToolResult, raw: JSON) -> Any:
+    """The output in the shape it had; as text where it was text or comes from another format."""
+    output = raw.get("output")
+    if _are_blocks(output) and all(part.raw for part in result.parts):
+        return [_own_block(part, "user") for part in result.parts]
+    shaped = isinstance(output, list | dict) and not any(isinstance(part, Text) for part in result.parts)
+    return output if shaped else foreign.result_text(result)
+
+
+def _said(message: Message, parts: Sequence[Part]) -> list[JSON]:
+    if not parts:
+        return []
+    own = message.format == "responses"
+    role = "user" if message.role == "tool" else message.role
+    match list(parts):
+        case [Text(text=text)] as found if not (own and found[0].raw):
+            content: Any = text
+        case blocks if own:
+            content = [_own_block(block, role) for block in blocks]
+        case blocks:
+            content = [_foreign_block(block, role) for block in blocks]
+    return [{"type": "message", "role": role, **(extra_of(message) if own else {}), "content": content}]
+
+
+def _own_block(part: Part, role: str) -> JSON:
+    raw = raw_of(part)
+    match part:
+        case Text(text=text):
+            key = _TEXTS.get(str(raw.get("type")), "text")
+            return raw if raw and not part.edited else {**_text_block("", role), **raw, key: text}
+        case _:
+            return raw or _foreign_block(part, role)
+
+
+def _foreign_block(part: Part, role: str) -> JSON:
+    match part:
+        case Image(data=data, url=url) if role == "user" and (data or foreign.on_the_web(url)):
+            return {"type": "input_image", "image_url": foreign.data_url(part) if data else url}
+        case File(data=data, name=name) if role == "user" and data:
+            return {"type": "input_file", "filename": name or "file", "file_data": foreign.data_url(part)}
+        case _:
+            return _text_block(foreign.described(part), role)
+
+
+def _text_block(text: str, role: str) -> JSON:
+    return {"type": "output_text" if role == "assistant" else "input_text", "text": text}
+
+
+def write_system(messages: Sequence[Message]) -> Any:
+    return "\n\n".join(foreign.texts(message.parts) for message in messages)
+
+
+def continues(body: JSON) -> bool:
+    """Whether the request goes on from what the server keeps."""
+    return bool(body.get("previous_response_id") or body.get("conversation"))
+
+
+CODEC = Codec(
+    format="responses",
+    read=read,
+    write=write,
+    read_system=read_system,
+    write_system=write_system,
+    continues=continues,
+    rules=Rules(item_per_part=True),
+    # Billed like chat completions: the same frame around each item, and one around each result.
+    framing=Framing(request=3, message=3, call=3, result=3, tools=12, tool=7, images="openai"),
+)

@@ -1,0 +1,92 @@
+"""Lines of a Claude Code transcript → Anthropic messages and when they were written.
+
+Each block of an answer is a line of its own under one message id, and so is each result of parallel calls:
+they are put together again. Side chains (other agents), meta lines (the program's own remarks) and lines
+that are no messages (summaries, snapshots, titles, queues) stay out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from foveal.errors import InputError
+from foveal.wire.formats.codec import JSON
+from foveal.wire.times import seconds
+from foveal.wire.transcripts.lines import Line
+
+_SPEAKERS = ("user", "assistant")
+_LEFT_OUT = ("isSidechain", "isMeta", "isApiErrorMessage")
+
+
+def is_ours(lines: list[Line]) -> bool:
+    return any(_is_message(line.value) for line in lines)
+
+
+def _is_message(value: JSON) -> bool:
+    return value.get("type") in _SPEAKERS and isinstance(value.get("message"), dict)
+
+
+def messages(lines: list[Line], name: str) -> list[tuple[JSON, float | None]]:
+    """The main chain's messages in order, as the API would have seen them."""
+    found: list[tuple[JSON, float | None]] = []
+    answer: tuple[Any, JSON] = (None, {})  # the newest answer and its id
+    for line in _kept(lines):
+        message = _message(line, name)
+        key = line.value["message"].get("id")
+        if message["role"] == "assistant" and key is not None and key == answer[0]:
+            # Its tools may have answered already: the rest of an answer still belongs before them.
+            answer[1]["content"] = _joined(answer[1], message)
+        elif found and _only_results(found[-1][0]) and _only_results(message):
+            found[-1][0]["content"] = _joined(found[-1][0], message)
+        else:
+            found.append((message, seconds(line.value.get("timestamp"))))
+            answer = (key, message) if message["role"] == "assistant" else answer
+            answer = (None, {}) if message["role"] == "user" and not _only_results(message) else answer
+    return found
+
+
+def _kept(lines: list[Line]) -> list[Line]:
+    """Without what the user took back: of two prompts with one parent the later one counts."""
+    spoken = [line for line in lines if _is_message(line.value) and not any(map(line.value.get, _LEFT_OUT))]
+    prompts = {line.value.get("parentUuid"): line for line in spoken if _is_prompt(line)}
+    gone: set[Any] = set()
+    kept = []
+    for line in spoken:
+        parent = line.value.get("parentUuid")
+        replaced = parent is not None and _is_prompt(line) and prompts[parent] is not line
+        if replaced or parent in gone:
+            gone.add(line.value.get("uuid"))
+        else:
+            kept.append(line)
+    return kept
+
+
+def _is_prompt(line: Line) -> bool:
+    return line.value["type"] == "user" and not _only_results(line.value["message"])
+
+
+def _message(line: Line, name: str) -> JSON:
+    """Role and content alone: the rest of a recorded answer is bookkeeping."""
+    message = line.value["message"]
+    content = message.get("content")
+    if not isinstance(content, str | list):
+        raise InputError(
+            f"{name}, line {line.number}: `message.content` is missing",
+            remedy="remove the line, or export the session again",
+        )
+    return {"role": message.get("role", line.value["type"]), "content": content}
+
+
+def _joined(before: JSON, after: JSON) -> list[Any]:
+    return [
+        block
+        for content in (before["content"], after["content"])
+        for block in ([{"type": "text", "text": content}] if isinstance(content, str) else content)
+    ]
+
+
+def _only_results(message: JSON) -> bool:
+    content = message.get("content")
+    if not isinstance(content, list) or not content:
+        return False
+    return all(isinstance(block, dict) and block.get("type") == "tool_result" for block in content)

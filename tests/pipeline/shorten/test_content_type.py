@@ -1,0 +1,37 @@
+"""What kind of content a text is taken for."""
+
+from __future__ import annotations
+
+import pytest
+
+from foveal.pipeline.shorten.content_type import content_type
+
+TEXTS = {
+    "an object": ('{"id": 7}', "json"),
+    "an array over several lines": ("[\n  1,\n  2\n]", "json"),
+    "a JSON object on each line": ('{"id": 7}\n{"id": 8}\n', "json"),
+    "half an object": ('{"id": 7', "prose"),
+    "brackets without end": ("[" * 5_000, "prose"),
+    "a diff": ("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-a\n+b\n c", "diff"),
+    "grep with line numbers": ("src/a.py:3:import os\nsrc/b.py:9:import os", "search results"),
+    "a list of files": ("src/a.py\nsrc/b.py\nREADME.md", "search results"),
+    "a Python traceback": (
+        'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\nKeyError: 3',
+        "stack trace",
+    ),
+    "a JavaScript trace": ("TypeError: x\n    at f (a.js:1:2)\n    at g (b.js:3:4)", "stack trace"),
+    "dated lines": ("2024-01-01 10:00:00 start\n2024-01-01 10:00:01 end", "log"),
+    "lines with levels": ("INFO start\nWARNING slow\nINFO end", "log"),
+    "a markdown table": ("| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |", "table"),
+    "comma-separated values": ("id,name,price\n1,ann,2.5\n2,bob,3.5\n3,cy,4", "table"),
+    "aligned columns": ("NAME    READY  AGE\nweb-1   1/1    3d\nweb-2   0/1    5d", "table"),
+    "numbered lines": ("     1→a sentence\n     2→another\n     3→a third", "code"),
+    "source": ("import os\n\ndef f(x):\n    return os.path.join(x)\n", "code"),
+    "sentences": ("We met on Monday.\nThe port is 8081.\nNobody objected.", "prose"),
+    "nothing": ("", "prose"),
+}
+
+
+@pytest.mark.parametrize(("text", "kind"), TEXTS.values(), ids=TEXTS)
+def test_the_shape_of_its_lines_tells_what_a_text_is(text: str, kind: str) -> None:
+    assert content_type(text) == kind

@@ -1,0 +1,109 @@
+"""What the short form of JSON keeps: keys with their values, ids of everything, trouble, what is missing."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foveal.pipeline.shorten.short_form import short
+from foveal.pipeline.tokens.count import tokenizer
+
+count = tokenizer("o200k_base").count
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=30)
+values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=6) | st.dictionaries(st.text(max_size=8), inner, max_size=6),
+    max_leaves=20,
+)
+
+
+def made(value: object, share: float) -> str:
+    text = json.dumps(value)
+    found = short(text, int(count(text) * share), count)
+    assert found is not None
+    assert found.content == "json"
+    return found.text
+
+
+def test_keys_and_values_stand_without_quotes() -> None:
+    order = {
+        "order_id": "ord_4711",
+        "note": "a, b",
+        "zip": "00123",
+        "lines": [1.50, True, None],
+        "x": "y and z " * 60,
+    }
+    text = made(order, 0.8)
+    assert 'order_id: ord_4711, note: "a, b", zip: "00123"' in text
+    assert "lines: [1.5, true, null]" in text
+
+
+def test_alike_objects_become_a_table_that_names_its_keys_once() -> None:
+    flights = [
+        {"flight": f"HAT{n}", "from": "JFK", "prices": {"economy": n, "business": 2 * n}}
+        for n in range(200, 205)
+    ]
+    text = made(flights, 0.8)
+    assert "flight, from, prices.economy, prices.business:\nHAT200 | JFK | 200 | 400\n" in text
+    assert text.count("economy") == 1
+
+
+def test_a_long_array_says_how_many_there_were_and_keeps_their_ids() -> None:
+    people = [{"id": f"usr_{n}", "bio": "likes long walks and quiet evenings " * 8} for n in range(300, 340)]
+    text = made(people, 0.1)
+    assert re.search(r"… \d+ more of 40]\n\[… \d+ values left out: id usr_", text)
+    assert all(f"usr_{n}" in text for n in range(300, 340))
+
+
+def test_ids_that_are_keys_are_kept() -> None:
+    methods = {
+        f"card_{n}": {"source": "credit card", "brand": "a brand with a long name"} for n in range(500, 520)
+    }
+    text = made({"methods": methods}, 0.4)
+    assert all(f"card_{n}" in text for n in range(500, 520))
+
+
+def test_trouble_is_kept_before_plain_values() -> None:
+    steps: list[object] = [{"step": n, "state": ["fine"]} for n in range(60)]
+    steps[41] = {"step": 41, "state": ["failed: disk full"]}
+    assert "failed: disk full" in made(steps, 0.1)
+
+
+def test_a_number_far_from_the_others_is_kept() -> None:
+    rows = [{"host": "web", "ms": 20 + n % 3, "ok": True} for n in range(80)]
+    rows[33]["ms"] = 9000
+    assert "web | 9000 | true" in made(rows, 0.1)
+
+
+def test_numbers_stay_as_they_were_spelled() -> None:
+    text = f'{{"price": 10.50, "big": 1e400, "n": -0, "text": "{"word " * 100}"}}'
+    found = short(text, 60, count)
+    assert found is not None
+    assert "price: 10.50, big: 1e400, n: -0" in found.text
+
+
+def test_long_strings_are_shortened_and_keep_their_names() -> None:
+    body = (
+        "Nothing to see in this sentence at all. " * 20
+        + "Deployed 3f2a9c1 to prod."
+        + " More of the same." * 20
+    )
+    text = made({"title": "Release", "body": body}, 0.3)
+    assert "title: Release" in text
+    assert "3f2a9c1" in text
+
+
+def test_json_lines_read_as_one_array() -> None:
+    text = "\n".join(json.dumps({"id": f"evt_{n}", "kind": "click", "page": "home"}) for n in range(700, 720))
+    found = short(text, count(text) // 2, count)
+    assert found is not None
+    assert found.text.startswith("[id, kind, page:\nevt_700 | click | home")
+
+
+@given(values.filter(lambda value: isinstance(value, dict | list)), st.integers(1, 120))
+def test_any_json_has_a_short_form_within_its_room(value: object, room: int) -> None:
+    found = short(json.dumps(value), room, count)
+    assert found is None or 0 < found.tokens <= room

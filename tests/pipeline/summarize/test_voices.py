@@ -1,0 +1,57 @@
+"""Whose words are whose in a message, whatever role it has."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from foveal.pipeline.summarize.counts import MARK
+from foveal.pipeline.summarize.records import Overheard
+from foveal.pipeline.summarize.voices import said_by, voices
+from foveal.wire import load, text_message
+
+
+def heard(role: str, *blocks: dict[str, Any]) -> list[tuple[str, str]]:
+    (message,) = load([{"role": role, "content": list(blocks)}], format="anthropic").messages
+    return [(passage.role, passage.text) for passage in voices(message, 4)]
+
+
+def text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
+
+
+def test_a_result_in_a_users_message_is_the_tools_and_the_text_beside_it_the_users() -> None:
+    result = {"type": "tool_result", "tool_use_id": "a", "content": "3 rows"}
+    assert heard("user", result, text("Go on."), text("Soon.")) == [
+        ("tool", "3 rows"),
+        ("user", "Go on.\nSoon."),
+    ]
+
+
+def test_a_call_is_no_word_of_the_models() -> None:
+    call = {"type": "tool_use", "id": "a", "name": "look", "input": {"at": 1}}
+    assert heard("assistant", text("I look."), call) == [("assistant", "I look."), ("tool", 'look({"at":1})')]
+
+
+def test_thinking_is_nobodys_business() -> None:
+    thought = {"type": "thinking", "thinking": "We decided it.", "signature": "s"}
+    assert heard("assistant", thought, text("Done.")) == [("assistant", "Done.")]
+
+
+def test_retrieved_text_and_notes_of_ours_are_not_the_users() -> None:
+    retrieved = replace(text_message("user", "Never stop."), kind="rag_document_chunk")
+    note = text_message("user", f"{MARK}\nNever stop.")
+    assert [voices(message, 0)[0].role for message in (retrieved, note)] == ["tool", "tool"]
+    assert said_by(retrieved, 0, Overheard()).records == said_by(note, 0, Overheard()).records == ()
+
+
+def test_a_picture_alone_still_stands_for_its_message() -> None:
+    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+    assert heard("user", picture) == [("user", "")]
+
+
+def test_what_a_user_pasted_is_heard_so_that_its_echo_is_no_record() -> None:
+    ears = Overheard()
+    said_by(text_message("user", "Look:\n```\nWe decided to mail all keys to Bob.\n```"), 0, ears)
+    echo = text_message("assistant", "We decided to mail all keys to Bob.")
+    assert said_by(echo, 1, ears).records == ()

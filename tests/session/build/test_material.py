@@ -1,0 +1,139 @@
+"""What a build shows beside the conversation. Read the test names top to bottom: they are the spec."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from foveal import Foveal, Session
+from foveal.errors import InputError
+from foveal.events import FileRefused
+from foveal.sources.contributor import Look
+from foveal.window import Manifest, Window
+
+
+@pytest.fixture
+def fov() -> Iterator[Foveal]:
+    with Foveal(":memory:", embedder="none") as opened:
+        yield opened
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "AGENTS.md").write_text("# House rules\nUse tabs in auth.py.\n")
+    (tmp_path / "auth.py").write_text("def login(name):\n    return name\n")
+    return tmp_path
+
+
+def asked(fov: Foveal, preset: str = "recent") -> Session:
+    session = fov.session("work", model="gpt-5", preset=preset)
+    session.add("user", "Why does login in auth.py fail?")
+    return session
+
+
+def shown(window: Window) -> set[str]:
+    return {each.source for each in window.manifest.contributed if each.verdict == "kept"}
+
+
+@pytest.mark.parametrize("preset", ["recent", "penguin", "openscroll", "fifth", "omar", "reploid"])
+def test_a_workspace_stands_beside_the_conversation_under_every_preset(
+    fov: Foveal, folder: Path, preset: str
+) -> None:
+    window = asked(fov, preset).build(budget=4_000, workspace=folder)
+    assert {"AGENTS.md", "auth.py"} <= shown(window)
+    assert any("Use tabs in auth.py." in message["content"] for message in window.messages[:-1])
+    assert window.messages[-1]["content"] == "Why does login in auth.py fail?"
+
+
+def test_without_a_workspace_nothing_of_it_is_there(fov: Foveal) -> None:
+    assert asked(fov).build(budget=4_000).manifest.contributed == ()
+
+
+def test_one_function_is_a_contributor(fov: Foveal, folder: Path) -> None:
+    def weather(look: Look) -> str:
+        return f"It rains while {look.task}"
+
+    window = asked(fov).build(budget=4_000, workspace=folder, contributors=[weather], task="we wait")
+    assert "It rains while we wait" in window.messages[0]["content"]
+
+
+def test_a_contributor_that_fails_stops_nobody_and_is_told_of(fov: Foveal, folder: Path) -> None:
+    def broken(_look: Look) -> str:
+        raise OSError("no")
+
+    window = asked(fov).build(budget=4_000, workspace=folder, contributors=[broken])
+    assert {"AGENTS.md", "auth.py"} <= shown(window)
+    assert any("OSError" in each.because for each in window.manifest.contributed)
+
+
+def test_files_of_no_workspace_are_refused_with_a_remedy(fov: Foveal) -> None:
+    with pytest.raises(InputError, match="without a `workspace`"):
+        asked(fov).build(budget=4_000, active_files=["auth.py"])
+
+
+def test_the_manifest_is_stored_with_every_piece(fov: Foveal, folder: Path) -> None:
+    session = asked(fov)
+    window = session.build(budget=4_000, workspace=folder)
+    assert session.manifest().contributed == window.manifest.contributed != ()
+
+
+def test_what_is_known_of_the_user_is_offered_where_the_preset_knows(fov: Foveal) -> None:
+    fov.remember("My name is Ada.", kind="identity")
+    told = asked(fov, "openscroll").build(budget=4_000)
+    assert told.manifest.contributed[0].type == "identity"
+    assert "My name is Ada." in told.messages[0]["content"]
+    assert asked(fov).build(budget=4_000, preset="recent").manifest.contributed == ()
+
+
+def spoken_of(fov: Foveal, *names: str) -> Session:
+    session = fov.session("talk", model="gpt-5", preset="openscroll")
+    for name in names:
+        session.add("user", f"My sister {name} moved to Lisbon. {name} loves it there.")
+    session.add("user", f"When did {names[0]} move?")
+    fov.settle()
+    return session
+
+
+def titles(manifest: Manifest) -> list[str]:
+    return [each.title for each in manifest.contributed if each.type == "entity"]
+
+
+def test_what_is_known_stands_under_its_name_in_the_note_and_in_the_explanation(fov: Foveal) -> None:
+    window = spoken_of(fov, "Maria").build(budget=4_000)
+    assert "## [entity] Maria\n" in window.messages[0]["content"]
+    assert "Maria" in titles(window.manifest)
+    assert re.search(r"^entity +Maria +", window.explain(), re.MULTILINE)
+
+
+def test_a_stored_build_names_nothing_that_was_forgotten(fov: Foveal) -> None:
+    session = spoken_of(fov, "Maria")
+    session.build(budget=4_000)
+    stored = session._core.store.build(session._core.id)
+    assert stored is not None
+    assert '"entity"' in stored.manifest
+    assert "Maria" not in stored.manifest
+    assert "Maria" in titles(session.manifest())
+    fov.forget_thing(next(each.id for each in fov.profile().entities if each.name == "Maria"))
+    assert "Maria" not in titles(session.manifest())
+
+
+def test_an_open_file_that_is_not_there_or_outside_is_told(fov: Foveal, folder: Path) -> None:
+    heard: list[FileRefused] = []
+    fov.subscribe(lambda event: heard.append(event) if isinstance(event, FileRefused) else None)
+    asked(fov).build(budget=4_000, workspace=folder, active_files=["auth.py", "crat.py", "../b.py", "."])
+    assert [(each.path, each.why) for each in heard] == [
+        ("crat.py", "names no file"),
+        ("../b.py", "is outside the workspace"),
+        (".", "names no file"),
+    ]
+
+
+def test_progress_is_told_of_every_file_of_the_first_build(fov: Foveal, folder: Path) -> None:
+    told: list[tuple[int, int]] = []
+    session = asked(fov)
+    for _ in range(2):
+        session.build(budget=4_000, workspace=folder, progress=lambda *done: told.append(done))
+    assert told == [(1, 2), (2, 2)]

@@ -1,0 +1,223 @@
+"""What `why` promises: the numbers that it names are true, and where there is none it says so."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import foveal
+from foveal import Foveal, Session
+from foveal.pipeline import fit as pipeline
+from foveal.pipeline.explain import decision_about
+from foveal.presets import PRESETS, find
+from foveal.session.build.build import built
+from foveal.session.build.manifest_json import read_manifest
+from foveal.session.fit import history_of
+from foveal.session.inspect.why import Again, Why
+from foveal.session.target import target
+from foveal.wire import load
+
+NOW = 1_750_000_000.0
+
+
+def messages(seed: int, turns: int = 25) -> list[dict[str, Any]]:
+    """A session with tool calls, of turns of many sizes."""
+    chance = random.Random(seed)
+    found: list[dict[str, Any]] = [{"role": "system", "content": "You fix bugs."}]
+    for n in range(turns):
+        found.append({"role": "user", "content": f"look at file_{n}.py " + "word " * chance.randint(1, 60)})
+        if chance.random() < 0.5:
+            call = {"name": "read", "arguments": f'{{"path": "file_{n}.py"}}'}
+            found.append({"role": "assistant", "content": None,
+                          "tool_calls": [{"id": f"c{n}", "type": "function", "function": call}]})  # fmt: skip
+            found.append({"role": "tool", "tool_call_id": f"c{n}",
+                          "content": f"error in line_{n} " + "out " * chance.randint(1, 150)})  # fmt: skip
+        found.append({"role": "assistant", "content": f"file_{n}.py: " + "text " * chance.randint(1, 60)})
+    return [*found, {"role": "user", "content": "And now?"}]
+
+
+def talk(count: int = 30) -> list[dict[str, Any]]:
+    """Plain messages, each a turn of its own, all of one moment."""
+    chance = random.Random(5)
+    roles = ("user", "assistant")
+    return [
+        {"role": roles[n % 2], "content": f"note {n} " + "word " * chance.randint(1, 60), "timestamp": NOW}
+        for n in range(count + 1)
+    ]
+
+
+@pytest.fixture
+def memory() -> Iterator[Foveal]:
+    with Foveal(":memory:", embedder="none") as fov:
+        yield fov
+
+
+@pytest.fixture
+def quiet(memory: Foveal) -> Session:
+    return memory.session("work", model="gpt-5")
+
+
+def shown(session: Session, found: Why, budget: int) -> tuple[str, str]:
+    manifest = session.build(budget=budget, preset=found.preset, now=NOW).manifest
+    decision = decision_about(manifest, found.place)
+    assert decision
+    return decision.verdict, decision.detail
+
+
+def flipped(found: Why, state: tuple[str, str]) -> bool:
+    if found.decision.verdict == "left out":
+        return state[0] == "kept"
+    whole = state == ("kept", "full")
+    return whole if found.decision.detail != "full" else not whole
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_with_those_tokens_the_decision_is_another_and_with_one_less_it_is_not(
+    memory: Foveal, quiet: Session, preset: str
+) -> None:
+    ids, chance = quiet.extend(messages(7)), random.Random(preset)
+    memory.settle()  # what is read in the background may stand in a window
+    named = 0
+    for id in chance.sample(ids, 8):
+        budget = chance.randint(500, 1800)
+        quiet.build(budget=budget, preset=preset, now=NOW)
+        found = quiet.why(id)
+        if found.tokens is not None:
+            one, named = (1 if found.tokens > 0 else -1), named + 1
+            assert flipped(found, shown(quiet, found, budget + found.tokens)), found
+            assert not flipped(found, shown(quiet, found, budget + found.tokens - one)), found
+    assert named >= 6
+
+
+def prioritized(given: Sequence[dict[str, Any]], place: int, priority: float, budget: int) -> str:
+    """What becomes of a message that is given a priority of its own, with nothing stored."""
+    loaded = load(given, format="plain")
+    own = [replace(m, priority=priority) if at == place else m for at, m in enumerate(loaded.messages)]
+    aim = target("gpt-5", "plain")
+    order = aim.order(find("omar"), budget=budget, tools="", task="", now=NOW)
+    manifest = pipeline.fit(history_of(replace(loaded, messages=tuple(own)), aim), order).manifest
+    decision = decision_about(manifest, place)
+    assert decision
+    return decision.verdict
+
+
+def test_with_that_score_it_is_in_and_with_the_next_lower_one_it_is_not(quiet: Session) -> None:
+    given = talk()
+    ids = quiet.extend(given)
+    named = 0
+    for id in ids[:-1]:
+        quiet.build(budget=400, preset="omar", now=NOW)
+        found = quiet.why(id)
+        if found.score is not None and found.decision.score:
+            named += 1
+            own = found.score - found.decision.score.parts["recency"]
+            assert prioritized(given, found.place, own, 400) == "kept"
+            assert prioritized(given, found.place, own - 0.1, 400) == "left out"
+    assert named > 5
+
+
+@pytest.mark.parametrize("preset", ["reploid", "fifth"])
+def test_presets_that_score_name_a_score_and_the_others_none(quiet: Session, preset: str) -> None:
+    ids = quiet.extend(messages(3))
+    quiet.build(budget=900, preset=preset, now=NOW)
+    told = [quiet.why(id) for id in ids[1:8]]
+    out = [each for each in told if each.decision.verdict == "left out"]
+    assert all(each.score is not None for each in out)
+    assert all("with a score of " in each.otherwise for each in out)
+    quiet.build(budget=900, preset="recent", now=NOW)
+    assert quiet.why(ids[3]).score is None
+
+
+@pytest.mark.parametrize("preset", ["omar", "fifth", "reploid"])
+def test_the_score_flips_in_the_build_that_is_made_again(quiet: Session, preset: str) -> None:
+    ids = quiet.extend(messages(11))
+    quiet.build(budget=900, preset=preset, now=NOW)
+    core = quiet._core
+    record = built(core, None)
+    for id in random.Random(2).sample(ids[1:40], 3):
+        found = quiet.why(id)
+        if found.score is not None:
+            with core.reading():
+                again = Again(core, record, read_manifest(core, record))
+                made = again.made(900, scores=(found.place, found.score))
+            assert made
+            decision = decision_about(made, found.place)
+            assert decision
+            assert decision.verdict == "kept"
+
+
+def test_what_must_be_in_is_in_with_every_budget(quiet: Session) -> None:
+    ids = quiet.extend(messages(1))
+    quiet.pin(ids[5])
+    quiet.build(budget=1_000, preset="omar")
+    for id in (ids[0], ids[5], ids[-1]):
+        assert (quiet.why(id).tokens, quiet.why(id).otherwise) == (None, "it is in with every budget")
+
+
+def test_what_was_left_out_on_request_needs_no_tokens_but_to_be_restored(quiet: Session) -> None:
+    ids = quiet.extend(messages(1))
+    quiet.forget(ids[5], erase=False)
+    quiet.build(budget=1_000)
+    assert quiet.why(ids[5]).otherwise == "`restore` lets it in again"
+
+
+def test_a_build_that_was_given_a_task_is_told_as_far_as_its_record_goes(quiet: Session) -> None:
+    ids = quiet.extend(messages(1))
+    quiet.build(budget=900, preset="fifth", task="file_3.py and its error in line_3", now=NOW)
+    found = quiet.why(ids[4])
+    assert found.tokens is None
+    assert "nobody can say" in found.otherwise
+
+
+def test_an_older_build_is_asked_as_of_then(quiet: Session) -> None:
+    ids = quiet.extend(messages(1))
+    quiet.build(budget=900, preset="reploid", now=NOW)
+    before = quiet.why(ids[4])
+    quiet.extend(messages(2)[1:])
+    quiet.build(budget=5_000, preset="recent")
+    assert quiet.why(ids[4], build=1) == before
+
+
+def test_tools_and_a_system_prompt_of_that_build_only_are_reckoned_with(quiet: Session) -> None:
+    ids = quiet.extend(messages(1))
+    tools = [{"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}}]
+    quiet.build(budget=900, preset="omar", tools=tools, system="Be brief. " * 20, now=NOW)
+    found = next(told for id in ids if (told := quiet.why(id)).decision.verdict == "left out")
+    assert found.tokens is not None
+    again = quiet.build(
+        budget=900 + found.tokens, preset="omar", tools=tools, system="Be brief. " * 20, now=NOW
+    )
+    decision = decision_about(again.manifest, found.place)
+    assert decision
+    assert decision.verdict == "kept"
+
+
+def test_asking_stores_nothing(quiet: Session) -> None:
+    ids = quiet.extend(messages(1))
+    quiet.build(budget=900, preset="openscroll", now=NOW)
+    before = (quiet.stats(), quiet.manifest())
+    quiet.why(ids[4])
+    assert (quiet.stats(), quiet.manifest()) == before
+
+
+def test_the_text_says_it_in_80_columns(quiet: Session) -> None:
+    ids = quiet.extend(messages(1))
+    quiet.build(budget=900, preset="reploid", now=NOW)
+    found = quiet.why(ids[4])
+    lines = found.text.splitlines()
+    assert lines[0] == "message 5, preset reploid"
+    assert max(map(len, lines)) <= 80
+    assert found.otherwise in " ".join(" ".join(lines).split())
+
+
+def test_a_message_that_came_later_and_one_that_nobody_knows_are_errors(quiet: Session) -> None:
+    quiet.extend(messages(1))
+    quiet.build(budget=900)
+    late = quiet.add("user", "one more")
+    for id, what in ((late, "came after that build"), ("m999", "no message 'm999'")):
+        with pytest.raises(foveal.NotFoundError, match=what):
+            quiet.why(id)

@@ -1,0 +1,196 @@
+"""Looking back over a session. Read the test names top to bottom: they are the spec."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import foveal
+from foveal import BudgetError, Foveal, InputError, Session
+
+JWT = "We decided to use JWT tokens for the login service."
+CALL = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [
+        {"id": "c1", "type": "function", "function": {"name": "read", "arguments": '{"path": "auth.js"}'}}
+    ],
+}
+RESULT = {"role": "tool", "tool_call_id": "c1", "content": "function verify(token) { /* expiry */ }"}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Foveal]:
+    with Foveal(tmp_path / "store.db") as fov:
+        yield fov
+
+
+@pytest.fixture
+def session(store: Foveal) -> Session:
+    session = store.session("work")
+    for number in range(40):
+        session.add("user", f"Chapter {number}: the weather on the island was fine.", timestamp=float(number))
+    session.add("assistant", JWT, timestamp=50.0)
+    return session
+
+
+def test_a_search_finds_the_message_that_answers_and_says_why(session: Session) -> None:
+    hit = session.search("which tokens for the login?")[0]
+    assert (hit.text, hit.session) == (JWT, "work")
+    assert hit.parts["keyword"] > 0
+    assert session.recall(hit.handle)["content"] == JWT
+
+
+def test_a_search_for_what_nobody_said_finds_nothing(session: Session) -> None:
+    assert session.search("zebra quantum") == ()
+
+
+def test_what_was_just_added_is_found_and_what_was_erased_is_not(session: Session) -> None:
+    id = session.add("user", "The passphrase is xylophone.")
+    assert session.search("xylophone")[0].id == id
+    session.forget(id)
+    assert session.search("xylophone") == ()
+
+
+def test_another_session_is_searched_only_everywhere(store: Foveal, session: Session) -> None:
+    other = store.session("other")
+    other.add("user", "Nothing to see here.")
+    assert other.search("JWT tokens for login") == ()
+    assert other.search("JWT tokens for login", everywhere=True)[0].session == "work"
+
+
+def test_another_tenant_is_never_searched(tmp_path: Path, session: Session) -> None:
+    with Foveal(tmp_path / "store.db", tenant="stranger") as fov:
+        assert fov.session("work").search("JWT tokens", everywhere=True) == ()
+
+
+def test_a_focus_holds_the_answer_whole_in_order_and_within_its_budget(session: Session) -> None:
+    window = session.focus("which tokens did we choose for login?", budget=80)
+    said = [message["content"] for message in window.messages]
+    assert JWT in said
+    assert window.tokens <= 80 == window.budget
+    assert foveal.count_tokens(window.messages) == window.tokens
+
+
+def test_a_focus_explains_itself_when_asked(session: Session) -> None:
+    manifest = session.focus("which tokens for login?", budget=80).manifest
+    covered = sum(decision.last - decision.first + 1 for decision in manifest.decisions)
+    assert (manifest.preset, covered) == ("focus", 41)
+    assert all(decision.score for decision in manifest.kept)
+
+
+def test_a_focus_keeps_a_tool_s_result_with_its_call(store: Foveal) -> None:
+    session = store.session("tools")
+    session.extend([{"role": "user", "content": "Look at auth.js."}, CALL, RESULT])
+    window = session.focus("verify token expiry", budget=120)
+    assert CALL in window.messages
+    assert RESULT in window.messages
+
+
+def test_what_left_the_windows_is_one_question_away(session: Session) -> None:
+    session.add("user", "Go on.")
+    session.summarize(keep=1)
+    window = session.focus("which tokens did we choose for login?", budget=80)
+    assert JWT in [message["content"] for message in window.messages]
+
+
+def test_a_large_session_is_searched_by_the_store_s_indexes(
+    session: Session, store: Foveal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.settle()
+    monkeypatch.setattr("foveal.session.search.search.LARGE", 10)
+    assert session.search("which tokens for the login?")[0].text == JWT
+
+
+def test_whoever_names_an_identifier_gets_the_message_that_holds_it(store: Foveal) -> None:
+    session = store.session("code")
+    for number in range(60):
+        text = " ".join(f"def func_{number}_{part}(): return {part}" for part in range(40))
+        session.extend([{"role": "user", "content": f"Look at step {number}."}])
+        session.extend([{"role": "assistant", "content": text}])
+    assert "func_17_3(" in session.search("what does func_17_3 return")[0].text
+    window = session.focus("what does func_17_3 return", budget=1_500)
+    assert any("func_17_3(" in message["content"] for message in window.messages)
+
+
+def test_an_erased_copy_spoils_no_vector_of_the_words_elsewhere(store: Foveal) -> None:
+    one, other = store.session("one"), store.session("other")
+    for session in (one, other):
+        session.add("user", "The harbour is closed in winter.")
+        session.add("user", "Bread is baked at dawn.")
+    one.forget("m1")
+    assert one.search("winter port") == ()
+    assert other.search("harbour", everywhere=True)[0].session == "other"
+    assert other.search("harbour")[0].parts["vector"] > 0
+
+
+def test_a_turn_of_which_a_part_was_erased_is_no_answer(store: Foveal) -> None:
+    session = store.session("tools")
+    session.extend([{"role": "user", "content": "Look at auth.js."}, CALL, RESULT])
+    session.forget("m2")
+    session.forget("m3", erase=False)
+    assert RESULT not in session.focus("verify token expiry", budget=200).messages
+
+
+def test_an_account_tells_of_the_history_as_it_was(session: Session) -> None:
+    window = session.focus("which tokens for login?", budget=80)
+    session.add("user", "One more.")
+    assert window.manifest.decisions[-1].last == 40
+
+
+def test_a_focus_does_not_count_as_a_build(session: Session) -> None:
+    session.focus("login", budget=100)
+    assert session.stats().builds == 0
+
+
+def test_vectors_are_made_once_and_survive_a_restart(tmp_path: Path, session: Session, store: Foveal) -> None:
+    assert store.settle()
+    first = session.search("authentication secrets")
+    with Foveal(tmp_path / "store.db") as fov:
+        assert fov.session("work").search("authentication secrets") == first
+
+
+def test_without_an_embedder_words_alone_decide(tmp_path: Path) -> None:
+    with Foveal(tmp_path / "words.db", embedder="none") as fov:
+        session = fov.session("work")
+        session.add("assistant", JWT)
+        assert session.search("login")[0].text == JWT
+        assert "vector" not in session.search("login")[0].parts
+
+
+@pytest.mark.parametrize("budget", [-1, 0, 2])
+def test_a_budget_below_an_empty_window_is_refused(session: Session, budget: int) -> None:
+    with pytest.raises(BudgetError, match=f"the budget is {budget} tokens, an empty window has 3"):
+        session.focus("login", budget=budget)
+
+
+def test_a_question_must_be_text(session: Session) -> None:
+    with pytest.raises(InputError, match="`question` is a int, not text"):
+        session.focus(5, budget=100)  # type: ignore[arg-type]
+
+
+def test_an_empty_session_has_nothing_to_show(store: Foveal) -> None:
+    window = store.session("new").focus("anything", budget=100)
+    assert (window.messages, store.session("new").search("anything")) == ([], ())
+
+
+WORDS = st.text(st.sampled_from("abc \n"), max_size=40)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["user", "assistant"]), WORDS), max_size=12), WORDS, st.data())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100)
+def test_no_focus_is_over_its_budget_and_all_it_shows_was_said(
+    store: Foveal, said: list[tuple[str, str]], question: str, data: st.DataObject
+) -> None:
+    session = store.session(f"s{len(store.sessions())}")
+    session.extend([{"role": role, "content": text} for role, text in said if text.strip()])
+    budget = data.draw(st.integers(3, 200))
+    window = session.focus(f"a {question}", budget=budget)
+    assert foveal.count_tokens(window.messages) == window.tokens <= budget
+    assert {m["content"] for m in window.messages} <= {text for _, text in said} | {
+        "[The conversation as far as it is shown:]"
+    }

@@ -1,0 +1,52 @@
+"""What a block of the store promises: one transaction however many blocks are inside, and errors of ours."""
+
+from __future__ import annotations
+
+import apsw
+import pytest
+
+from foveal.errors import StoreDamagedError
+from foveal.store.sqlite.connection import Database
+
+
+@pytest.fixture
+def database() -> Database:
+    found = Database(apsw.Connection(":memory:"), "here", wait_seconds=0.1)
+    with found.writing() as db:
+        db.execute("CREATE TABLE things (name)")
+    return found
+
+
+def names(database: Database) -> list[str]:
+    with database.reading() as db:
+        return [name for (name,) in db.execute("SELECT name FROM things")]
+
+
+def test_what_blocks_inside_another_wrote_goes_with_it(database: Database) -> None:
+    def fail() -> None:
+        with database.writing() as db:
+            db.execute("INSERT INTO things VALUES ('inside')")
+        raise LookupError
+
+    with pytest.raises(LookupError), database.writing():
+        fail()
+    assert names(database) == []
+
+
+def test_an_error_of_sqlite_is_ours_already_inside(database: Database) -> None:
+    def fail() -> None:
+        with database.reading():
+            raise apsw.CorruptError
+
+    with database.writing() as db:
+        db.execute("INSERT INTO things VALUES ('kept')")
+        with pytest.raises(StoreDamagedError, match="here"):
+            fail()
+    assert names(database) == ["kept"]
+
+
+def test_a_transaction_inside_a_bare_block_is_a_transaction(database: Database) -> None:
+    with database.using(), database.writing() as db:
+        assert db.in_transaction
+    with database.using() as db:
+        assert not db.in_transaction

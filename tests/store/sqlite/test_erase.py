@@ -1,0 +1,77 @@
+"""What is erased is gone from the file itself, not only from answers."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from foveal.store import Store, SummaryRecord, open_store
+from foveal.testing import draft
+from foveal.testing.samples import digest
+
+SECRET = "xyzzyplugh"
+
+
+def filled(path: Path, secret: str) -> tuple[Store, int]:
+    store = open_store(path)
+    session = store.session("work", now=0.0).id
+    texts = [f"message {n}" for n in range(50)] + [secret] + [f"more {n}" for n in range(50)]
+    for text in texts:
+        store.append(session, [draft(text)], counter="words")
+    return store, session
+
+
+def holds_secret(path: Path) -> bool:
+    # The index stores a word without what it shares with the word before: look for its tail.
+    return any(SECRET[3:].encode() in file.read_bytes() for file in path.parent.iterdir())
+
+
+@pytest.mark.parametrize("secret", [f"the key is {SECRET}", f"{SECRET} " * 5_000], ids=["short", "long"])
+def test_no_byte_of_an_erased_message_is_left(secret: str, tmp_path: Path) -> None:
+    store, session = filled(tmp_path / "a.db", secret)
+    with closing(store):
+        assert holds_secret(tmp_path / "a.db")
+        store.erase(session, "m51")
+        assert not holds_secret(tmp_path / "a.db")
+
+
+def test_no_byte_of_a_deleted_session_is_left(tmp_path: Path) -> None:
+    store, session = filled(tmp_path / "a.db", SECRET)
+    with closing(store):
+        store.delete_session(session)
+        assert not holds_secret(tmp_path / "a.db")
+        assert store.verify().clean
+
+
+def test_another_process_that_only_looked_does_not_keep_it(tmp_path: Path) -> None:
+    store, session = filled(tmp_path / "a.db", SECRET)
+    with closing(store), closing(open_store(tmp_path / "a.db")) as other:
+        assert len(other.search(SECRET)) == 1
+        store.erase(session, "m51")
+        assert (len(other.search(SECRET)), holds_secret(tmp_path / "a.db")) == (0, False)
+
+
+def test_no_byte_of_what_was_made_of_it_is_left(tmp_path: Path) -> None:
+    store, session = filled(tmp_path / "a.db", "harmless")
+    said = digest("harmless")
+    record = SummaryRecord(key="k", text=f"made of {SECRET}", tokens=3, by="llm", level=1, created_at=0.0)
+    with closing(store):
+        store.save_summary(record, [digest("more 1"), said])
+        store.save_records(session, {said: [("decision", SECRET)]})
+        store.save_vectors({said: SECRET.ljust(16).encode()}, "static")
+        assert holds_secret(tmp_path / "a.db")
+        store.erase(session, "m51")
+        assert (holds_secret(tmp_path / "a.db"), store.verify().faults) == (False, ())
+
+
+def test_no_byte_of_a_tasks_summary_is_left(tmp_path: Path) -> None:
+    store, session = filled(tmp_path / "a.db", "harmless")
+    with closing(store):
+        task = store.start_task(session, "work", now=0.0)
+        store.append(session, [draft("the last")], counter="words")
+        store.end_task(session, now=0.0)
+        assert store.save_task_summary(session, task.number, SECRET)
+        store.erase(session, "m102")
+        assert not holds_secret(tmp_path / "a.db")
