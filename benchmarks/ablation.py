@@ -72,7 +72,7 @@ ROWS: Mapping[str, Without] = {
 
 
 def system(without: Without) -> measure.Make:
-    return type("Ablated", (measure.Held,), {"numbers": {"foveal": without.numbers}})
+    return type("Ablated", (measure.Layout,), {"numbers": {"foveal": without.numbers}})
 
 
 def measured(asked: argparse.Namespace) -> dict[str, Any]:

@@ -39,7 +39,7 @@ MODEL = "claude-sonnet-4-5"
 Make = Callable[[], Any]
 
 
-class Held(Stored):
+class Layout(Stored):
     """One session of Foveal, the preset `foveal` unless another is chosen."""
 
     chosen = "foveal"

@@ -46,7 +46,7 @@ METHOD = (
 
 
 def ours(preset: str) -> measure.Make:
-    return type("Ours", (measure.Held,), {"chosen": preset})
+    return type("Ours", (measure.Layout,), {"chosen": preset})
 
 
 def systems(source: str) -> Iterator[tuple[str, measure.Make]]:

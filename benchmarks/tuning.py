@@ -78,7 +78,7 @@ class Hill:
     def height(self, point: Mapping[str, float]) -> float:
         key = json.dumps(point, sort_keys=True)
         if key not in self._seen:
-            make = type("Tried", (measure.Held,), {"numbers": {"foveal": table(point)}})
+            make = type("Tried", (measure.Layout,), {"numbers": {"foveal": table(point)}})
             rows = measure.quality(make, self._runs)
             self._seen[key] = sum(self._worth(share, row) for share, row in rows.items()) / len(rows)
         return self._seen[key]

@@ -82,7 +82,7 @@ def told(store: Store, session: foveal.Session, texts: list[str]) -> None:
     known = things()
     digests = [entry.digest for entry in session.entries()]
     store.knowledge.save_mentions(
-        session._core.id,
+        session._state.id,
         {
             digest: [each for each in known if each.name in text]
             for digest, text in zip(digests, texts, strict=True)
@@ -110,7 +110,7 @@ def figures(size: int) -> dict[str, float]:
             fov.forget_memory(fov.remember(f"I own {time.perf_counter_ns()} marbles.").id)
 
         def known() -> object:
-            return known(session._core, task="", count=count, now=time.time())
+            return known(session._state, task="", count=count, now=time.time())
 
         def build() -> object:
             return session.build(budget=12_000)
@@ -122,7 +122,7 @@ def figures(size: int) -> dict[str, float]:
                 rows.setdefault(f"cold {name}", []).append(seconds(work))
                 rows.setdefault(f"warm {name}", []).append(seconds(work))
             rows.setdefault("things", []).append(seconds(store.knowledge.things))
-        served = len(known(session._core, task="", count=count, now=time.time()))
+        served = len(known(session._state, task="", count=count, now=time.time()))
         assert served == 60, f"{served} bundles were served, not those of 10 topics and 50 entities"
     return {name: min(each) * 1000 for name, each in rows.items()}
 

@@ -28,7 +28,7 @@ from foveal.pipeline.explain import decision_about
 from foveal.presets import PRESETS, find
 from foveal.session.fit import history_of
 from foveal.session.inspect.why import Why
-from foveal.session.target import target
+from foveal.session.target import target_for
 from foveal.window import Manifest
 
 MODEL = "gpt-5"
@@ -89,12 +89,12 @@ def by_score(given: Conversation, found: Why, budget: int) -> bool:
     """Is the score right, given to the message as its priority? Beside it, only recency counts here."""
     assert found.score is not None
     assert found.decision.score
-    aim, verdicts = target(MODEL, given.format), []
+    target, verdicts = target_for(MODEL, given.format), []
     for total in (found.score, found.score - 0.1):
         own = total - found.decision.score.parts["recency"]
         messages = [replace(m, priority=own) if n == found.place else m for n, m in enumerate(given.messages)]
-        history = history_of(replace(given, messages=tuple(messages)), aim)
-        order = aim.order(find("omar"), budget=budget, tools="", task="", now=NOW)
+        history = history_of(replace(given, messages=tuple(messages)), target)
+        order = target.order(find("omar"), budget=budget, tools="", task="", now=NOW)
         verdicts.append(flipped(found, pipeline.fit(history, order).manifest))
     return verdicts == [True, False]
 

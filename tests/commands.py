@@ -36,7 +36,7 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class CommandLine:
     """A folder with a home and a store; `foveal` runs there."""
 
     folder: Path

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from commands import Desk
+from commands import CommandLine
 
 PROMPT = b"> "
 PATIENCE = 60.0
@@ -67,14 +67,14 @@ class Terminal:
 
 
 @contextmanager
-def terminal(desk: Desk, **environment: str) -> Iterator[Terminal]:
+def terminal(shell: CommandLine, **environment: str) -> Iterator[Terminal]:
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
     options: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
     options["preexec_fn"] = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a job may ignore it
-    given = desk.environment(**{"TERM": "dumb", "NO_COLOR": "1", **environment})
+    given = shell.environment(**{"TERM": "dumb", "NO_COLOR": "1", **environment})
     command = [sys.executable, "-m", "foveal.cli"]
-    with subprocess.Popen(command, cwd=desk.folder, env=given, start_new_session=True, **options) as process:
+    with subprocess.Popen(command, cwd=shell.folder, env=given, start_new_session=True, **options) as process:
         os.close(theirs)
         try:
             yield Terminal(process, ours)

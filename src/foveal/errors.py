@@ -13,14 +13,22 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+See = Literal["", "sessions", "messages", "operations", "profile", "tasks"]
+"""A listing that a remedy refers to; each surface has its own way to show it."""
+
 
 class FovealError(Exception):
     """What happened, and what to do about it. Catch this to catch all of ours."""
 
-    def __init__(self, what: str, remedy: str) -> None:
+    def __init__(self, what: str, remedy: str, *, field: str = "", see: See = "") -> None:
         super().__init__(what, remedy)  # both, so the error survives pickling
         self.what = what
         self.remedy = remedy
+        self.field = field
+        """The argument, option or field that the error is about; empty where it is about none."""
+        self.see = see
 
     def __str__(self) -> str:
         return f"{self.what}\n  try: {self.remedy}"

@@ -16,7 +16,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from commands import Desk
+from commands import CommandLine
 from foveal import Foveal
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "bad-input.md"
@@ -52,12 +52,12 @@ class Scene:
     store: Path | None = None
 
 
-Maker = Callable[[Desk], Iterator[Scene]]
+Maker = Callable[[CommandLine], Iterator[Scene]]
 
 
 def file_with(content: str | bytes) -> Maker:
-    def make(desk: Desk) -> Iterator[Scene]:
-        (desk.folder / "bad.json").write_bytes(content.encode() if isinstance(content, str) else content)
+    def make(shell: CommandLine) -> Iterator[Scene]:
+        (shell.folder / "bad.json").write_bytes(content.encode() if isinstance(content, str) else content)
         yield Scene()
 
     return make
@@ -68,14 +68,14 @@ def second_message(message: object) -> Maker:
 
 
 def scene(wanted: Scene) -> Maker:
-    def make(_: Desk) -> Iterator[Scene]:
+    def make(_: CommandLine) -> Iterator[Scene]:
         yield wanted
 
     return make
 
 
-def read_only_folder(desk: Desk) -> Iterator[Scene]:
-    folder = desk.folder / "read-only"
+def read_only_folder(shell: CommandLine) -> Iterator[Scene]:
+    folder = shell.folder / "read-only"
     folder.mkdir(mode=0o500)
     if os.access(folder, os.W_OK):  # root may write anywhere but here
         folder = Path("/proc")
@@ -84,8 +84,8 @@ def read_only_folder(desk: Desk) -> Iterator[Scene]:
     yield Scene(store=folder / "store.db")
 
 
-def full_disk(desk: Desk) -> Iterator[Scene]:
-    folder = desk.folder / "small"
+def full_disk(shell: CommandLine) -> Iterator[Scene]:
+    folder = shell.folder / "small"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(folder)]
     if shutil.which("mount") is None or subprocess.run(mount, check=False, capture_output=True).returncode:
@@ -94,7 +94,7 @@ def full_disk(desk: Desk) -> Iterator[Scene]:
         store = folder / "store.db"
         Foveal(store).close()
         # Small enough to be a message, too large for the disk.
-        desk.write("bad.json", [{"role": "user", "content": "word " * 200_000}])
+        shell.write("bad.json", [{"role": "user", "content": "word " * 200_000}])
         yield Scene(store=store)
         with Foveal(store) as fov:
             assert fov.verify().clean
@@ -103,40 +103,40 @@ def full_disk(desk: Desk) -> Iterator[Scene]:
         subprocess.run(["umount", str(folder)], check=True)
 
 
-def locked_database(desk: Desk) -> Iterator[Scene]:
-    connection = apsw.Connection(str(desk.store))
+def locked_database(shell: CommandLine) -> Iterator[Scene]:
+    connection = apsw.Connection(str(shell.store))
     connection.execute("BEGIN IMMEDIATE")
     yield Scene()
     connection.execute("ROLLBACK")
     connection.close()
 
 
-def foreign_file(desk: Desk) -> Iterator[Scene]:
-    yield from _foreign(desk, b"Dear diary, today I did not store a single message.\n" * 200)
+def foreign_file(shell: CommandLine) -> Iterator[Scene]:
+    yield from _foreign(shell, b"Dear diary, today I did not store a single message.\n" * 200)
 
 
-def foreign_database(desk: Desk) -> Iterator[Scene]:
-    with sqlite3.connect(desk.folder / "theirs.db") as connection:
+def foreign_database(shell: CommandLine) -> Iterator[Scene]:
+    with sqlite3.connect(shell.folder / "theirs.db") as connection:
         connection.execute("CREATE TABLE recipes (name)")
     connection.close()
-    yield from _foreign(desk, (desk.folder / "theirs.db").read_bytes())
+    yield from _foreign(shell, (shell.folder / "theirs.db").read_bytes())
 
 
-def _foreign(desk: Desk, content: bytes) -> Iterator[Scene]:
-    file = desk.folder / "foreign.db"
+def _foreign(shell: CommandLine, content: bytes) -> Iterator[Scene]:
+    file = shell.folder / "foreign.db"
     file.write_bytes(content)
     yield Scene(store=file)
     assert file.read_bytes() == content
 
 
-def no_such_store(desk: Desk) -> Iterator[Scene]:
-    file = desk.folder / "absent.db"
+def no_such_store(shell: CommandLine) -> Iterator[Scene]:
+    file = shell.folder / "absent.db"
     yield Scene(store=file)
     assert not file.exists()
 
 
-def corrupt_database(desk: Desk) -> Iterator[Scene]:
-    file = desk.folder / "corrupt.db"
+def corrupt_database(shell: CommandLine) -> Iterator[Scene]:
+    file = shell.folder / "corrupt.db"
     with Foveal(file) as fov:
         fov.session().extend([{"role": "user", "content": f"message {n} " * 50} for n in range(200)])
     content = bytearray(file.read_bytes())
@@ -145,8 +145,8 @@ def corrupt_database(desk: Desk) -> Iterator[Scene]:
     yield Scene(store=file)
 
 
-def altered_database(desk: Desk) -> Iterator[Scene]:
-    file = desk.folder / "corrupt.db"
+def altered_database(shell: CommandLine) -> Iterator[Scene]:
+    file = shell.folder / "corrupt.db"
     with Foveal(file) as fov:
         fov.session().extend([{"role": "user", "content": "the port is 8081"}])
     file.write_bytes(file.read_bytes().replace(b"8081", b"8082"))
@@ -194,25 +194,25 @@ def test_the_table_and_the_cases_are_the_same() -> None:
 
 
 @pytest.mark.parametrize("line", LINES, ids=lambda line: line.case.replace(" ", "-"))
-def test_bad_input_is_told_as_the_table_says_and_changes_nothing(line: Line, desk: Desk) -> None:
-    desk.fill(GOOD)
-    with contextmanager(MAKERS[line.case])(desk) as made:
+def test_bad_input_is_told_as_the_table_says_and_changes_nothing(line: Line, shell: CommandLine) -> None:
+    shell.fill(GOOD)
+    with contextmanager(MAKERS[line.case])(shell) as made:
         given = {"FILE": made.file, "TEXT": made.text}
         arguments = [given.get(word, word) for word in line.command]
-        done = desk.foveal(*arguments, stdin=made.stdin, FOVEAL_STORE=str(made.store or desk.store))
+        done = shell.foveal(*arguments, stdin=made.stdin, FOVEAL_STORE=str(made.store or shell.store))
     first, second = done.err.splitlines()[-2:]
     assert _shows(f"foveal: {line.says}", first), done.err
     assert second.startswith("  try: ")
     assert "Traceback" not in done.err
     assert done.code == line.exit
-    _nothing_changed(desk)
+    _nothing_changed(shell)
 
 
 def _shows(pattern: str, text: str) -> bool:
     return re.fullmatch(".*".join(map(re.escape, pattern.split("…"))), text) is not None
 
 
-def _nothing_changed(desk: Desk) -> None:
-    with Foveal(desk.store) as fov:
+def _nothing_changed(shell: CommandLine) -> None:
+    with Foveal(shell.store) as fov:
         assert fov.verify().clean
         assert [record.head.length for record in fov.sessions()] == [1]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from commands import Desk
+from commands import CommandLine
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(folder=tmp_path)
+def shell(tmp_path: Path) -> CommandLine:
+    return CommandLine(folder=tmp_path)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import typer.main
 
-from commands import Desk
+from commands import CommandLine
 from foveal import __version__
 from foveal.cli import app
 
@@ -41,30 +41,33 @@ def test_every_command_takes_json_and_says_what_it_does() -> None:
         assert command.help, name
 
 
-def test_without_a_command_the_help_is_printed(desk: Desk) -> None:
-    done = desk.foveal()
+def test_without_a_command_the_help_is_printed(shell: CommandLine) -> None:
+    done = shell.foveal()
     assert done.code == 0
     assert all(f"\n  {name} " in done.out for name in COMMANDS)
 
 
-def test_a_process_ends_as_its_command_does(desk: Desk) -> None:
-    wrong = desk.process("biuld")
+def test_a_process_ends_as_its_command_does(shell: CommandLine) -> None:
+    wrong = shell.process("biuld")
     assert (wrong.code, wrong.out) == (2, "")
-    assert wrong == desk.foveal("biuld")
+    assert wrong == shell.foveal("biuld")
 
 
-def test_the_version_is_printed(desk: Desk) -> None:
-    assert desk.foveal("--version").out == f"foveal {__version__}\n"
+def test_the_version_is_printed(shell: CommandLine) -> None:
+    assert shell.foveal("--version").out == f"foveal {__version__}\n"
 
 
-def test_json_may_stand_before_or_after_the_command(desk: Desk) -> None:
-    before, after = desk.foveal("--json", "add", "user", "one"), desk.foveal("add", "user", "two", "--json")
+def test_json_may_stand_before_or_after_the_command(shell: CommandLine) -> None:
+    before, after = (
+        shell.foveal("--json", "add", "user", "one"),
+        shell.foveal("add", "user", "two", "--json"),
+    )
     assert (before.json, after.json) == ({"id": "m1"}, {"id": "m2"})
 
 
-def test_what_fails_says_so_in_one_line_and_what_to_do_in_another(desk: Desk) -> None:
-    desk.fill({"role": "user", "content": "one"}, session="other")
-    done = desk.foveal("stats")
+def test_what_fails_says_so_in_one_line_and_what_to_do_in_another(shell: CommandLine) -> None:
+    shell.fill({"role": "user", "content": "one"}, session="other")
+    done = shell.foveal("stats")
     assert (done.code, done.out) == (1, "")
     assert done.err.splitlines() == [
         "foveal: there is no session 'default'",
@@ -82,16 +85,16 @@ def test_what_fails_says_so_in_one_line_and_what_to_do_in_another(desk: Desk) ->
         ["serve", "--port", "99999999"],
     ],
 )
-def test_wrong_usage_exits_2_and_names_the_help(desk: Desk, arguments: list[str]) -> None:
-    done = desk.foveal(*arguments)
+def test_wrong_usage_exits_2_and_names_the_help(shell: CommandLine, arguments: list[str]) -> None:
+    done = shell.foveal(*arguments)
     assert (done.code, done.out) == (2, "")
     first, second = done.err.splitlines()
     assert first.startswith("foveal: ")
     assert second.startswith("  try: `foveal")
 
 
-def test_an_option_after_the_command_is_told_its_place(desk: Desk) -> None:
-    done = desk.foveal("build", "--session", "review")
+def test_an_option_after_the_command_is_told_its_place(shell: CommandLine) -> None:
+    done = shell.foveal("build", "--session", "review")
     assert done.code == 2
     assert done.err.splitlines() == [
         "foveal: --session goes before the command",
@@ -106,59 +109,59 @@ READING = (
 
 
 @pytest.mark.parametrize("command", READING.split(", "))
-def test_what_only_reads_makes_no_store(desk: Desk, command: str) -> None:
-    done = desk.foveal(*command.split())
+def test_what_only_reads_makes_no_store(shell: CommandLine, command: str) -> None:
+    done = shell.foveal(*command.split())
     assert (done.code, done.out) == (1, "")
-    assert done.err.startswith(f"foveal: there is no store at {desk.store}\n  try: ")
-    assert not list(desk.folder.glob("*.db"))
+    assert done.err.startswith(f"foveal: there is no store at {shell.store}\n  try: ")
+    assert not list(shell.folder.glob("*.db"))
 
 
-def test_an_option_after_the_command_of_a_command_is_told_its_place(desk: Desk) -> None:
-    done = desk.foveal("task", "start", "login", "--session", "review")
+def test_an_option_after_the_command_of_a_command_is_told_its_place(shell: CommandLine) -> None:
+    done = shell.foveal("task", "start", "login", "--session", "review")
     assert done.err.splitlines()[1] == "  try: `foveal --session NAME task start …`"
 
 
-def test_a_variable_that_sets_nothing_is_warned_of(desk: Desk) -> None:
-    done = desk.foveal("add", "user", "hello", FOVEAL_BUGDET="8000")
+def test_a_variable_that_sets_nothing_is_warned_of(shell: CommandLine) -> None:
+    done = shell.foveal("add", "user", "hello", FOVEAL_BUGDET="8000")
     assert (done.code, done.out) == (0, "m1\n")
     assert done.err == (
         "foveal: warning: the variable FOVEAL_BUGDET sets nothing; did you mean `FOVEAL_BUDGET`?\n"
     )
 
 
-def test_on_a_terminal_long_errors_are_wrapped_at_its_width(desk: Desk) -> None:
+def test_on_a_terminal_long_errors_are_wrapped_at_its_width(shell: CommandLine) -> None:
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "foveal.cli", "forget", "m1"]
-    subprocess.run(command, env=desk.environment(COLUMNS="60"), stderr=theirs, check=False)
+    subprocess.run(command, env=shell.environment(COLUMNS="60"), stderr=theirs, check=False)
     os.close(theirs)
     lines = os.read(ours, 100_000).decode().splitlines()
     os.close(ours)
     assert len(lines) > 2
     # A path is not broken: it would be of no use.
-    assert all(len(line) < 60 or str(desk.store) in line for line in lines)
+    assert all(len(line) < 60 or str(shell.store) in line for line in lines)
 
 
-def test_a_warning_is_one_line_on_stderr(desk: Desk) -> None:
-    done = desk.foveal("fit", "--model", "nobodys-model", stdin=json.dumps(MESSAGES))
+def test_a_warning_is_one_line_on_stderr(shell: CommandLine) -> None:
+    done = shell.foveal("fit", "--model", "nobodys-model", stdin=json.dumps(MESSAGES))
     assert done.json == MESSAGES
     assert done.err.startswith("foveal: warning: model `nobodys-model` is not in the catalogue")
     assert done.err.count("\n") == 1
 
 
-def test_a_reader_that_has_seen_enough_is_no_failure_worth_a_word(desk: Desk) -> None:
-    desk.fill(*[{"role": "user", "content": "x" * 9_000}] * 200)
+def test_a_reader_that_has_seen_enough_is_no_failure_worth_a_word(shell: CommandLine) -> None:
+    shell.fill(*[{"role": "user", "content": "x" * 9_000}] * 200)
     export = f"{sys.executable} -m foveal.cli export --jsonl | head -c 10"
-    done = subprocess.run(["bash", "-c", export], env=desk.environment(), check=False, capture_output=True)
+    done = subprocess.run(["bash", "-c", export], env=shell.environment(), check=False, capture_output=True)
     assert (len(done.stdout), done.stderr) == (10, b"")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_an_interrupt_ends_it_with_130_and_no_traceback(desk: Desk) -> None:
+def test_an_interrupt_ends_it_with_130_and_no_traceback(shell: CommandLine) -> None:
     command = [sys.executable, "-m", "foveal.cli", "count"]
     options: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     options["preexec_fn"] = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a job may ignore it
-    with subprocess.Popen(command, env=desk.environment(), **options) as process:
+    with subprocess.Popen(command, env=shell.environment(), **options) as process:
         _wait_until_reading(process.pid)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=20)
@@ -177,19 +180,19 @@ def _wait_until_reading(pid: int) -> None:
 
 
 @pytest.mark.parametrize("plain", [{"NO_COLOR": "1"}, {"CI": "true"}, {}])
-def test_only_a_terminal_gets_colour(desk: Desk, plain: dict[str, str]) -> None:
+def test_only_a_terminal_gets_colour(shell: CommandLine, plain: dict[str, str]) -> None:
     pytest.importorskip("pty")
-    desk.fill(*MESSAGES)
+    shell.fill(*MESSAGES)
     environment = {"NO_COLOR": "", "CI": "", "TERM": "xterm-256color", **plain}
-    assert ("\x1b[" in _on_a_terminal(desk, environment)) is (not plain)
+    assert ("\x1b[" in _on_a_terminal(shell, environment)) is (not plain)
 
 
-def _on_a_terminal(desk: Desk, environment: dict[str, str]) -> str:
+def _on_a_terminal(shell: CommandLine, environment: dict[str, str]) -> str:
     import pty
 
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "foveal.cli", "search", "message"]
-    subprocess.run(command, env=desk.environment(**environment), stdout=theirs, check=True)
+    subprocess.run(command, env=shell.environment(**environment), stdout=theirs, check=True)
     os.close(theirs)
     shown = os.read(ours, 100_000).decode()
     os.close(ours)
@@ -197,24 +200,24 @@ def _on_a_terminal(desk: Desk, environment: dict[str, str]) -> str:
 
 
 @pytest.mark.parametrize("command", ["--version", "add user hello"])
-def test_what_needs_no_colour_and_no_prices_does_not_load_them(desk: Desk, command: str) -> None:
+def test_what_needs_no_colour_and_no_prices_does_not_load_them(shell: CommandLine, command: str) -> None:
     code = (
         "import sys; from foveal.cli.app import run; "
         f"run({command.split()}); print('rich' in sys.modules, 'genai_prices' in sys.modules)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], env=desk.environment(), check=True, capture_output=True, text=True
+        [sys.executable, "-c", code], env=shell.environment(), check=True, capture_output=True, text=True
     )
     assert done.stdout.splitlines()[-1] == "False False"
 
 
-def test_completion_is_there(desk: Desk) -> None:
-    done = desk.foveal(_FOVEAL_COMPLETE="complete_bash", COMP_WORDS="foveal bui", COMP_CWORD="1")
+def test_completion_is_there(shell: CommandLine) -> None:
+    done = shell.foveal(_FOVEAL_COMPLETE="complete_bash", COMP_WORDS="foveal bui", COMP_CWORD="1")
     assert done.out.split() == ["build"]
 
 
-def test_a_service_without_its_store_says_so_before_it_listens(desk: Desk) -> None:
-    (desk.folder / "file").write_text("no folder", encoding="utf-8")
-    done = desk.foveal("--store", str(desk.folder / "file" / "no.db"), "serve", "--port", "0")
+def test_a_service_without_its_store_says_so_before_it_listens(shell: CommandLine) -> None:
+    (shell.folder / "file").write_text("no folder", encoding="utf-8")
+    done = shell.foveal("--store", str(shell.folder / "file" / "no.db"), "serve", "--port", "0")
     assert (done.code, "listening" in done.err, "Traceback" in done.err) == (1, False, False)
     assert "  try: " in done.err

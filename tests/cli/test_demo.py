@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import Desk
+from commands import CommandLine
 from foveal import wire
 from foveal.cli.demo import script
 from foveal.cli.demo.rehearsal import BUDGET, Rehearsal, rehearse
@@ -49,10 +49,10 @@ def test_the_picture_of_the_readme_shows_its_last_window(found: Rehearsal) -> No
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> str:
     """What it prints; it stores nothing."""
-    desk = Desk(folder=tmp_path_factory.mktemp("demo"))
-    done = desk.foveal("demo")
+    shell = CommandLine(folder=tmp_path_factory.mktemp("demo"))
+    done = shell.foveal("demo")
     assert done.code == 0, done.err
-    assert not desk.store.exists()
+    assert not shell.store.exists()
     return done.out
 
 
@@ -73,7 +73,7 @@ def test_what_is_told_in_short_looks_different_from_what_is_kept(told: str) -> N
     assert window.count("#") > window.count("+") > 0
 
 
-def test_its_numbers_come_as_json(desk: Desk) -> None:
-    numbers = desk.foveal("demo", "--json").json
+def test_its_numbers_come_as_json(shell: CommandLine) -> None:
+    numbers = shell.foveal("demo", "--json").json
     assert numbers["refused"] == numbers["over"] == 0
     assert numbers["sent"] < numbers["sent_whole"]

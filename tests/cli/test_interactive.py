@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from commands import Desk
+from commands import CommandLine
 from foveal import Foveal
 from foveal.cli.interactive import HELP
 from terminal import Terminal, plain, terminal
@@ -17,31 +17,31 @@ def said(text: str) -> dict[str, str]:
 
 
 @pytest.fixture
-def typing(desk: Desk) -> Iterator[Terminal]:
-    with terminal(desk) as opened:
+def typing(shell: CommandLine) -> Iterator[Terminal]:
+    with terminal(shell) as opened:
         yield opened
 
 
-def test_a_line_is_a_message_and_the_window_bar_follows(typing: Terminal, desk: Desk) -> None:
+def test_a_line_is_a_message_and_the_window_bar_follows(typing: Terminal, shell: CommandLine) -> None:
     shown = typing.type("Fix the bug in auth.js")
     name, bar, legend = shown.splitlines()
     assert name == "m1"
     assert bar.endswith(" 13 of 100,000 tokens, 0%")
     assert legend == "U user 10  + other 3"
-    assert desk.history() == [said("Fix the bug in auth.js")]
+    assert shell.history() == [said("Fix the bug in auth.js")]
 
 
-def test_another_role_can_speak(typing: Terminal, desk: Desk) -> None:
+def test_another_role_can_speak(typing: Terminal, shell: CommandLine) -> None:
     typing.type("Fix it")
     assert "M model" in typing.type("/add assistant  It is   fixed.")
-    assert desk.history()[1] == {"role": "assistant", "content": "It is   fixed."}
+    assert shell.history()[1] == {"role": "assistant", "content": "It is   fixed."}
 
 
-def test_a_message_is_stored_as_it_is_typed(typing: Terminal, desk: Desk) -> None:
+def test_a_message_is_stored_as_it_is_typed(typing: Terminal, shell: CommandLine) -> None:
     lines = ["-", "--help", 'it\'s "quoted" \\', "größe"]
     for line in lines:
         typing.type(line)
-    assert desk.history() == [said(line) for line in lines]
+    assert shell.history() == [said(line) for line in lines]
 
 
 def test_the_bar_is_in_sight_after_every_command(typing: Terminal) -> None:
@@ -60,19 +60,19 @@ def test_commands_do_what_those_of_the_command_line_do(typing: Terminal) -> None
     assert "open turn" in typing.type("/explain 1")
 
 
-def test_another_preset_holds_from_then_on(typing: Terminal, desk: Desk) -> None:
+def test_another_preset_holds_from_then_on(typing: Terminal, shell: CommandLine) -> None:
     assert "reploid" in typing.type("/preset")
     typing.type("hello")
     typing.type("/preset reploid")
     typing.type("hello again")
-    with Foveal(desk.store) as fov:
+    with Foveal(shell.store) as fov:
         assert fov.session().manifest().preset == "reploid"
 
 
-def test_a_preset_nobody_knows_changes_nothing(typing: Terminal, desk: Desk) -> None:
+def test_a_preset_nobody_knows_changes_nothing(typing: Terminal, shell: CommandLine) -> None:
     typing.type("hello")
     assert "did you mean `reploid`?" in typing.type("/preset reploit")
-    with Foveal(desk.store) as fov:
+    with Foveal(shell.store) as fov:
         assert fov.sessions()[0].preset == ""
 
 
@@ -94,16 +94,16 @@ def test_help_tells_every_command(typing: Terminal) -> None:
     assert max(map(len, shown.splitlines())) <= 80
 
 
-def test_to_look_around_makes_no_store(typing: Terminal, desk: Desk) -> None:
+def test_to_look_around_makes_no_store(typing: Terminal, shell: CommandLine) -> None:
     assert "there is no store" in typing.type("/stats")
     typing.press(b"/quit\n")
     assert typing.left()[0] == 0
-    assert not desk.store.exists()
+    assert not shell.store.exists()
 
 
-def test_a_session_that_is_there_shows_where_it_stands(desk: Desk) -> None:
-    desk.fill(*map(said, ("one", "two")))
-    with terminal(desk, FOVEAL_BUDGET="100") as opened:
+def test_a_session_that_is_there_shows_where_it_stands(shell: CommandLine) -> None:
+    shell.fill(*map(said, ("one", "two")))
+    with terminal(shell, FOVEAL_BUDGET="100") as opened:
         assert " of 100 tokens, " in opened.opening
 
 
@@ -120,15 +120,15 @@ def test_an_interrupt_at_the_prompt_leaves(typing: Terminal) -> None:
     assert (code, "Traceback" in shown) == (0, False)
 
 
-def test_a_window_that_cannot_be_built_is_told_and_the_message_stays(desk: Desk) -> None:
-    with terminal(desk, FOVEAL_BUDGET="20") as opened:
+def test_a_window_that_cannot_be_built_is_told_and_the_message_stays(shell: CommandLine) -> None:
+    with terminal(shell, FOVEAL_BUDGET="20") as opened:
         assert "tokens" in opened.type("word " * 100)
         found = opened.type("/search word").splitlines()
         assert any(line.startswith("m1  ") for line in found)  # on a slow machine after a note
 
 
-def test_the_bar_is_in_colour_where_colour_belongs(desk: Desk) -> None:
-    with terminal(desk, NO_COLOR="", CI="", TERM="xterm-256color") as opened:
+def test_the_bar_is_in_colour_where_colour_belongs(shell: CommandLine) -> None:
+    with terminal(shell, NO_COLOR="", CI="", TERM="xterm-256color") as opened:
         shown = opened.type("hello")
     assert "\x1b[32m█" in shown
     assert "█ user 5" in plain(shown)

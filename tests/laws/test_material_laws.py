@@ -18,7 +18,7 @@ from foveal.pipeline import fit as pipeline
 from foveal.pipeline.kinds import LAYERS, RAG
 from foveal.pipeline.material.values import Material
 from foveal.session.fit import history_of
-from foveal.session.target import target
+from foveal.session.target import target_for
 from foveal.window import Window
 from strategies import FORMATS, histories, texts
 
@@ -54,15 +54,15 @@ PIECES = st.lists(
 
 def fitted(history: Any, budget: int, format: Format, preset: str, material: list[Material]) -> Window | None:
     """The window, or None where there is nothing to answer or no room for what must stay."""
-    given_, aim, chosen = wire.load(history, format=format), target("", format), presets.find(preset)
-    order = aim.order(chosen, budget=budget, tools="", task="read_file", now=0.0)
+    given_, target, chosen = wire.load(history, format=format), target_for("", format), presets.find(preset)
+    order = target.order(chosen, budget=budget, tools="", task="read_file", now=0.0)
     order = replace(order, material=tuple(material), admit=chosen.admit)
-    past = history_of(given_, aim)
+    past = history_of(given_, target)
     try:
         found = pipeline.fit(past, order)
     except (BudgetError, InputError):
         return None
-    return aim.window(found, given_, entries=past.entries, fetch=str)
+    return target.window(found, given_, entries=past.entries, fetch=str)
 
 
 def offered(material: list[Material]) -> Counter[tuple[str, str]]:

@@ -23,7 +23,7 @@ import foveal
 from foveal import Foveal, Session, wire
 from foveal.errors import BudgetError, InputError, NotFoundError
 from foveal.model import MESSAGES_KEY, Format
-from foveal.session.target import target
+from foveal.session.target import target_for
 from foveal.window import Window
 from strategies import FORMATS, histories
 
@@ -45,7 +45,7 @@ class Client:
 
     def __init__(self, place: Path, format: Format, room: int) -> None:
         self.place, self.format = place, format
-        self.budget = room + target("gpt-5", format).price((), json.dumps(TOOLS))
+        self.budget = room + target_for("gpt-5", format).price((), json.dumps(TOOLS))
         self.windows: list[Window] = []
         self.open()
 

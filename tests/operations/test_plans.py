@@ -7,10 +7,15 @@ from typing import Any
 import pytest
 
 from foveal.errors import BudgetError, InputError
-from foveal.operations.penguin import PLANS
+from foveal.operations import fifth, openscroll, penguin
 from foveal.operations.registry import Registry
 
 JSON = dict[str, Any]
+PLANS = [
+    each
+    for each in (*openscroll.OPERATIONS, *penguin.OPERATIONS, *fifth.OPERATIONS)
+    if not each.name.startswith("history_")
+]
 REGISTRY = Registry(PLANS)
 TALK: JSON = {
     "total_budget": 12_000,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import Desk
+from commands import CommandLine
 from foveal import fit, presets
 from foveal.errors import ConfigError
 from foveal.presets import base
@@ -44,10 +44,10 @@ def plugged(installed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_the_command_line_builds_with_the_preset_of_an_installed_package(
     installed: Path, tmp_path: Path
 ) -> None:
-    desk = Desk(folder=tmp_path)
-    desk.fill(*TALK)
+    shell = CommandLine(folder=tmp_path)
+    shell.fill(*TALK)
     path = os.pathsep.join(filter(None, [str(installed), os.environ.get("PYTHONPATH")]))
-    done = desk.process("build", "--preset", "steady", "--budget", "150", "--json", PYTHONPATH=path)
+    done = shell.process("build", "--preset", "steady", "--budget", "150", "--json", PYTHONPATH=path)
     said = [message["content"] for message in done.json["messages"]]
     assert (said[0], said[1], said[-1]) == ("line 0", "line 1", "line 19")
     assert done.json["manifest"]["preset"] == "steady"

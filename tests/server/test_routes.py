@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from commands import Desk
+from commands import CommandLine
 from serving import API, Served, told
 
 _NUMBERS = count()
@@ -320,6 +320,6 @@ VERBS = {
 def test_a_route_answers_what_the_command_prints(service: Served, command: tuple[str, ...]) -> None:
     place = session(service, builds=2)
     name = place.rpartition("/")[2]
-    desk = Desk(folder=service.store.parent)
-    printed = desk.foveal("--session", name, "--json", *command).json
+    shell = CommandLine(folder=service.store.parent)
+    printed = shell.foveal("--session", name, "--json", *command).json
     assert service.client.get(API + VERBS[command].format(name=name)).json() == printed

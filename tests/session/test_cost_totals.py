@@ -14,7 +14,7 @@ from foveal.cli.demo import script
 from foveal.model import Format
 from foveal.session.costs import POINTS
 from foveal.session.inspect.replay import sent
-from foveal.session.target import target
+from foveal.session.target import target_for
 from foveal.window import Costs
 
 MODEL = "gpt-5"
@@ -156,7 +156,7 @@ def test_a_record_does_not_grow_with_the_history(session: Session) -> None:
     def size() -> int:
         talk(session, *(f"line {n} " * 20 for n in range(200)))
         build(session)
-        record = session._core.store.build(session._core.id)
+        record = session._state.store.build(session._state.id)
         assert record is not None
         return len(record.manifest)
 
@@ -246,7 +246,7 @@ def shared(before: Window | None, window: Window) -> int:
     old, new = (sent(w) for w in (before or window, window))
     pairs = zip(old if before else (), new, strict=False)
     same = [b for _, b in takewhile(lambda p: (p[0].role, p[0].digest) == (p[1].role, p[1].digest), pairs)]
-    tokens = target(MODEL, window.format).price(same, "") if same else 0
+    tokens = target_for(MODEL, window.format).price(same, "") if same else 0
     return tokens if tokens >= 1_024 else 0
 
 

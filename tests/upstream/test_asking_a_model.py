@@ -30,7 +30,7 @@ JSON = st.recursive(
 )
 
 
-class Desk:
+class Model:
     """Somebody who asks, and notes how long it was waited between attempts."""
 
     def __init__(self) -> None:
@@ -46,17 +46,17 @@ class Desk:
 
 
 @pytest.fixture
-def desk() -> Desk:
-    return Desk()
+def model() -> Model:
+    return Model()
 
 
 def at(server: ModelServer, tail: str = "", **changes: float) -> Endpoint:
     return replace(endpoint_at(server.url + tail, "small"), **changes)  # type: ignore[arg-type]
 
 
-def test_an_openai_compatible_model_is_asked_in_its_words(desk: Desk) -> None:
+def test_an_openai_compatible_model_is_asked_in_its_words(model: Model) -> None:
     with ModelServer(Reply(text="hi")) as server:
-        assert desk.ask(at(server)) == "hi"
+        assert model.ask(at(server)) == "hi"
     (asked,) = server.received
     assert (asked.path, asked.headers["authorization"]) == ("/v1/chat/completions", f"Bearer {KEY}")
     assert asked.body["messages"] == [
@@ -66,9 +66,9 @@ def test_an_openai_compatible_model_is_asked_in_its_words(desk: Desk) -> None:
     assert (asked.body["model"], asked.body["max_tokens"]) == ("small", 9)
 
 
-def test_an_anthropic_model_is_asked_in_its_words(desk: Desk) -> None:
+def test_an_anthropic_model_is_asked_in_its_words(model: Model) -> None:
     with ModelServer(Reply(text="hi")) as server:
-        assert desk.ask(at(server, "/messages")) == "hi"
+        assert model.ask(at(server, "/messages")) == "hi"
     (asked,) = server.received
     assert (asked.path, asked.headers["x-api-key"]) == ("/v1/messages", KEY)
     assert asked.headers["anthropic-version"]
@@ -76,48 +76,48 @@ def test_an_anthropic_model_is_asked_in_its_words(desk: Desk) -> None:
     assert asked.body["messages"] == [{"role": "user", "content": "hello"}]
 
 
-def test_without_a_key_none_is_sent(desk: Desk) -> None:
+def test_without_a_key_none_is_sent(model: Model) -> None:
     with ModelServer() as server:
-        desk.ask(at(server), key="")
+        model.ask(at(server), key="")
     assert "authorization" not in server.received[0].headers
 
 
 @pytest.mark.parametrize("trouble", ["hang", "trickle"])
-def test_a_server_that_does_not_come_to_an_end_is_left_in_time(desk: Desk, trouble: str) -> None:
+def test_a_server_that_does_not_come_to_an_end_is_left_in_time(model: Model, trouble: str) -> None:
     with ModelServer(Reply(trouble=trouble)) as server:  # type: ignore[arg-type]
         began = time.monotonic()
-        error = desk.fail(at(server, timeout=0.3))
+        error = model.fail(at(server, timeout=0.3))
         assert time.monotonic() - began < 3
     assert error.what == "127.0.0.1 did not answer within 0.3 s"
     assert len(server.received) == 1
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 529])
-def test_what_may_pass_is_asked_again(desk: Desk, status: int) -> None:
+def test_what_may_pass_is_asked_again(model: Model, status: int) -> None:
     with ModelServer(Reply(status=status), Reply(status=status), Reply(text="hi")) as server:
-        assert desk.ask(at(server)) == "hi"
+        assert model.ask(at(server)) == "hi"
     assert len(server.received) == 3
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
-def test_what_will_not_pass_is_not_asked_again(desk: Desk, status: int) -> None:
+def test_what_will_not_pass_is_not_asked_again(model: Model, status: int) -> None:
     with ModelServer(Reply(status=status)) as server:
-        error = desk.fail(at(server))
+        error = model.fail(at(server))
     assert error.what == f"127.0.0.1 answered {status} (api_error)"
     assert len(server.received) == 1
 
 
-def test_after_its_retries_a_call_gives_up_and_says_how_often_it_tried(desk: Desk) -> None:
+def test_after_its_retries_a_call_gives_up_and_says_how_often_it_tried(model: Model) -> None:
     with ModelServer(Reply(status=500)) as server:
-        assert desk.fail(at(server, retries=3)).what == "127.0.0.1 answered 500 (api_error), 4 times"
+        assert model.fail(at(server, retries=3)).what == "127.0.0.1 answered 500 (api_error), 4 times"
     assert len(server.received) == 4
 
 
-def test_pauses_double_and_are_never_quite_the_same(desk: Desk) -> None:
+def test_pauses_double_and_are_never_quite_the_same(model: Model) -> None:
     with ModelServer(Reply(status=500)) as server:
-        desk.fail(at(server, retries=4))
-    assert [0.25 * 2**n <= pause <= 0.5 * 2**n for n, pause in enumerate(desk.pauses)] == [True] * 4
-    assert len(set(desk.pauses)) == 4
+        model.fail(at(server, retries=4))
+    assert [0.25 * 2**n <= pause <= 0.5 * 2**n for n, pause in enumerate(model.pauses)] == [True] * 4
+    assert len(set(model.pauses)) == 4
 
 
 @pytest.mark.parametrize(
@@ -133,28 +133,28 @@ def test_pauses_double_and_are_never_quite_the_same(desk: Desk) -> None:
     ],
 )
 def test_the_pause_a_server_asks_for_is_kept_up_to_a_limit(
-    desk: Desk, retry_after: Callable[[], str], least: float, most: float
+    model: Model, retry_after: Callable[[], str], least: float, most: float
 ) -> None:
     with ModelServer(Reply(status=429, headers={"retry-after": retry_after()}), Reply()) as server:
-        desk.ask(at(server))
-    assert least <= desk.pauses[0] <= most
+        model.ask(at(server))
+    assert least <= model.pauses[0] <= most
 
 
-def test_a_pause_that_would_outlast_the_call_ends_it_now(desk: Desk) -> None:
+def test_a_pause_that_would_outlast_the_call_ends_it_now(model: Model) -> None:
     with ModelServer(Reply(status=429, headers={"retry-after": "20"})) as server:
-        assert "answered 429" in desk.fail(at(server, timeout=5)).what
-    assert desk.pauses == []
+        assert "answered 429" in model.fail(at(server, timeout=5)).what
+    assert model.pauses == []
 
 
-def test_a_broken_connection_is_tried_again(desk: Desk) -> None:
+def test_a_broken_connection_is_tried_again(model: Model) -> None:
     with ModelServer(Reply(trouble="reset"), Reply(text="hi")) as server:
-        assert desk.ask(at(server)) == "hi"
+        assert model.ask(at(server)) == "hi"
 
 
-def test_a_host_that_is_not_there_is_named_after_all_attempts(desk: Desk) -> None:
+def test_a_host_that_is_not_there_is_named_after_all_attempts(model: Model) -> None:
     with socket.create_server(("127.0.0.1", 0)) as gone:
         port = gone.getsockname()[1]
-    error = desk.fail(endpoint_at(f"http://127.0.0.1:{port}/v1", "small"))
+    error = model.fail(endpoint_at(f"http://127.0.0.1:{port}/v1", "small"))
     assert error.what == "127.0.0.1 cannot be reached, 3 times"
 
 
@@ -172,24 +172,24 @@ def test_a_host_that_is_not_there_is_named_after_all_attempts(desk: Desk) -> Non
         (Reply(body=b'{"choices": [{"message": {"content": null}}]}'), "answered no text"),
     ],
 )
-def test_an_answer_that_cannot_be_used_is_an_error_at_once(desk: Desk, reply: Reply, what: str) -> None:
+def test_an_answer_that_cannot_be_used_is_an_error_at_once(model: Model, reply: Reply, what: str) -> None:
     with ModelServer(reply) as server:
-        assert desk.fail(at(server)).what == f"127.0.0.1 {what}"
+        assert model.fail(at(server)).what == f"127.0.0.1 {what}"
     assert len(server.received) == 1
 
 
-def test_a_redirect_is_not_followed(desk: Desk) -> None:
+def test_a_redirect_is_not_followed(model: Model) -> None:
     with ModelServer() as elsewhere:
         away = Reply(status=307, headers={"location": f"{elsewhere.url}/chat/completions"})
         with ModelServer(away) as server:
-            assert desk.fail(at(server)).what == "127.0.0.1 answered 307 (api_error)"
+            assert model.fail(at(server)).what == "127.0.0.1 answered 307 (api_error)"
     assert elsewhere.received == []
 
 
 def test_no_more_calls_than_the_limit_run_at_once() -> None:
     with ModelServer(Reply(seconds=0.05)) as server:
         endpoint = at(server, concurrency=2)
-        threads = [threading.Thread(target=Desk().ask, args=(endpoint,)) for _ in range(8)]
+        threads = [threading.Thread(target=Model().ask, args=(endpoint,)) for _ in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -197,14 +197,14 @@ def test_no_more_calls_than_the_limit_run_at_once() -> None:
     assert (len(server.received), server.busiest) == (8, 2)
 
 
-def test_waiting_for_a_turn_ends_with_the_time_of_the_call(desk: Desk) -> None:
+def test_waiting_for_a_turn_ends_with_the_time_of_the_call(model: Model) -> None:
     with ModelServer(Reply(trouble="hang")) as server:
         patient = at(server, concurrency=1, timeout=0.6)
-        first = threading.Thread(target=Desk().fail, args=(patient,))
+        first = threading.Thread(target=Model().fail, args=(patient,))
         first.start()
         while not server.received:
             time.sleep(0.01)
-        error = desk.fail(replace(patient, timeout=0.1))
+        error = model.fail(replace(patient, timeout=0.1))
         first.join()
     assert error.what == "127.0.0.1 had 1 other calls in hand for 0.1 s"
 
@@ -219,36 +219,36 @@ def test_waiting_for_a_turn_ends_with_the_time_of_the_call(desk: Desk) -> None:
         Reply(trouble="reset"),
     ],
 )
-def test_no_error_tells_the_key_even_if_the_server_does(desk: Desk, reply: Reply) -> None:
+def test_no_error_tells_the_key_even_if_the_server_does(model: Model, reply: Reply) -> None:
     with ModelServer(reply) as server:
-        error = desk.fail(at(server))
+        error = model.fail(at(server))
     assert KEY not in "".join(traceback.format_exception(error)) + repr(error)
 
 
 @pytest.mark.parametrize("key", [f"{KEY}\nx-evil: 1", f"{KEY} ", f"{KEY}é", f"{KEY}\x00"])
-def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(desk: Desk, key: str) -> None:
+def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(model: Model, key: str) -> None:
     with ModelServer() as server, pytest.raises(ConfigError, match="holds spaces or characters") as failure:
-        desk.ask(at(server), key=key)
+        model.ask(at(server), key=key)
     assert KEY not in "".join(traceback.format_exception(failure.value))
     assert server.received == []
 
 
 def test_without_the_package_the_error_says_how_to_get_it(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "httpx", None)
     with pytest.raises(ConfigError) as failure:
-        desk.ask(endpoint_at("http://127.0.0.1/v1", "small"))
+        model.ask(endpoint_at("http://127.0.0.1/v1", "small"))
     assert failure.value.remedy == "`pip install 'foveal[llm]'`"
 
 
-def test_vectors_come_in_the_order_of_the_texts_a_hundred_at_a_time(desk: Desk) -> None:
+def test_vectors_come_in_the_order_of_the_texts_a_hundred_at_a_time(model: Model) -> None:
     texts = [f"text {n}" for n in range(250)]
     with ModelServer() as server:
-        assert embed(at(server), texts, key=KEY, sleep=desk.pauses.append) == [vector_of(t) for t in texts]
+        assert embed(at(server), texts, key=KEY, sleep=model.pauses.append) == [vector_of(t) for t in texts]
     assert [len(asked.body["input"]) for asked in server.received] == [100, 100, 50]
     assert [asked.path for asked in server.received] == ["/v1/embeddings"] * 3
-    assert desk.pauses == [0.1, 0.1]
+    assert model.pauses == [0.1, 0.1]
 
 
 def test_vectors_are_put_in_order_by_their_index() -> None:

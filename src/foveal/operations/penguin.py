@@ -200,7 +200,7 @@ class SessionRequest(Shape):
         return self
 
 
-class Held(Shape):
+class Layout(Shape):
     messages: int
     tokens: int
     min: int
@@ -214,7 +214,7 @@ class AnalyzeResult(Shape):
     max_tokens: int
     over: bool
     messages: int
-    categories: dict[str, Held]
+    categories: dict[str, Layout]
 
 
 class CategoryReport(Shape):
@@ -332,7 +332,7 @@ def _analyze(request: SessionRequest) -> AnalyzeResult:
         over=found.over,
         messages=len(request.messages),
         categories={
-            slot.name: Held(
+            slot.name: Layout(
                 messages=found.messages[slot.name],
                 tokens=slot.used,
                 min=slot.floor,

@@ -41,7 +41,7 @@ class Account(TypedDict):
 
 def account(history: History, choice: Choice, costs: Mapping[str, int]) -> Account:
     """Tokens, decisions and repairs of a window; `costs` are those of the parts that are no turns."""
-    held = choice.selection.held
+    layout = choice.selection.layout
     marked = sum(chunk.tokens for chunk in choice.selection.markers.values())
     parts = {**costs, "notes": choice.notes * history.note_tokens + marked}
     fixed = {turn for turn in (*choice.forced, choice.opened) if turn in choice.window}
@@ -52,7 +52,7 @@ def account(history: History, choice: Choice, costs: Mapping[str, int]) -> Accou
     return Account(
         tokens=sum(parts.values()),
         parts={part: tokens for part, tokens in parts.items() if tokens},
-        decisions=(held.decided if held else ()) + tuple(_decisions(history, choice)),
+        decisions=(layout.decided if layout else ()) + tuple(_decisions(history, choice)),
         repairs=tuple(_repairs(history, choice)),
         slots=choice.selection.slots,
         conflicts=choice.selection.conflicts,
@@ -69,8 +69,8 @@ def _part(choice: Choice, turn: int) -> str:
 
 def _decisions(history: History, choice: Choice) -> Iterator[Decision]:
     """One for every message that is not settled."""
-    selection, held = choice.selection, choice.selection.held
-    at = history.turn_of(held.settled) if held and held.settled else 0
+    selection, layout = choice.selection, choice.selection.layout
+    at = history.turn_of(layout.settled) if layout and layout.settled else 0
     for turn in sorted(turn for turn in choice.window if turn >= at):
         if at < turn:
             yield from _out(history, choice, at, turn)

@@ -27,7 +27,7 @@ from foveal.pipeline.material.values import Admit, Material
 from foveal.pipeline.shorten.turn import cut_results, least
 from foveal.pipeline.summarize.notes import retrieved_note
 from foveal.pipeline.summarize.values import Answer
-from foveal.pipeline.values import Held, Rates, Scene, Selector
+from foveal.pipeline.values import Layout, Rates, Scene, Selector
 from foveal.window import Contributed, Manifest, Retrieved
 
 RETRIEVED_SHARE = 0.2
@@ -60,7 +60,7 @@ class Order:
     """What was never said and may be in the window."""
     admit: Admit | None = None
     """Who says what of the material is shown; without one, nothing is."""
-    held: Held | None = None
+    layout: Layout | None = None
     """The layout of the build before, for presets that hold still."""
     relevant: tuple[int, ...] = ()
     """Positions of messages that have to do with what the window is for, the most wanted first."""
@@ -81,7 +81,7 @@ class Fitted:
     pieces: tuple[str, ...]
     """The chunks as the provider's JSON, in order, notes of ours included."""
     manifest: Manifest
-    held: Held | None = None
+    layout: Layout | None = None
     """The layout to begin the next window with, where the preset holds still."""
     reports: tuple[tuple[str, Mapping[str, object]], ...] = ()
     """Events of the preset's own design: name and payload."""
@@ -105,7 +105,7 @@ def fit(history: History, order: Order) -> Fitted:
         count=order.count,
         answer=order.answer,
         overhead=order.overhead,
-        held=order.held,
+        layout=order.layout,
         relevant=order.relevant,
         rates=order.rates,
     )
@@ -131,19 +131,19 @@ def fit(history: History, order: Order) -> Fitted:
         chunks=(*prelude, *chunks),
         pieces=tuple(_pieces(history, (*prelude, *chunks), [*(False for _ in prelude), *notes])),
         manifest=manifest,
-        held=_settled(selection.held, manifest, history.span(opened)[0]),
+        layout=_settled(selection.layout, manifest, history.span(opened)[0]),
         reports=selection.reports,
         placed=beside,
         arcs={shown[turn].first: arc for turn, arc in selection.arcs.items()},
     )
 
 
-def _settled(held: Held | None, manifest: Manifest, opened: int) -> Held | None:
+def _settled(layout: Layout | None, manifest: Manifest, opened: int) -> Layout | None:
     """The layout with what was decided of everything before the open turn."""
-    if held is None:
+    if layout is None:
         return None
     until = bisect_left(manifest.decisions, opened, key=attrgetter("first"))
-    return replace(held, decided=manifest.decisions[:until], settled=opened)
+    return replace(layout, decided=manifest.decisions[:until], settled=opened)
 
 
 def _arranged(

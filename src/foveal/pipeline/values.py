@@ -37,7 +37,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Brought:
+class RetrievedNote:
     """A note that brings messages back, before the user's words that asked for them."""
 
     place: int
@@ -48,7 +48,7 @@ class Brought:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class Layout:
     """The layout of a window that holds still: what the next one begins with."""
 
     talk: int
@@ -69,7 +69,7 @@ class Held:
     """How many messages that is."""
     reach: int = field(default=0, repr=False, compare=False)
     """Position from which on messages are looked at again for the next layout."""
-    brought: tuple[Brought, ...] = ()
+    brought: tuple[RetrievedNote, ...] = ()
     """What came back since, in order."""
     wanted: tuple[int, ...] = ()
     """Positions of messages that have to do with the user's newest words, in it or not, most wanted first."""
@@ -111,7 +111,7 @@ class Scene:
     """What is in the window beside the conversation, paid for already."""
     slots: tuple[Slot, ...] = ()
     """The plan that the material was admitted by; empty: it had none, or there is no material."""
-    held: Held | None = None
+    layout: Layout | None = None
     """The layout of the build before, where nothing of it changed since."""
     relevant: tuple[int, ...] = ()
     """Positions of messages that have to do with what the window is for, the most wanted first."""
@@ -176,7 +176,7 @@ class Selection:
     conflicts: tuple[Conflict, ...] = ()
     metrics: Mapping[str, float] = field(default_factory=dict)
     record: Mapping[str, str] = field(default_factory=dict)
-    held: Held | None = None
+    layout: Layout | None = None
     """The layout to begin the next window with, where the preset holds still."""
     reports: tuple[tuple[str, Mapping[str, object]], ...] = ()
     """Events of the preset's own design: name and payload."""

@@ -31,7 +31,7 @@ class Preset:
     select: Selector
     looks_at_all: bool = False
     """It weighs every turn at every build, so their texts are kept at hand."""
-    steady: bool = False
+    stable_prefix: bool = False
     """Its windows begin with the one before for as long as that fits."""
     retrieves: bool = False
     """Old tasks, repeated errors and past topics that are mentioned come back into its windows."""

@@ -64,7 +64,7 @@ class Place:
         """Read the vocabulary and the table of words now: while they are read, everybody else waits."""
         foveal.fit([{"role": "user", "content": "hello"}], budget=100, model=self.settings.model)
         if "://" not in self.settings.embedder:
-            _ = self.fov._desk.embedder
+            _ = self.fov._resources.embedder
 
     @property
     def settings(self) -> Settings:

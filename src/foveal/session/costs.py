@@ -123,7 +123,7 @@ NOTHING = Costs(managed=Cost(requests=0, tokens=0), unmanaged=Cost(requests=0, t
 class Request:
     """A window as it is sent, and the history that it was made of."""
 
-    aim: Target
+    target: Target
     order: Order
     fitted: Fitted
     tools: str
@@ -135,7 +135,7 @@ class Request:
     def head(self) -> str:
         """Where this differs, nothing at all is shared."""
         prelude = written(self.order.prelude) if self.order.prelude else ()
-        return fingerprint("", (self.aim.card.id, self.aim.format, self.tools, *prelude))
+        return fingerprint("", (self.target.card.id, self.target.format, self.tools, *prelude))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +165,7 @@ class Booked:
 
 
 @dataclass(slots=True)
-class Books:
+class CostTotals:
     """What a process knows of the costs of a session. Whoever asks holds the session."""
 
     number: int = 0
@@ -188,13 +188,13 @@ class Books:
 
     def book(self, request: Request, moment: float) -> Booked:
         """What a request costs; nothing is changed until it is filed."""
-        head, chunks, model = request.head, request.fitted.chunks, request.aim.card.id
+        head, chunks, model = request.head, request.fitted.chunks, request.target.card.id
         before = self.sent.get(head)
         whole = alike(before.chunks, chunks) if before else 0
         trail = _trail(head, chunks, before.trail[:whole] if before else ())
-        ttl = request.aim.card.cache_ttl
-        held = before if before and not expired(before.moment, moment, ttl) else None
-        costs = Costs(managed=_managed(request, held, whole, trail), unmanaged=_unmanaged(request, held))
+        ttl = request.target.card.cache_ttl
+        layout = before if before and not expired(before.moment, moment, ttl) else None
+        costs = Costs(managed=_managed(request, layout, whole, trail), unmanaged=_unmanaged(request, layout))
         entries = request.history.entries
         return Booked(
             costs=costs,
@@ -229,7 +229,7 @@ def _managed(request: Request, before: Sent | None, whole: int, trail: Sequence[
         known = [at for at, mark in before.prefix.items() if trail[at - 1 : at] == [mark]]
         shared = opening(request.history, chunks[: max(known, default=0)])
     around = request.order.framing + request.order.tools
-    return predicted(request.fitted.manifest.tokens, around + shared if shared else 0, request.aim.card)
+    return predicted(request.fitted.manifest.tokens, around + shared if shared else 0, request.target.card)
 
 
 def _unmanaged(request: Request, before: Sent | None) -> Cost:
@@ -239,7 +239,9 @@ def _unmanaged(request: Request, before: Sent | None) -> Cost:
         shared = min(before.length, request.length)
         if before.entries and before.entries is not request.history.entries:
             shared = _same(before, request, shared)  # it was read anew: maybe it was edited
-    return predicted(around + sums[request.length], around + sums[shared] if shared else 0, request.aim.card)
+    return predicted(
+        around + sums[request.length], around + sums[shared] if shared else 0, request.target.card
+    )
 
 
 def _same(before: Sent, request: Request, most: int) -> int:

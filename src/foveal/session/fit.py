@@ -24,7 +24,7 @@ from foveal.session.target import (
     asked_reply,
     checked_budget,
     system_messages,
-    target,
+    target_for,
     tools_text,
     warn,
 )
@@ -65,33 +65,35 @@ def fit(  # noqa: PLR0913 — the front door: every option a build has, by name
         messages=(*system_messages(system), *given.messages),
         tools=tools_text(tools) or given.tools,
     )
-    aim = target(model or given.model, given.format, counter=counter, catalogue=catalogue)
-    aim = aim.with_tools(given.tools)
-    warn(aim.warnings)
-    order = aim.order(
+    target = target_for(model or given.model, given.format, counter=counter, catalogue=catalogue)
+    target = target.with_tools(given.tools)
+    warn(target.warnings)
+    order = target.order(
         presets.find(preset, numbers),
-        budget=aim.budget(asked_reply(given.envelope)) if budget is None else budget,
+        budget=target.budget(asked_reply(given.envelope)) if budget is None else budget,
         tools=given.tools,
         task=task,
         now=time.time() if now is None else now,
     )
-    history = history_of(given, aim)
+    history = history_of(given, target)
     fitted = pipeline.fit(history, order)
     fetch = partial(_recall, given.messages)
-    return aim.window(fitted, given, entries=history.entries, fetch=fetch)
+    return target.window(fitted, given, entries=history.entries, fetch=fetch)
 
 
 afit = in_thread(fit)
 """`fit` off the event loop."""
 
 
-def history_of(given: Conversation, aim: Target) -> History:
-    history = History(lambda start, stop: given.messages[start:stop], aim.frame(given.format, given.envelope))
-    history.extend([_entry(seq, message, aim) for seq, message in enumerate(given.messages)])
+def history_of(given: Conversation, target: Target) -> History:
+    history = History(
+        lambda start, stop: given.messages[start:stop], target.frame(given.format, given.envelope)
+    )
+    history.extend([_entry(seq, message, target) for seq, message in enumerate(given.messages)])
     return history
 
 
-def _entry(seq: int, message: Message, aim: Target) -> Entry:
+def _entry(seq: int, message: Message, target: Target) -> Entry:
     link = links(message)
     return Entry(
         seq=seq,
@@ -100,7 +102,7 @@ def _entry(seq: int, message: Message, aim: Target) -> Entry:
         role=message.role,
         calls=link.calls,
         answers=link.answers,
-        tokens=aim.meter.message(message),
+        tokens=target.meter.message(message),
         pinned=message.pinned,
         important=message.important,
         kind=message.kind,
@@ -136,7 +138,7 @@ def count_tokens(
     6
     """
     if isinstance(content, str):
-        return target(model, "plain", counter=counter, catalogue=catalogue).tokenizer.count(content)
+        return target_for(model, "plain", counter=counter, catalogue=catalogue).tokenizer.count(content)
     given = wire.load(content, format=format, model=model)
-    aim = target(model or given.model, given.format, counter=counter, catalogue=catalogue)
-    return aim.price(given.messages, tools_text(tools) or given.tools)
+    target = target_for(model or given.model, given.format, counter=counter, catalogue=catalogue)
+    return target.price(given.messages, tools_text(tools) or given.tools)

@@ -24,7 +24,7 @@ from foveal.knowledge.values import (
 from foveal.session.arguments import a_moment, a_name, a_number, a_text, in_thread
 from foveal.session.resources import Helpers, embedder_of, reader_of, warmer_of, worker_of, writer_of
 from foveal.session.session import Session
-from foveal.session.state import Core, Desk
+from foveal.session.state import Resources, SessionState
 from foveal.session.summaries.library import Library
 from foveal.store import Checked, Durability, SessionRecord, open_store
 
@@ -80,7 +80,7 @@ class Foveal:
         )
         writer, choose = writer_of(helpers, self._bus), embedder_of(helpers)
         library, reader, warmer = Library(self._store), reader_of(self._store, self._bus), warmer_of()
-        self._desk = Desk(
+        self._resources = Resources(
             store=self._store,
             bus=self._bus,
             worker=worker_of(reader, warmer, library, choose, writer, self._bus),
@@ -99,7 +99,9 @@ class Foveal:
         """The session of that name, made if it is not there. A model or preset given is remembered."""
         presets.find(preset)
         a_text(name, "name")
-        return Session(self._desk, self._store.session(name, now=time.time(), model=model, preset=preset))
+        return Session(
+            self._resources, self._store.session(name, now=time.time(), model=model, preset=preset)
+        )
 
     def sessions(self) -> tuple[SessionRecord, ...]:
         """All sessions, oldest first."""
@@ -111,7 +113,7 @@ class Foveal:
 
     def open(self, name: str) -> Session:
         """The session of that name; an error if it is not there."""
-        return Session(self._desk, self._record(name))
+        return Session(self._resources, self._record(name))
 
     def fork(self, name: str, new: str, *, messages: int | None = None) -> Session:
         """A new session that begins as this one, with so many of its messages, all unless said."""
@@ -119,13 +121,13 @@ class Foveal:
 
         a_name(new, "new")
         messages = None if messages is None else a_number(messages, "messages")
-        core = Core(self._desk, self._record(name))
-        return Session(self._desk, append.fork(core, new, messages))
+        state = SessionState(self._resources, self._record(name))
+        return Session(self._resources, append.fork(state, new, messages))
 
     def delete(self, name: str) -> None:
         """Erase a session and what no other session shares."""
         self._store.delete_session(self._record(name).id)
-        self._desk.library.forget()
+        self._resources.library.forget()
 
     def _record(self, name: str) -> SessionRecord:
         found = self._store.named(name)
@@ -150,8 +152,8 @@ class Foveal:
         from foveal.session.inspect.replay import replay_session
 
         name = session if isinstance(session, str) else session.name
-        core = Core(self._desk, self._record(name))
-        return replay_session(core, preset=preset, budget=budget, model=model, progress=progress)
+        state = SessionState(self._resources, self._record(name))
+        return replay_session(state, preset=preset, budget=budget, model=model, progress=progress)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Call `subscriber` with every event of these sessions; returns the way to stop that."""
@@ -167,7 +169,7 @@ class Foveal:
 
     def settle(self, seconds: float = 60.0) -> bool:
         """Do the background work that is left now: embedding, reading, summaries. False: some is left."""
-        return self._desk.worker.drain(seconds)
+        return self._resources.worker.drain(seconds)
 
     # What is known of the user
 
@@ -180,44 +182,44 @@ class Foveal:
         """
         from foveal.session.knowledge import memories
 
-        return memories.remember(self._desk, text, kind=kind, by=by)
+        return memories.remember(self._resources, text, kind=kind, by=by)
 
     def confirm(self, id: str) -> Memory:
         """The user says that a memory is so."""
         from foveal.session.knowledge import memories
 
-        return memories.confirm(self._desk, id)
+        return memories.confirm(self._resources, id)
 
     def edit_memory(self, id: str, text: str) -> Memory:
         """Put other words in place of a memory's; they are the user's from then on."""
         from foveal.session.knowledge import memories
 
-        return memories.edit(self._desk, id, text)
+        return memories.edit(self._resources, id, text)
 
     def forget_memory(self, id: str) -> None:
         """Delete a memory for good; what was said before does not bring it back, only its user's new word."""
         from foveal.session.knowledge import memories
 
-        memories.forget(self._desk, id)
+        memories.forget(self._resources, id)
 
     def profile(self, *, now: float | None = None) -> Profile:
         """All that is known of the user: memories, topics, entities. Messages not read yet are read first."""
         from foveal.session.knowledge.profile import read_profile
 
         moment = a_moment(now, "now")
-        return read_profile(self._desk, now=time.time() if moment is None else moment)
+        return read_profile(self._resources, now=time.time() if moment is None else moment)
 
     def rename_thing(self, id: str, name: str) -> None:
         """Name a topic or an entity; mining does not rename it."""
         from foveal.session.knowledge.profile import rename_thing
 
-        rename_thing(self._desk, id, name)
+        rename_thing(self._resources, id, name)
 
     def forget_thing(self, id: str) -> None:
         """Delete a topic or an entity; mining does not revive it. The messages that name it stay."""
         from foveal.session.knowledge.profile import forget_thing
 
-        forget_thing(self._desk, id)
+        forget_thing(self._resources, id)
 
     def presence(
         self,
@@ -236,16 +238,16 @@ class Foveal:
 
         moment = a_moment(now, "now")
         at = time.time() if moment is None else moment
-        return warmup.presence(self._desk, presence, session=session, now=at, warm=warm)
+        return warmup.presence(self._resources, presence, session=session, now=at, warm=warm)
 
     def predictions(self, session: str = "") -> PredictionLedger:
         """Which predictions were made, used and wasted, of one session or of all; what warming up cost."""
         from foveal.session.knowledge import warmup
 
-        return warmup.ledger(self._desk, session, now=time.time())
+        return warmup.ledger(self._resources, session, now=time.time())
 
     def close(self) -> None:
-        self._desk.worker.close()
+        self._resources.worker.close()
         self._store.close()
 
     asession = in_thread(session)

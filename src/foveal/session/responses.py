@@ -14,7 +14,7 @@ from foveal import catalog, presets
 from foveal.catalog import ModelCard, Prices
 from foveal.model import Conversation, Format
 from foveal.pipeline.tokens.count import tokenizer
-from foveal.session.target import target, warn
+from foveal.session.target import target_for, warn
 from foveal.session.values import Stats
 from foveal.store import SessionRecord, TaskRecord
 from foveal.window import Manifest, Window
@@ -142,14 +142,14 @@ def count_told(
     """The tokens of a text, or of messages with everything their format adds."""
     wanted = model or ("" if isinstance(content, str) else content.model)
     form: Format = "plain" if isinstance(content, str) else content.format
-    aim = target(wanted, form, counter=counter, catalogue=catalogue)
-    warn(aim.warnings)
+    target = target_for(wanted, form, counter=counter, catalogue=catalogue)
+    warn(target.warnings)
     tokens = (
-        aim.tokenizer.count(content)
+        target.tokenizer.count(content)
         if isinstance(content, str)
-        else aim.price(content.messages, content.tools)
+        else target.price(content.messages, content.tools)
     )
-    by, assumed = aim.tokenizer, not counter and not catalog.find(wanted, extra=catalogue).known
+    by, assumed = target.tokenizer, not counter and not catalog.find(wanted, extra=catalogue).known
     return CountTold(
         tokens=tokens,
         exact=by.exact and not assumed,

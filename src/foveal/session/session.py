@@ -26,7 +26,13 @@ from foveal.session.arguments import (
     some_words,
 )
 from foveal.session.build import billing
-from foveal.session.build.build import Wanted, build_context, build_window, compare_presets, stored_manifest
+from foveal.session.build.build import (
+    BuildRequest,
+    build_context,
+    build_window,
+    compare_presets,
+    stored_manifest,
+)
 from foveal.session.build.material import Beside
 from foveal.session.history import append, marks
 from foveal.session.history.compress import compress_history
@@ -34,7 +40,7 @@ from foveal.session.history.mined import session_records
 from foveal.session.history.tasks import complete_task, start_task
 from foveal.session.inspect.compare import Comparison
 from foveal.session.inspect.stats import session_stats
-from foveal.session.state import Core, Desk
+from foveal.session.state import Resources, SessionState
 from foveal.session.target import Count
 from foveal.session.values import Hit, Recorded, Removal, Stats
 from foveal.store import SessionRecord, TaskRecord
@@ -52,28 +58,28 @@ if TYPE_CHECKING:
 class Session:
     """One stored conversation. Made by `Foveal.session`."""
 
-    def __init__(self, desk: Desk, record: SessionRecord) -> None:
+    def __init__(self, resources: Resources, record: SessionRecord) -> None:
         self.name = record.name
-        self._core = Core(desk, record)
+        self._state = SessionState(resources, record)
 
     @property
     def model(self) -> str:
-        return self._core.model
+        return self._state.model
 
     @property
     def preset(self) -> str:
         """How its windows are chosen, unless a build names another."""
-        return self._core.ledger.head.preset or presets.DEFAULT
+        return self._state.log.head.preset or presets.DEFAULT
 
     @property
     def branch(self) -> int:
         """Changes when an edited history became a fork: positions in manifests are those of their branch."""
-        return self._core.ledger.head.branch
+        return self._state.log.head.branch
 
     @property
     def format(self) -> Format:
         """The provider format its windows come in: that of the first messages that had one."""
-        return self._core.format
+        return self._state.format
 
     # Writing
 
@@ -95,11 +101,11 @@ class Session:
         message = append.worded(role, words, name=name, timestamp=timestamp, metadata=metadata)
         kind, level = a_choice(kind, Kind, "kind"), a_choice(level, Level, "level")
         message = replace(message, pinned=pinned, important=important, kind=kind, level=level)
-        return append.add(self._core, message)
+        return append.add(self._state, message)
 
     def extend(self, messages: Any, *, format: Format | None = None) -> tuple[str, ...]:
         """Store messages at the end, in any provider's format, and return their ids."""
-        return append.extend(self._core, messages, format)
+        return append.extend(self._state, messages, format)
 
     def sync(self, history: Any, *, format: Format | None = None) -> tuple[str, ...]:
         """Store what is new in a client's whole history and return the new ids.
@@ -108,7 +114,7 @@ class Session:
         the history differs from what is stored, the session goes on as a fork that shares the prefix. What
         the old branch held stays in the store; pins and other marks follow the messages.
         """
-        return append.sync(self._core, history, format)
+        return append.sync(self._state, history, format)
 
     # Building
 
@@ -142,9 +148,11 @@ class Session:
         """
         task, now = some_words(task, "task"), a_moment(now, "now")
         beside = Beside.of(workspace, active_files, contributors, progress)
-        wanted = Wanted(task=task, budget=budget, model=model, preset=preset, tools=tools, system=system)
+        wanted = BuildRequest(
+            task=task, budget=budget, model=model, preset=preset, tools=tools, system=system
+        )
         wanted = replace(wanted, format=format, now=now, counter=counter, beside=beside)
-        return build_window(self._core, wanted, self.recall)
+        return build_window(self._state, wanted, self.recall)
 
     def prompt(  # noqa: PLR0913 — every option of a build that a text can have, by name
         self,
@@ -169,8 +177,8 @@ class Session:
 
         task, now = some_words(task, "task"), a_moment(now, "now")
         beside = Beside.of(workspace, active_files, contributors, progress)
-        wanted = Wanted(task=task, budget=budget, model=model, tools=tools, system=system)
-        return build_prompt(self._core, replace(wanted, now=now, beside=beside), self.recall)
+        wanted = BuildRequest(task=task, budget=budget, model=model, tools=tools, system=system)
+        return build_prompt(self._state, replace(wanted, now=now, beside=beside), self.recall)
 
     def context(  # noqa: PLR0913 — everything that may be said of it, by name
         self,
@@ -188,9 +196,11 @@ class Session:
 
         `task`: what it is for; by default what the user said last. The rest is as in `build`.
         """
-        wanted = Wanted(task=some_words(task, "task"), budget=budget, model=model, now=a_moment(now, "now"))
+        wanted = BuildRequest(
+            task=some_words(task, "task"), budget=budget, model=model, now=a_moment(now, "now")
+        )
         beside = Beside.of(workspace, active_files, contributors, progress)
-        return build_context(self._core, replace(wanted, beside=beside))
+        return build_context(self._state, replace(wanted, beside=beside))
 
     def billed(
         self,
@@ -204,7 +214,7 @@ class Session:
 
         `input_tokens`: all of them. Of these, as many are the cache's as was predicted, unless said.
         """
-        billing.billed(self._core, input_tokens, build, cached=cached_tokens, written=cache_write_tokens)
+        billing.billed(self._state, input_tokens, build, cached=cached_tokens, written=cache_write_tokens)
 
     def compare(
         self,
@@ -216,12 +226,14 @@ class Session:
         now: float | None = None,
     ) -> Comparison:
         """The windows that presets make of the history, side by side, all of ours unless named."""
-        wanted = Wanted(budget=budget, model=model, task=some_words(task, "task"), now=a_moment(now, "now"))
-        return compare_presets(self._core, wanted, presets)
+        wanted = BuildRequest(
+            budget=budget, model=model, task=some_words(task, "task"), now=a_moment(now, "now")
+        )
+        return compare_presets(self._state, wanted, presets)
 
     def manifest(self, build: int | None = None) -> Manifest:
         """The manifest of a build, the newest when no number is given."""
-        return stored_manifest(self._core, build)
+        return stored_manifest(self._state, build)
 
     def why(self, id: str, *, build: int | None = None) -> Why:
         """Why a message was in a build's window or not, the newest build's unless named.
@@ -230,19 +242,19 @@ class Session:
         """
         from foveal.session.inspect.why import explain_decision
 
-        return explain_decision(self._core, some_words(id, "id"), build)
+        return explain_decision(self._state, some_words(id, "id"), build)
 
     def diff(self, a: int, b: int) -> Diff:
         """What entered the window, left it or changed its detail from one build to another, and why."""
         from foveal.session.inspect.diff import diff_builds
 
-        return diff_builds(self._core, a, b)
+        return diff_builds(self._state, a, b)
 
     # Looking back
 
     def recall(self, handle: str) -> Any:
         """The original behind a handle or an id, exactly as it came in."""
-        return self._core.original(some_words(handle, "handle"))
+        return self._state.original(some_words(handle, "handle"))
 
     def search(
         self, query: str, *, limit: int = 10, everywhere: bool = False, now: float | None = None
@@ -254,7 +266,7 @@ class Session:
         from foveal.session.search.search import search_session
 
         words, limit, now = some_words(query, "query"), a_count(limit, "limit"), a_moment(now, "now")
-        return search_session(self._core, words, limit=limit, everywhere=everywhere, now=now)
+        return search_session(self._state, words, limit=limit, everywhere=everywhere, now=now)
 
     def focus(
         self,
@@ -274,7 +286,7 @@ class Session:
         question, now = a_text(question, "question"), a_moment(now, "now")
         budget = a_whole_number(budget, "budget")
         return focus_window(
-            self._core, question, budget=budget, model=model, format=format, now=now, fetch=self.recall
+            self._state, question, budget=budget, model=model, format=format, now=now, fetch=self.recall
         )
 
     def tools(self, format: Format | None = None) -> list[dict[str, Any]]:
@@ -288,16 +300,16 @@ class Session:
         """
         from foveal.session.search.tools import answer_call
 
-        return answer_call(self._core, call, arguments, budget=budget)
+        return answer_call(self._state, call, arguments, budget=budget)
 
     def entries(self) -> tuple[Entry, ...]:
         """Every message of the history without its body: id, handle, role, tokens, marks."""
-        with self._core.reading():
-            return tuple(self._core.ledger.history(self._core.aim()).entries)
+        with self._state.reading():
+            return tuple(self._state.log.history(self._state.target()).entries)
 
     def export(self) -> list[Any]:
         """The whole history, each message as it came in; erased ones are not in it."""
-        found = self._core.store.messages(self._core.id)
+        found = self._state.store.messages(self._state.id)
         return [json.loads(content.body) for content in found if content]
 
     def records(self) -> tuple[Recorded, ...]:
@@ -305,20 +317,20 @@ class Session:
 
         Only what the user and the model said themselves: what repeats a tool, a file or the web is none.
         """
-        return session_records(self._core)
+        return session_records(self._state)
 
     def stats(self) -> Stats:
         """The session in numbers."""
-        return session_stats(self._core)
+        return session_stats(self._state)
 
     # Marking
 
     def pin(self, id: str) -> None:
         """Keep a message in every window, at full."""
-        marks.mark(self._core, some_words(id, "id"), "pinned", pinned=True)
+        marks.mark(self._state, some_words(id, "id"), "pinned", pinned=True)
 
     def unpin(self, id: str) -> None:
-        marks.mark(self._core, some_words(id, "id"), "unpinned", pinned=False)
+        marks.mark(self._state, some_words(id, "id"), "unpinned", pinned=False)
 
     def forget(self, id: str, *, erase: bool = True) -> tuple[str, ...]:
         """Erase a message for good and return the ids that went, copies on branches that were left included.
@@ -328,15 +340,15 @@ class Session:
         """
         some_words(id, "id")
         if erase:
-            return marks.erase(self._core, id)
-        return (marks.mark(self._core, id, "left out", absence="left out"),)
+            return marks.erase(self._state, id)
+        return (marks.mark(self._state, id, "left out", absence="left out"),)
 
     def restore(self, id: str | None = None) -> tuple[str, ...]:
         """Let a message that was left out be in windows again and return the ids; without an id, all of them.
 
         Where a note stands for it, the note goes, and every message that it covers comes back.
         """
-        return marks.restore(self._core, None if id is None else some_words(id, "id"))
+        return marks.restore(self._state, None if id is None else some_words(id, "id"))
 
     def archive(self) -> tuple[Entry, ...]:
         """The messages that are left out of windows until they are restored."""
@@ -344,11 +356,11 @@ class Session:
 
     def prune(self, max_tokens: int | None = None) -> Removal:
         """Leave out the least important turns until the rest fits, by default 80% of the model's window."""
-        return marks.prune(self._core, max_tokens)
+        return marks.prune(self._state, max_tokens)
 
     def summarize(self, keep: int | None = None) -> Removal:
         """Show one note in place of all but the newest `keep` messages, until they are restored."""
-        return marks.summarize(self._core, keep)
+        return marks.summarize(self._state, keep)
 
     def compress(self, max_tokens: int | None = None) -> Removal:
         """Show short notes in place of old messages now, instead of when a window is built.
@@ -357,7 +369,7 @@ class Session:
         model takes; also what is past its age. A model writes the notes where one is set up, and is waited
         for. Pins, system prompts and the open turn stay as they are. `restore` undoes it.
         """
-        return compress_history(self._core, max_tokens)
+        return compress_history(self._state, max_tokens)
 
     # Tasks
 
@@ -367,7 +379,7 @@ class Session:
         What was volatile until now leaves windows: what is marked so, tool output of more than 500 tokens,
         chunks of a search. Pins and what the model still has to answer stay. `restore` undoes it.
         """
-        return start_task(self._core, a_name(name, "name"))
+        return start_task(self._state, a_name(name, "name"))
 
     def complete_task(self) -> str:
         """End the open task and return its summary, which windows show in place of its messages from now on.
@@ -375,11 +387,11 @@ class Session:
         A task that is hardly longer than its summary stays in windows as it is, and so do pins and what the
         model still has to answer. `restore` undoes it.
         """
-        return complete_task(self._core)
+        return complete_task(self._state)
 
     def tasks(self) -> tuple[TaskRecord, ...]:
         """The tasks of the session, oldest first, with their summaries."""
-        return tuple(self._core.store.tasks(self._core.id))
+        return tuple(self._state.store.tasks(self._state.id))
 
     aadd = in_thread(add)
     aextend = in_thread(extend)

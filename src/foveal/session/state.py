@@ -26,13 +26,13 @@ from foveal.model import Entry, Format, Message
 from foveal.pipeline.history import History
 from foveal.pipeline.summarize.values import Answer
 from foveal.pipeline.tokens.estimate import RECENT, calibration
-from foveal.pipeline.values import Held
+from foveal.pipeline.values import Layout
 from foveal.presets.fifth.levels import FifthNumbers
 from foveal.presets.numbers import overridden
 from foveal.presets.reploid import ReploidNumbers
-from foveal.session.costs import Books
+from foveal.session.costs import CostTotals
 from foveal.session.summaries.library import Answers, Library
-from foveal.session.target import PRIVATE, Count, Target, target
+from foveal.session.target import PRIVATE, Count, Target, target_for
 from foveal.store import Content, Head, Located, SessionRecord, Store
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ HISTORIES_MOST = 3
 """Ways of counting whose turns are kept at hand: a session that alternates models pays once for each."""
 
 
-class Ledger:
+class MessageLog:
     def __init__(self, store: Store, record: SessionRecord) -> None:
         self._store = store
         self._session = record.id
@@ -108,14 +108,14 @@ class Ledger:
         for (key, _), history in self._histories.items():
             history.extend(self._priced(entries, key, history.frame.price))
 
-    def history(self, aim: Target) -> History:
+    def history(self, target: Target) -> History:
         """The session's turns, as the target sees them; kept from build to build."""
-        key = (aim.history_key, aim.handles)
+        key = (target.history_key, target.handles)
         if key not in self._histories:
             while len(self._histories) >= HISTORIES_MOST:
                 del self._histories[next(iter(self._histories))]
-            history = History(self.read, aim.frame(self.head.format or "plain"))
-            history.extend(self._priced(self._entries, aim.history_key, history.frame.price))
+            history = History(self.read, target.frame(self.head.format or "plain"))
+            history.extend(self._priced(self._entries, target.history_key, history.frame.price))
             if before := self._prepared.pop(key, None):
                 history.adopt(before)
             self._histories[key] = history
@@ -190,12 +190,12 @@ def _marked(message: Message, entry: Entry) -> Message:
 
 REPLOID = ReploidNumbers()
 FIFTH = FifthNumbers()
-AIMS_MOST = 8
+TARGETS_MOST = 8
 """Ways of counting a session keeps at hand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class Resources:
     """What every session of one `Foveal` shares."""
 
     store: Store
@@ -237,10 +237,10 @@ class Desk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class StoredLayout:
     """How the windows of a session hold still, and where that is stored."""
 
-    held: Held
+    layout: Layout
     past: int
     """Decisions about the messages before its first."""
     left_out: int
@@ -249,25 +249,25 @@ class Layout:
     """The build whose record has it, with what was decided before it; 0: none yet."""
 
 
-class Core:
+class SessionState:
     """One session's memory in this process. Whoever changes anything does it inside `writing`."""
 
-    def __init__(self, desk: Desk, record: SessionRecord) -> None:
+    def __init__(self, resources: Resources, record: SessionRecord) -> None:
         self.name = record.name
-        self.desk = desk
-        self.store = desk.store
+        self.resources = resources
+        self.store = resources.store
         self.id = record.id
-        self.ledger = Ledger(desk.store, record)
+        self.log = MessageLog(resources.store, record)
         self.lock = RLock()
         self.repaired: set[tuple[int, int, str]] = set()
         """Repairs that were told: branch, place, rule."""
-        self.books = Books()
+        self.cost_totals = CostTotals()
         """What its windows cost so far."""
-        self.held: dict[str, Layout | None] = {}
+        self.layouts: dict[str, StoredLayout | None] = {}
         """The layouts of windows that hold still, by what they are good for."""
-        self.held_since = 0
+        self.layouts_since = 0
         """The newest build when they were right: after one of another process they are read again."""
-        self._aims: dict[tuple[str, Format, str | Count | None], Target] = {}
+        self._targets: dict[tuple[str, Format, str | Count | None], Target] = {}
         self._finder: Finder | None = None
         self._walker: Walker | None = None
 
@@ -289,61 +289,61 @@ class Core:
             self._walker = Walker(self)
         return self._walker
 
-    def answers(self, aim: Target) -> Answers:
+    def answers(self, target: Target) -> Answers:
         """Who answers one build for its summaries."""
-        return Answers(self.desk.library, aim.meter.text, better=self.desk.writer is not None)
+        return Answers(self.resources.library, target.meter.text, better=self.resources.writer is not None)
 
     @property
     def model(self) -> str:
-        return self.ledger.head.model
+        return self.log.head.model
 
     @property
     def format(self) -> Format:
-        return self.ledger.head.format or "plain"
+        return self.log.head.format or "plain"
 
     @contextmanager
     def writing(self) -> Iterator[list[Event]]:
         """One transaction for a change and its events; listeners hear of it when it is done."""
         events: list[Event] = []
-        self.desk.worker.busy()
+        self.resources.worker.busy()
         with self.lock:
             try:
                 with self.store.together():
-                    self.ledger.catch_up()
+                    self.log.catch_up()
                     yield events
                     if events:
                         self.store.log(self.name, events, now=time.time())
             except BaseException:
-                self.ledger.reset()  # what it took in may not have happened
+                self.log.reset()  # what it took in may not have happened
                 raise
-        self.desk.bus.emit(events)
+        self.resources.bus.emit(events)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
         """One moment of the store, caught up with."""
-        self.desk.worker.busy()
+        self.resources.worker.busy()
         with self.lock, self.store.together(write=False):
-            self.ledger.catch_up()
+            self.log.catch_up()
             yield
 
-    def aim(
+    def target(
         self, model: str = "", format: Format | None = None, counter: str | Count | None = None
     ) -> Target:
         """How windows for a model are counted, written and limited; kept from build to build."""
-        key = (model or self.model, format or self.format, counter or self.desk.counter)
-        if key not in self._aims:
-            while len(self._aims) >= AIMS_MOST:
-                del self._aims[next(iter(self._aims))]
+        key = (model or self.model, format or self.format, counter or self.resources.counter)
+        if key not in self._targets:
+            while len(self._targets) >= TARGETS_MOST:
+                del self._targets[next(iter(self._targets))]
             name, form, by = key
-            self._aims[key] = target(
-                name, form, counter=by, catalogue=self.desk.catalogue, learned=self.learned
+            self._targets[key] = target_for(
+                name, form, counter=by, catalogue=self.resources.catalogue, learned=self.learned
             )
-        return self._aims[key]
+        return self._targets[key]
 
-    def aim_anew(self) -> None:
+    def reset_targets(self) -> None:
         """Forget the ways of counting: bills have taught us better."""
         with self.lock:
-            self._aims.clear()
+            self._targets.clear()
 
     def learned(self, model: str, tokenizer: str) -> float:
         return calibration(self.store.bills(model, tokenizer, limit=RECENT))

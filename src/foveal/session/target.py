@@ -34,7 +34,7 @@ from foveal.window import Window
 
 def still(fitted: Fitted) -> int:
     """How many pieces at the beginning are the part of a layout that nothing is appended to."""
-    first = fitted.held.first if fitted.held else 0
+    first = fitted.layout.first if fitted.layout else 0
     before = [at for at, chunk in enumerate(fitted.chunks) if 0 <= chunk.first < first]
     return _ends(fitted)[before[-1]] if before else 0
 
@@ -208,7 +208,7 @@ class Target:
         )
 
 
-def target(
+def target_for(
     model: str,
     format: Format,
     *,

@@ -113,7 +113,7 @@ class Stats:
         return self.tokens / self.window_tokens if self.window_tokens else 1.0
 
 
-def summary(history: History, head: Head, newest: BuildRecord | None, *, name: str, aim: Target) -> Stats:
+def summary(history: History, head: Head, newest: BuildRecord | None, *, name: str, target: Target) -> Stats:
     """A session in numbers, from its turns and its newest build."""
     roles: Counter[str] = Counter()
     for entry in history.entries:
@@ -123,15 +123,15 @@ def summary(history: History, head: Head, newest: BuildRecord | None, *, name: s
         model=head.model,
         preset=head.preset or presets.DEFAULT,
         format=head.format or "plain",
-        counter=aim.tokenizer.name,
-        exact=aim.exact,
+        counter=target.tokenizer.name,
+        exact=target.exact,
         messages=len(history.entries),
         turns=len(history),
         tokens=history.tokens,
         tokens_by_role=dict(roles),
         pinned=sum(entry.pinned for entry in history.entries),
         absent=sum(bool(entry.absence) for entry in history.entries),
-        limit=aim.card.context,
+        limit=target.card.context,
         builds=newest.number if newest else 0,
         window_tokens=newest.tokens if newest else 0,
         window_budget=newest.budget if newest else 0,

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import foveal
-from commands import Desk
+from commands import CommandLine
 from foveal.presets import PRESETS
 
 HISTORY = [
@@ -22,19 +22,19 @@ HISTORY = [
 
 
 @pytest.fixture
-def filled(desk: Desk) -> Desk:
-    desk.fill(*HISTORY)
-    return desk
+def filled(shell: CommandLine) -> CommandLine:
+    shell.fill(*HISTORY)
+    return shell
 
 
-def build(desk: Desk, *budgets: int) -> None:
+def build(shell: CommandLine, *budgets: int) -> None:
     """Windows made before, through the library."""
-    with foveal.Foveal(desk.store) as fov:
+    with foveal.Foveal(shell.store) as fov:
         for budget in budgets:
             fov.session().build(budget=budget)
 
 
-def test_build_prints_a_transcript_to_read(filled: Desk) -> None:
+def test_build_prints_a_transcript_to_read(filled: CommandLine) -> None:
     out = filled.foveal("build", "--budget", "80").out
     assert out.startswith("── system\nYou fix bugs.\n\n── ")
     assert out.endswith("── user\nAnd now?\n")
@@ -50,21 +50,21 @@ def test_build_prints_a_transcript_to_read(filled: Desk) -> None:
     ],
 )
 def test_build_prints_the_request_of_any_provider(
-    filled: Desk, format: str, messages: str, system: str | None
+    filled: CommandLine, format: str, messages: str, system: str | None
 ) -> None:
     body = filled.foveal("build", "--budget", "120", "--format", format).json
     assert set(body) == {messages, system} - {None}
     assert "And now?" in json.dumps(body[messages][-1])
 
 
-def test_build_as_json_has_the_numbers_and_the_manifest(filled: Desk) -> None:
+def test_build_as_json_has_the_numbers_and_the_manifest(filled: CommandLine) -> None:
     body = filled.foveal("build", "--budget", "80", "--json").json
     assert set(body) == {"messages", "system", "tokens", "budget", "manifest"}
     assert body["tokens"] <= body["budget"] == 80
     assert body["tokens"] == sum(body["manifest"]["parts"].values())
 
 
-def test_tools_and_a_system_prompt_may_be_given(filled: Desk) -> None:
+def test_tools_and_a_system_prompt_may_be_given(filled: CommandLine) -> None:
     tools = filled.write(
         "tools.json", [{"name": "ls", "description": "list", "input_schema": {"type": "object"}}]
     )
@@ -74,37 +74,37 @@ def test_tools_and_a_system_prompt_may_be_given(filled: Desk) -> None:
     assert "Be brief." in json.dumps(body["system"])
 
 
-def test_the_budget_may_be_set_by_a_file(filled: Desk) -> None:
+def test_the_budget_may_be_set_by_a_file(filled: CommandLine) -> None:
     filled.write("foveal.toml", "budget = 77")
     assert filled.foveal("build", "--json").json["budget"] == 77
 
 
-def test_fit_gives_a_list_for_a_list(desk: Desk) -> None:
-    done = desk.foveal("fit", "--budget", "80", stdin=json.dumps(HISTORY))
+def test_fit_gives_a_list_for_a_list(shell: CommandLine) -> None:
+    done = shell.foveal("fit", "--budget", "80", stdin=json.dumps(HISTORY))
     assert done.json == foveal.fit(HISTORY, budget=80).messages
     assert done.err == ""
 
 
-def test_fit_gives_a_body_for_a_body(desk: Desk) -> None:
+def test_fit_gives_a_body_for_a_body(shell: CommandLine) -> None:
     body = {"model": "claude-sonnet-4-5", "max_tokens": 100, "system": "Be brief.", "messages": HISTORY[1:]}
-    fitted = desk.foveal("fit", desk.write("body.json", body), "--budget", "200").json
+    fitted = shell.foveal("fit", shell.write("body.json", body), "--budget", "200").json
     assert list(fitted) == list(body)
     assert {**fitted, "messages": []} == {**body, "messages": []}
     assert 0 < len(fitted["messages"]) < len(body["messages"])
 
 
-def test_fit_reads_jsonl_and_stores_nothing(desk: Desk) -> None:
+def test_fit_reads_jsonl_and_stores_nothing(shell: CommandLine) -> None:
     lines = "\n".join(map(json.dumps, HISTORY[:3]))
-    assert desk.foveal("fit", stdin=lines).json == HISTORY[:3]
-    assert not desk.store.exists()
+    assert shell.foveal("fit", stdin=lines).json == HISTORY[:3]
+    assert not shell.store.exists()
 
 
-def test_fit_as_json_has_the_numbers_and_the_manifest(desk: Desk) -> None:
-    told = desk.foveal("fit", "--budget", "80", "--json", stdin=json.dumps(HISTORY)).json
+def test_fit_as_json_has_the_numbers_and_the_manifest(shell: CommandLine) -> None:
+    told = shell.foveal("fit", "--budget", "80", "--json", stdin=json.dumps(HISTORY)).json
     assert set(told) == {"messages", "tokens", "budget", "manifest"}
     assert told["messages"][-1] == HISTORY[-1]
     body = {"model": "gpt-5", "messages": HISTORY}
-    told = desk.foveal("fit", "--budget", "80", "--json", stdin=json.dumps(body)).json
+    told = shell.foveal("fit", "--budget", "80", "--json", stdin=json.dumps(body)).json
     assert set(told) == {"body", "tokens", "budget", "manifest"}
     assert told["body"] == body | {"messages": told["body"]["messages"]}
 
@@ -117,33 +117,35 @@ def test_fit_as_json_has_the_numbers_and_the_manifest(desk: Desk) -> None:
         ("{", "tools.json is not JSON"),
     ],
 )
-def test_tools_that_are_none_are_refused_with_the_file(desk: Desk, content: object, what: str) -> None:
-    file = desk.write("tools.json", content)
-    done = desk.foveal("fit", "--tools", file, stdin=json.dumps(HISTORY))
+def test_tools_that_are_none_are_refused_with_the_file(
+    shell: CommandLine, content: object, what: str
+) -> None:
+    file = shell.write("tools.json", content)
+    done = shell.foveal("fit", "--tools", file, stdin=json.dumps(HISTORY))
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith(f"foveal: {what}")
 
 
-def test_fit_explains_on_stderr(desk: Desk) -> None:
-    done = desk.foveal("fit", "--budget", "80", "--explain", stdin=json.dumps(HISTORY))
+def test_fit_explains_on_stderr(shell: CommandLine) -> None:
+    done = shell.foveal("fit", "--budget", "80", "--explain", stdin=json.dumps(HISTORY))
     assert "system prompt" in done.err
     assert done.json
 
 
-def test_explain_is_a_table_of_at_most_80_columns(filled: Desk) -> None:
+def test_explain_is_a_table_of_at_most_80_columns(filled: CommandLine) -> None:
     build(filled, 90)
     out = filled.foveal("explain").out
     assert max(map(len, out.splitlines())) <= 80
     assert all(word in out for word in ("of 90 tokens", "system prompt", "left out", "open turn"))
 
 
-def test_explain_shows_any_build(filled: Desk) -> None:
+def test_explain_shows_any_build(filled: CommandLine) -> None:
     build(filled, 90, 80)
     assert filled.foveal("explain", "1", "--json").json["budget"] == 90
     assert filled.foveal("explain", "--json").json["budget"] == 80
 
 
-def test_explain_says_which_builds_there_are(filled: Desk) -> None:
+def test_explain_says_which_builds_there_are(filled: CommandLine) -> None:
     assert "no build yet" in filled.foveal("explain").err
     build(filled, 90, 80)
     assert filled.foveal("explain", "9").err == (
@@ -151,7 +153,7 @@ def test_explain_says_which_builds_there_are(filled: Desk) -> None:
     )
 
 
-def test_stats_tell_the_session_in_numbers(filled: Desk) -> None:
+def test_stats_tell_the_session_in_numbers(filled: CommandLine) -> None:
     build(filled, 80)
     numbers = filled.foveal("stats", "--json").json
     assert (numbers["messages"], numbers["builds"], numbers["window_budget"]) == (42, 1, 80)
@@ -163,7 +165,7 @@ def test_stats_tell_the_session_in_numbers(filled: Desk) -> None:
     assert f"{stored:,} tokens stored, {sent:,} sent: {stored / sent:.0f}×" in out
 
 
-def test_stats_tell_what_the_windows_cost_and_what_everything_would_have(filled: Desk) -> None:
+def test_stats_tell_what_the_windows_cost_and_what_everything_would_have(filled: CommandLine) -> None:
     build(filled, 80)
     numbers = filled.foveal("stats", "--json").json
     sent, whole = numbers["costs"]["managed"]["tokens"], numbers["costs"]["unmanaged"]["tokens"]
@@ -173,43 +175,43 @@ def test_stats_tell_what_the_windows_cost_and_what_everything_would_have(filled:
     assert f"saved      {numbers['saved_percent']:.0f}%" in out
 
 
-def test_stats_tell_how_full_each_memory_level_is(filled: Desk) -> None:
+def test_stats_tell_how_full_each_memory_level_is(filled: CommandLine) -> None:
     out = filled.foveal("stats", FOVEAL_MODEL="gpt-4.1").out
     assert "\nlevels   permanent 8 of " in out
     assert max(map(len, out.splitlines())) <= 80
     assert filled.foveal("stats", "--json").json["levels"][0]["name"] == "permanent"
 
 
-def test_one_is_said_in_the_singular(desk: Desk) -> None:
-    desk.fill(HISTORY[0])
-    assert "1 message in 1 turn, " in desk.foveal("stats").out
-    assert desk.foveal("count", "--model", "gpt-5", stdin="hello").out == "1 token (o200k_base, exact)\n"
+def test_one_is_said_in_the_singular(shell: CommandLine) -> None:
+    shell.fill(HISTORY[0])
+    assert "1 message in 1 turn, " in shell.foveal("stats").out
+    assert shell.foveal("count", "--model", "gpt-5", stdin="hello").out == "1 token (o200k_base, exact)\n"
 
 
-def test_count_says_whether_it_is_exact(desk: Desk) -> None:
-    assert desk.foveal("count", "--model", "gpt-5", stdin="hello world").out == (
+def test_count_says_whether_it_is_exact(shell: CommandLine) -> None:
+    assert shell.foveal("count", "--model", "gpt-5", stdin="hello world").out == (
         "2 tokens (o200k_base, exact)\n"
     )
-    assert "estimate" in desk.foveal("count", "--model", "claude-sonnet-4-5", stdin="hello world").out
+    assert "estimate" in shell.foveal("count", "--model", "claude-sonnet-4-5", stdin="hello world").out
 
 
-def test_a_count_for_nobodys_model_is_assumed_not_exact(desk: Desk) -> None:
-    assert desk.foveal("count", "--model", "xyz", stdin="hello world").out == (
+def test_a_count_for_nobodys_model_is_assumed_not_exact(shell: CommandLine) -> None:
+    assert shell.foveal("count", "--model", "xyz", stdin="hello world").out == (
         "2 tokens (o200k_base, assumed: `xyz` is not in the catalogue)\n"
     )
-    assert "assumed: no model is named" in desk.foveal("count", stdin="hello world").out
-    told = desk.foveal("count", "--json", stdin="hello world").json
+    assert "assumed: no model is named" in shell.foveal("count", stdin="hello world").out
+    told = shell.foveal("count", "--json", stdin="hello world").json
     assert (told["exact"], told["error_bound"]) == (False, None)
-    chosen = desk.foveal("count", "--json", stdin="hello world", FOVEAL_COUNTER="o200k_base").json
+    chosen = shell.foveal("count", "--json", stdin="hello world", FOVEAL_COUNTER="o200k_base").json
     assert chosen["exact"] is True
 
 
-def test_stats_do_not_call_a_guess_exact(filled: Desk) -> None:
+def test_stats_do_not_call_a_guess_exact(filled: CommandLine) -> None:
     assert "assumed: no model is named" in filled.foveal("stats").out
 
 
-def test_count_prices_messages_with_what_the_format_adds(desk: Desk) -> None:
-    counted = desk.foveal("count", "--model", "gpt-5", "--json", stdin=json.dumps(HISTORY)).json
+def test_count_prices_messages_with_what_the_format_adds(shell: CommandLine) -> None:
+    counted = shell.foveal("count", "--model", "gpt-5", "--json", stdin=json.dumps(HISTORY)).json
     assert counted == {
         "tokens": foveal.count_tokens(HISTORY, model="gpt-5"),
         "exact": True,
@@ -218,18 +220,18 @@ def test_count_prices_messages_with_what_the_format_adds(desk: Desk) -> None:
     }
 
 
-def test_count_takes_jsonl_for_messages_too(desk: Desk) -> None:
+def test_count_takes_jsonl_for_messages_too(shell: CommandLine) -> None:
     lines = "\n".join(map(json.dumps, HISTORY))
-    counted = desk.foveal("count", "--model", "gpt-5", "--json", stdin=lines).json
+    counted = shell.foveal("count", "--model", "gpt-5", "--json", stdin=lines).json
     assert counted["tokens"] == foveal.count_tokens(HISTORY, model="gpt-5")
 
 
 @pytest.mark.parametrize("text", ['{"name": "x"}', "[1, 2]", "[" * 100_000])
-def test_json_that_holds_no_messages_is_counted_as_text(desk: Desk, text: str) -> None:
-    assert desk.foveal("count", "--json", stdin=text).json["tokens"] == foveal.count_tokens(text)
+def test_json_that_holds_no_messages_is_counted_as_text(shell: CommandLine, text: str) -> None:
+    assert shell.foveal("count", "--json", stdin=text).json["tokens"] == foveal.count_tokens(text)
 
 
-def test_explain_tells_one_message_in_full(filled: Desk) -> None:
+def test_explain_tells_one_message_in_full(filled: CommandLine) -> None:
     with foveal.Foveal(filled.store) as fov:
         fov.session().build(budget=120, preset="reploid")
     out = filled.foveal("explain", "--message", "m41").out
@@ -240,37 +242,37 @@ def test_explain_tells_one_message_in_full(filled: Desk) -> None:
     assert "no message 'm99'" in filled.foveal("explain", "--message", "m99").err
 
 
-def test_explain_says_when_a_message_came_later(filled: Desk) -> None:
+def test_explain_says_when_a_message_came_later(filled: CommandLine) -> None:
     build(filled, 90)
     filled.fill({"role": "user", "content": "Still there?"})
     assert "came after that build" in filled.foveal("explain", "--message", "m43").err
 
 
-def test_explain_says_when_the_history_was_edited_after_a_build(filled: Desk) -> None:
+def test_explain_says_when_the_history_was_edited_after_a_build(filled: CommandLine) -> None:
     build(filled, 90)
     with foveal.Foveal(filled.store) as fov:
         fov.session().sync([{"role": "user", "content": "something else"}])
     assert "edited after that build" in filled.foveal("explain", "--message", "m43").err
 
 
-def test_compare_is_a_table_of_at_most_80_columns(desk: Desk) -> None:
+def test_compare_is_a_table_of_at_most_80_columns(shell: CommandLine) -> None:
     options = ("--budget", "120", "--model", "gpt-5", "--task", "bugs")
-    out = desk.foveal("compare", "-", *options, stdin=json.dumps(HISTORY)).out
+    out = shell.foveal("compare", "-", *options, stdin=json.dumps(HISTORY)).out
     assert max(map(len, out.splitlines())) <= 80
     rows = out.split("\n\n")[1].splitlines()
     assert [row.split()[0] for row in rows] == ["preset", *PRESETS]
     assert f"Invalid: 0 of {len(PRESETS)}." in out
-    assert not desk.store.exists()
+    assert not shell.store.exists()
 
 
-def test_compare_takes_the_history_of_the_session_when_no_file_is_named(filled: Desk) -> None:
+def test_compare_takes_the_history_of_the_session_when_no_file_is_named(filled: CommandLine) -> None:
     told = filled.foveal("compare", "--budget", "120", "--presets", "recent, omar", "--json").json
     assert (told["messages"], told["budget"]) == (42, 120)
     assert [row["preset"] for row in told["presets"]] == ["recent", "omar"]
     assert "no preset 'x'" in filled.foveal("compare", "--presets", "x").err
 
 
-def test_compare_without_prices_says_so(desk: Desk) -> None:
-    out = desk.foveal("compare", "-", "--budget", "120", stdin=json.dumps(HISTORY)).out
+def test_compare_without_prices_says_so(shell: CommandLine) -> None:
+    out = shell.foveal("compare", "-", "--budget", "120", stdin=json.dumps(HISTORY)).out
     assert "No prices: name a --model." in out
     assert "$" not in out

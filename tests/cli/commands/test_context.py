@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from commands import Desk
+from commands import CommandLine
 
 SHOP = {
     "AGENTS.md": "# Shop\n\nUse tabs.\n",
@@ -19,25 +19,25 @@ SHOP = {
 LOOK = ("context", "--workspace", "shop", "--task", "fix the total of the cart", "--budget", "4000")
 
 
-def shop(desk: Desk, files: Mapping[str, str] = SHOP) -> Desk:
-    (desk.folder / "shop").mkdir()
+def shop(shell: CommandLine, files: Mapping[str, str] = SHOP) -> CommandLine:
+    (shell.folder / "shop").mkdir()
     for name, text in files.items():
-        desk.write(f"shop/{name}", text)
-    return desk
+        shell.write(f"shop/{name}", text)
+    return shell
 
 
-def test_the_text_goes_to_stdout_and_the_report_to_stderr_and_no_store_is_made(desk: Desk) -> None:
-    done = shop(desk).foveal(*LOOK)
+def test_the_text_goes_to_stdout_and_the_report_to_stderr_and_no_store_is_made(shell: CommandLine) -> None:
+    done = shop(shell).foveal(*LOOK)
     assert "## [PROJECT_DOCS] AGENTS.md\n# Shop\n\nUse tabs." in done.out
     assert "def total(items)" in done.out
     assert "in  PROJECT_DOCS AGENTS.md\n    weight 0.15 x salience 0." in done.err
     assert "not read: .env" in done.err
     assert max(map(len, done.err.splitlines())) <= 80
-    assert not desk.store.exists()
+    assert not shell.store.exists()
 
 
-def test_json_tells_every_piece_with_its_weight_its_salience_and_the_reason(desk: Desk) -> None:
-    found = shop(desk).foveal(*LOOK, "--active", "cart.py", "--json").json
+def test_json_tells_every_piece_with_its_weight_its_salience_and_the_reason(shell: CommandLine) -> None:
+    found = shop(shell).foveal(*LOOK, "--active", "cart.py", "--json").json
     pieces = {(each["type"], each["source"]): each for each in found["contributors"]}
     cart = pieces["WORKING_FILES", "cart.py"]
     assert (cart["weight"], cart["chosen"]) == (0.4, True)
@@ -49,18 +49,18 @@ def test_json_tells_every_piece_with_its_weight_its_salience_and_the_reason(desk
     assert "0451" not in found["text"]
 
 
-def test_the_conversation_of_a_named_session_says_what_it_is_for(desk: Desk) -> None:
-    shop(desk).fill({"role": "user", "content": "Why is the total in cart.py wrong?"}, session="bug")
-    found = desk.foveal("--session", "bug", "context", "--workspace", "shop", "--json").json
+def test_the_conversation_of_a_named_session_says_what_it_is_for(shell: CommandLine) -> None:
+    shop(shell).fill({"role": "user", "content": "Why is the total in cart.py wrong?"}, session="bug")
+    found = shell.foveal("--session", "bug", "context", "--workspace", "shop", "--json").json
     (cart,) = [each for each in found["contributors"] if each["source"] == "cart.py"]
     assert cart["salience"] >= 0.9
     assert found["categories"][2]["current"] > 0
 
 
-def test_what_other_sessions_have_to_say_is_offered_too(desk: Desk) -> None:
-    shop(desk).fill({"role": "user", "content": "The total of the cart is in whole cents."}, session="past")
-    desk.fill({"role": "user", "content": "Why is the total of the cart wrong?"}, session="bug")
-    found = desk.foveal("--session", "bug", "context", "--workspace", "shop", "--json").json
+def test_what_other_sessions_have_to_say_is_offered_too(shell: CommandLine) -> None:
+    shop(shell).fill({"role": "user", "content": "The total of the cart is in whole cents."}, session="past")
+    shell.fill({"role": "user", "content": "Why is the total of the cart wrong?"}, session="bug")
+    found = shell.foveal("--session", "bug", "context", "--workspace", "shop", "--json").json
     assert "past/m1" in [each["source"] for each in found["contributors"]]
 
 
@@ -79,73 +79,75 @@ def test_what_other_sessions_have_to_say_is_offered_too(desk: Desk) -> None:
     ],
 )
 def test_what_cannot_be_done_is_said_with_a_remedy(
-    desk: Desk, arguments: list[str], code: int, said: str
+    shell: CommandLine, arguments: list[str], code: int, said: str
 ) -> None:
-    done = shop(desk).foveal("context", *arguments)
+    done = shop(shell).foveal("context", *arguments)
     assert (done.code, done.out) == (code, "")
     assert said in done.err
     assert done.err.splitlines()[1].startswith("  try: ")
 
 
-def test_of_an_empty_folder_there_is_nothing_to_show(desk: Desk) -> None:
-    done = shop(desk, {}).foveal(*LOOK)
+def test_of_an_empty_folder_there_is_nothing_to_show(shell: CommandLine) -> None:
+    done = shop(shell, {}).foveal(*LOOK)
     assert (done.code, done.out, done.err) == (0, "", "foveal: there is nothing in shop to show\n")
 
 
-def test_a_window_may_hold_a_workspace_beside_the_conversation(desk: Desk) -> None:
-    shop(desk).fill({"role": "user", "content": "Fix the total."})
-    out = desk.foveal("build", "--workspace", "shop", "--active", "cart.py", "--budget", "4000").out
+def test_a_window_may_hold_a_workspace_beside_the_conversation(shell: CommandLine) -> None:
+    shop(shell).fill({"role": "user", "content": "Fix the total."})
+    out = shell.foveal("build", "--workspace", "shop", "--active", "cart.py", "--budget", "4000").out
     assert "## [WORKING_FILES] cart.py" in out
     assert out.endswith("── user\nFix the total.\n")
-    assert "beside the conversation:" in desk.foveal("explain").out
+    assert "beside the conversation:" in shell.foveal("explain").out
 
 
-def test_open_files_are_those_of_a_workspace(desk: Desk) -> None:
-    shop(desk).fill({"role": "user", "content": "Fix the total."})
-    done = desk.foveal("build", "--active", "cart.py")
+def test_open_files_are_those_of_a_workspace(shell: CommandLine) -> None:
+    shop(shell).fill({"role": "user", "content": "Fix the total."})
+    done = shell.foveal("build", "--active", "cart.py")
     assert (done.code, "--active needs --workspace DIR" in done.err) == (2, True)
 
 
-def test_the_text_of_openscroll_is_its_prompt(desk: Desk) -> None:
-    desk.fill({"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hi."})
-    desk.fill({"role": "user", "content": "Fix the total."})
-    out = desk.foveal("build", "--preset", "openscroll").out
+def test_the_text_of_openscroll_is_its_prompt(shell: CommandLine) -> None:
+    shell.fill({"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hi."})
+    shell.fill({"role": "user", "content": "Fix the total."})
+    out = shell.foveal("build", "--preset", "openscroll").out
     assert out.startswith("## Recent messages\n\n[user]\nHello.")
     assert out.endswith("## User message\n\nFix the total.\n")
 
 
-def test_so_it_is_where_the_session_has_that_preset_and_a_workspace_takes_part(desk: Desk) -> None:
-    shop(desk).fill({"role": "user", "content": "Fix the total."})
-    desk.write("tools.json", '[{"name": "ls", "parameters": {"type": "object"}}]')
+def test_so_it_is_where_the_session_has_that_preset_and_a_workspace_takes_part(shell: CommandLine) -> None:
+    shop(shell).fill({"role": "user", "content": "Fix the total."})
+    shell.write("tools.json", '[{"name": "ls", "parameters": {"type": "object"}}]')
     more = ("--workspace", "shop", "--active", "cart.py", "--system", "Be brief.", "--tools", "tools.json")
-    out = desk.foveal("build", *more, FOVEAL_PRESET="openscroll").out
+    out = shell.foveal("build", *more, FOVEAL_PRESET="openscroll").out
     assert out.startswith("Be brief.\n")
     assert "## [WORKING_FILES] cart.py\n" in out
     assert out.endswith("## User message\n\nFix the total.\n")
 
 
 @pytest.mark.parametrize("command", [LOOK, ("build", "--workspace", "shop")])
-def test_on_a_terminal_a_bar_shows_how_far_the_first_look_is(desk: Desk, command: tuple[str, ...]) -> None:
+def test_on_a_terminal_a_bar_shows_how_far_the_first_look_is(
+    shell: CommandLine, command: tuple[str, ...]
+) -> None:
     pty = pytest.importorskip("pty")
-    shop(desk, {f"{number}.txt": "text" for number in range(200)})
-    desk.fill({"role": "user", "content": "Fix the total."})
+    shop(shell, {f"{number}.txt": "text" for number in range(200)})
+    shell.fill({"role": "user", "content": "Fix the total."})
     ours, theirs = pty.openpty()
-    environment = desk.environment(TERM="xterm-256color")
+    environment = shell.environment(TERM="xterm-256color")
     whole = [sys.executable, "-m", "foveal.cli", *command]
     subprocess.run(
-        whole, cwd=desk.folder, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=theirs
+        whole, cwd=shell.folder, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=theirs
     )
     os.close(theirs)
     assert "reading files" in os.read(ours, 100_000).decode()
     os.close(ours)
 
 
-def test_what_needs_no_workspace_does_not_load_what_reads_them(desk: Desk) -> None:
+def test_what_needs_no_workspace_does_not_load_what_reads_them(shell: CommandLine) -> None:
     heavy = ("foveal.sources.workspace.workspace", "foveal.knowledge.sightings", "pathspec", "tree_sitter")
     code = (
         "import sys; from foveal.cli.app import run; run(['add', 'user', 'hello']); "
         f"print([name for name in {heavy} if name in sys.modules])"
     )
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, env=desk.environment(), check=True, capture_output=True, text=True)
+    done = subprocess.run(command, env=shell.environment(), check=True, capture_output=True, text=True)
     assert done.stdout.splitlines() == ["m1", "[]"]

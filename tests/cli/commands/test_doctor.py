@@ -4,109 +4,109 @@ from __future__ import annotations
 
 import pytest
 
-from commands import Desk
+from commands import CommandLine
 from foveal.testing.model_server import ModelServer, Reply
 
 
-def test_models_show_limits_prices_and_tokenizer(desk: Desk) -> None:
-    (card,) = [card for card in desk.foveal("models", "gpt-5", "--json").json if card["id"] == "gpt-5"]
+def test_models_show_limits_prices_and_tokenizer(shell: CommandLine) -> None:
+    (card,) = [card for card in shell.foveal("models", "gpt-5", "--json").json if card["id"] == "gpt-5"]
     assert (card["context"], card["tokenizer"], card["exact"]) == (400_000, "o200k_base", True)
     assert card["prices"]["input"] > card["prices"]["cache_read"] > 0
 
 
-def test_models_fit_a_pattern_and_80_columns(desk: Desk) -> None:
-    out = desk.foveal("models", "claude-*-4-5").out
+def test_models_fit_a_pattern_and_80_columns(shell: CommandLine) -> None:
+    out = shell.foveal("models", "claude-*-4-5").out
     assert "claude-sonnet-4-5" in out
     assert "gpt" not in out
     assert max(map(len, out.splitlines())) <= 80
 
 
-def test_a_model_of_the_users_is_listed(desk: Desk) -> None:
-    desk.write("models.toml", '[models."house-model"]\ncontext = 9000\ntokenizer = "qwen3"\ninput = 0.5')
-    desk.write("foveal.toml", 'catalogue = "models.toml"')
-    (card,) = desk.foveal("models", "house-model", "--json").json
+def test_a_model_of_the_users_is_listed(shell: CommandLine) -> None:
+    shell.write("models.toml", '[models."house-model"]\ncontext = 9000\ntokenizer = "qwen3"\ninput = 0.5')
+    shell.write("foveal.toml", 'catalogue = "models.toml"')
+    (card,) = shell.foveal("models", "house-model", "--json").json
     assert (card["context"], card["prices"]["input"]) == (9000, 0.5)
 
 
-def test_config_prints_every_value_and_its_origin(desk: Desk) -> None:
-    file = desk.folder / desk.write("foveal.toml", "budget = 8000")
-    found = desk.foveal("--session", "review", "config", "--json").json
+def test_config_prints_every_value_and_its_origin(shell: CommandLine) -> None:
+    file = shell.folder / shell.write("foveal.toml", "budget = 8000")
+    found = shell.foveal("--session", "review", "config", "--json").json
     assert found["session"] == {"value": "review", "origin": "option"}
-    assert found["store"] == {"value": str(desk.store), "origin": "FOVEAL_STORE"}
+    assert found["store"] == {"value": str(shell.store), "origin": "FOVEAL_STORE"}
     assert found["budget"] == {"value": 8000, "origin": str(file)}
     assert found["tenant"] == {"value": "default", "origin": "default"}
 
 
-def test_config_prints_the_name_of_a_keys_variable_and_never_the_key(desk: Desk) -> None:
-    desk.write("foveal.toml", "summary_key = 'SOME_KEY'\nsummary_url = 'http://localhost/v1'")
-    done = desk.foveal("config", SOME_KEY="sk-proj-0451")
+def test_config_prints_the_name_of_a_keys_variable_and_never_the_key(shell: CommandLine) -> None:
+    shell.write("foveal.toml", "summary_key = 'SOME_KEY'\nsummary_url = 'http://localhost/v1'")
+    done = shell.foveal("config", SOME_KEY="sk-proj-0451")
     assert "SOME_KEY" in done.out
     assert "0451" not in done.out + done.err
 
 
-def test_a_setting_that_makes_no_sense_stops_the_work_and_is_named(desk: Desk) -> None:
-    desk.write("foveal.toml", "bugdet = 8000")
-    done = desk.foveal("sessions")
+def test_a_setting_that_makes_no_sense_stops_the_work_and_is_named(shell: CommandLine) -> None:
+    shell.write("foveal.toml", "bugdet = 8000")
+    done = shell.foveal("sessions")
     assert done.code == 1
     assert "foveal.toml: unknown setting `bugdet` (= 8000)\n  try: did you mean `budget`?" in done.err
 
 
-def test_config_shows_the_numbers_that_are_set_and_where(desk: Desk) -> None:
-    file = desk.folder / desk.write("foveal.toml", "[presets.omar.base]\ntool_output = 100")
-    found = desk.foveal("config", "--json").json
+def test_config_shows_the_numbers_that_are_set_and_where(shell: CommandLine) -> None:
+    file = shell.folder / shell.write("foveal.toml", "[presets.omar.base]\ntool_output = 100")
+    found = shell.foveal("config", "--json").json
     assert found["presets.omar.base.tool_output"] == {"value": 100, "origin": str(file)}
     assert [key for key in found if key.startswith("presets.")] == ["presets.omar.base.tool_output"]
-    assert desk.foveal("config").out.endswith(
+    assert shell.foveal("config").out.endswith(
         "\n\npresets.omar      value  origin\nbase.tool_output  100    foveal.toml\n"
     )
 
 
-def test_config_lists_every_number_of_a_preset_in_80_columns(desk: Desk) -> None:
-    desk.write("foveal.toml", f'[presets.openscroll.key_messages]\ndecisions = "{"so be it|" * 30}"')
-    out = desk.foveal("config", "--preset", "openscroll").out
+def test_config_lists_every_number_of_a_preset_in_80_columns(shell: CommandLine) -> None:
+    shell.write("foveal.toml", f'[presets.openscroll.key_messages]\ndecisions = "{"so be it|" * 30}"')
+    out = shell.foveal("config", "--preset", "openscroll").out
     assert "\nidentity_share                        0.02 " in out
     assert "\nkey_messages.decisions                so be it|so be it|" in out
     assert max(map(len, out.splitlines())) <= 80
-    found = desk.foveal("config", "--preset", "openscroll", "--json").json
+    found = shell.foveal("config", "--preset", "openscroll", "--json").json
     assert len(found) == len(out.splitlines()) - 1
     assert found["presets.openscroll.key_messages.decisions"]["value"] == "so be it|" * 30
 
 
-def test_config_lists_every_number_of_every_preset(desk: Desk) -> None:
-    found = desk.foveal("config", "--all", "--json").json
+def test_config_lists_every_number_of_every_preset(shell: CommandLine) -> None:
+    found = shell.foveal("config", "--all", "--json").json
     assert found["presets.reploid.roles.system"] == {"value": 30.0, "origin": "default"}
     assert found["presets.omar.group_caps"] == {"value": {}, "origin": "default"}
     assert "store" in found
 
 
-def test_config_knows_no_numbers_of_a_preset_that_is_not_there(desk: Desk) -> None:
-    assert desk.foveal("config", "--preset", "nonesuch").code == 1
+def test_config_knows_no_numbers_of_a_preset_that_is_not_there(shell: CommandLine) -> None:
+    assert shell.foveal("config", "--preset", "nonesuch").code == 1
 
 
-def test_a_number_in_the_file_changes_what_is_built_and_fitted(desk: Desk) -> None:
+def test_a_number_in_the_file_changes_what_is_built_and_fitted(shell: CommandLine) -> None:
     talk = [{"role": ("user", "assistant")[n % 2], "content": f"part {n} " * 20} for n in range(21)]
-    desk.fill(*talk)
-    file = desk.write("talk.json", talk)
+    shell.fill(*talk)
+    file = shell.write("talk.json", talk)
     commands = (
         ("build", "--preset", "reploid", "--budget", "400", "--json"),
         ("fit", file, "--preset", "reploid", "--budget", "400", "--json"),
     )
     for command in commands:
-        (desk.folder / "foveal.toml").unlink(missing_ok=True)
-        assert _chosen(desk, *command) == {0, 1}
-        desk.write("foveal.toml", "[presets.reploid]\nrecency = 0\nroles.assistant = 90")
-        assert _chosen(desk, *command) == {1}
+        (shell.folder / "foveal.toml").unlink(missing_ok=True)
+        assert _chosen(shell, *command) == {0, 1}
+        shell.write("foveal.toml", "[presets.reploid]\nrecency = 0\nroles.assistant = 90")
+        assert _chosen(shell, *command) == {1}
 
 
-def _chosen(desk: Desk, *command: str) -> set[int]:
+def _chosen(shell: CommandLine, *command: str) -> set[int]:
     """Whether what was chosen, beside the message to answer, was said by the user (0), the assistant (1)."""
-    decisions = desk.foveal(*command).json["manifest"]["decisions"]
+    decisions = shell.foveal(*command).json["manifest"]["decisions"]
     return {each["first"] % 2 for each in decisions if each["verdict"] == "kept" and each["first"] < 20}
 
 
-def test_an_unknown_number_stops_the_work_and_is_named_with_its_file(desk: Desk) -> None:
-    file = desk.folder / desk.write("foveal.toml", "[presets.reploid.roles]\nassistent = 90")
-    done = desk.foveal("fit", desk.write("talk.json", []))
+def test_an_unknown_number_stops_the_work_and_is_named_with_its_file(shell: CommandLine) -> None:
+    file = shell.folder / shell.write("foveal.toml", "[presets.reploid.roles]\nassistent = 90")
+    done = shell.foveal("fit", shell.write("talk.json", []))
     assert done.code == 1
     assert done.err == (
         f"foveal: {file}, preset reploid: unknown number `roles.assistent` (= 90)\n"
@@ -114,25 +114,25 @@ def test_an_unknown_number_stops_the_work_and_is_named_with_its_file(desk: Desk)
     )
 
 
-def test_doctor_finds_nothing_where_all_is_well(desk: Desk) -> None:
-    done = desk.foveal("doctor")
+def test_doctor_finds_nothing_where_all_is_well(shell: CommandLine) -> None:
+    done = shell.foveal("doctor")
     assert done.code == 0, done.out
     assert all(line.startswith("ok ") for line in done.out.splitlines())
 
 
-def test_doctor_makes_no_store_and_says_where_it_would_be(desk: Desk) -> None:
-    assert f"store {desk.store} is not there yet" in desk.foveal("doctor").out
-    assert not desk.store.exists()
+def test_doctor_makes_no_store_and_says_where_it_would_be(shell: CommandLine) -> None:
+    assert f"store {shell.store} is not there yet" in shell.foveal("doctor").out
+    assert not shell.store.exists()
 
 
-def test_doctor_names_the_variables_that_set_something(desk: Desk) -> None:
-    out = desk.foveal("doctor", FOVEAL_MODEL="gpt-5").out
+def test_doctor_names_the_variables_that_set_something(shell: CommandLine) -> None:
+    out = shell.foveal("doctor", FOVEAL_MODEL="gpt-5").out
     assert "settings: no file; in the environment: FOVEAL_MODEL, FOVEAL_STORE\n" in out
 
 
-def test_doctor_tells_a_bad_setting_once(desk: Desk) -> None:
-    desk.write("foveal.toml", "bugdet = 8000")
-    done = desk.foveal("doctor")
+def test_doctor_tells_a_bad_setting_once(shell: CommandLine) -> None:
+    shell.write("foveal.toml", "bugdet = 8000")
+    done = shell.foveal("doctor")
     assert done.code == 1
     assert done.out.count("unknown setting `bugdet`") == 1
 
@@ -140,42 +140,42 @@ def test_doctor_tells_a_bad_setting_once(desk: Desk) -> None:
 KEY = "sk-of-the-desk"
 
 
-def checked(desk: Desk, server: ModelServer, **more: str) -> str:
+def checked(shell: CommandLine, server: ModelServer, **more: str) -> str:
     model = {"FOVEAL_SUMMARIES": "llm", "FOVEAL_SUMMARY_URL": server.url, "FOVEAL_SUMMARY_MODEL": "writer"}
-    return desk.foveal("doctor", **model, FOVEAL_SUMMARY_KEY="DESK_KEY", DESK_KEY=KEY, **more).out
+    return shell.foveal("doctor", **model, FOVEAL_SUMMARY_KEY="DESK_KEY", DESK_KEY=KEY, **more).out
 
 
-def test_doctor_asks_the_embedder_and_the_model_for_a_word(desk: Desk) -> None:
+def test_doctor_asks_the_embedder_and_the_model_for_a_word(shell: CommandLine) -> None:
     with ModelServer() as server:
-        out = checked(desk, server, FOVEAL_EMBEDDER=f"{server.url}#placer")
+        out = checked(shell, server, FOVEAL_EMBEDDER=f"{server.url}#placer")
     assert "ok       embedder placer at 127.0.0.1 answers\n" in out
     assert "ok       model writer at 127.0.0.1 answers\n" in out
     assert {each.headers["authorization"] for each in server.received} == {f"Bearer {KEY}"}
 
 
-def test_doctor_sends_a_key_nowhere_but_to_its_own_address(desk: Desk) -> None:
+def test_doctor_sends_a_key_nowhere_but_to_its_own_address(shell: CommandLine) -> None:
     elsewhere = Reply(status=307, headers={"location": "http://127.0.0.1:9/v1"})
     with ModelServer() as server, ModelServer(elsewhere) as other:
-        out = checked(desk, server, FOVEAL_EMBEDDER=f"{other.url}#placer")
+        out = checked(shell, server, FOVEAL_EMBEDDER=f"{other.url}#placer")
     assert "authorization" not in other.received[0].headers
     assert "problem  embedder placer: 127.0.0.1 answered 307" in out
 
 
-def test_doctor_tells_of_a_model_that_does_not_answer(desk: Desk) -> None:
+def test_doctor_tells_of_a_model_that_does_not_answer(shell: CommandLine) -> None:
     with ModelServer(Reply(status=401)) as server:
-        out = checked(desk, server)
+        out = checked(shell, server)
     assert "problem  model writer: 127.0.0.1 answered 401 (api_error)\n         try: check the key" in out
     assert KEY not in out
 
 
 @pytest.mark.parametrize(("embedder", "told"), [("", "embedder wordllama-256-lower loads"), ("none", "no ")])
-def test_doctor_tells_who_gives_texts_their_vectors(desk: Desk, embedder: str, told: str) -> None:
-    assert f"ok       {told}" in desk.foveal("doctor", FOVEAL_EMBEDDER=embedder).out
+def test_doctor_tells_who_gives_texts_their_vectors(shell: CommandLine, embedder: str, told: str) -> None:
+    assert f"ok       {told}" in shell.foveal("doctor", FOVEAL_EMBEDDER=embedder).out
 
 
-def test_doctor_says_what_to_do_about_each_problem(desk: Desk) -> None:
-    desk.store.write_text("this is somebody's diary")
-    done = desk.foveal("doctor")
+def test_doctor_says_what_to_do_about_each_problem(shell: CommandLine) -> None:
+    shell.store.write_text("this is somebody's diary")
+    done = shell.foveal("doctor")
     assert done.code == 1
     problem, remedy = [line for line in done.out.splitlines() if not line.startswith("ok ")]
     assert problem.startswith("problem  ")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import foveal
-from commands import Desk
+from commands import CommandLine
 from foveal.presets import DEFAULT
 
 HISTORY = [
@@ -20,53 +20,53 @@ HISTORY = [
 
 
 @pytest.fixture
-def built(desk: Desk) -> Desk:
-    desk.fill(*HISTORY)
-    with foveal.Foveal(desk.store) as fov:
+def built(shell: CommandLine) -> CommandLine:
+    shell.fill(*HISTORY)
+    with foveal.Foveal(shell.store) as fov:
         fov.session().build(budget=300, preset="recent")
         fov.session().build(budget=400, preset="reploid")
-    return desk
+    return shell
 
 
-def test_why_tells_the_decision_and_what_would_change_it(built: Desk) -> None:
+def test_why_tells_the_decision_and_what_would_change_it(built: CommandLine) -> None:
     out = built.foveal("why", "m3").out
     assert out.startswith("message 3, preset reploid\nverdict  left out\n")
     assert "more tokens of budget" in out
     assert max(map(len, out.splitlines())) <= 80
 
 
-def test_why_asks_any_build_and_answers_in_json(built: Desk) -> None:
+def test_why_asks_any_build_and_answers_in_json(built: CommandLine) -> None:
     told = built.foveal("why", "m3", "--build", "1", "--json").json
     assert (told["id"], told["build"], told["preset"], told["place"]) == ("m3", 1, "recent", 2)
     assert told["tokens"] > 0
     assert told["decision"]["verdict"] == "left out"
 
 
-def test_why_and_explain_of_a_message_say_the_same(built: Desk) -> None:
+def test_why_and_explain_of_a_message_say_the_same(built: CommandLine) -> None:
     assert built.foveal("why", "m3").out == built.foveal("explain", "--message", "m3").out
 
 
-def test_diff_tells_what_entered_and_left(built: Desk) -> None:
+def test_diff_tells_what_entered_and_left(built: CommandLine) -> None:
     out = built.foveal("diff", "1", "2").out
     assert out.startswith("build 1 → 2\npreset      recent → reploid\n")
     assert "\nentered: " in out
     assert max(map(len, out.splitlines())) <= 80
 
 
-def test_diff_in_json_has_the_reasons_of_both(built: Desk) -> None:
+def test_diff_in_json_has_the_reasons_of_both(built: CommandLine) -> None:
     told = built.foveal("diff", "1", "2", "--json").json
     assert (told["a"]["budget"], told["b"]["budget"]) == (300, 400)
     assert {run["before"]["verdict"] for run in told["entered"]} == {"left out"}
 
 
-def test_diff_of_builds_that_are_not_there_says_which_are(built: Desk) -> None:
+def test_diff_of_builds_that_are_not_there_says_which_are(built: CommandLine) -> None:
     done = built.foveal("diff", "1", "9")
     assert (done.code, done.out) == (1, "")
     assert "no build 9" in done.err
     assert "name one from 1 to 2" in done.err
 
 
-def test_replay_is_a_table_of_policies_in_80_columns(built: Desk) -> None:
+def test_replay_is_a_table_of_policies_in_80_columns(built: CommandLine) -> None:
     out = built.foveal("replay", "--preset", "omar", "--budget", "400", "--model", "claude-sonnet-4-5").out
     lines = out.splitlines()
     assert lines[0] == "42 messages, 21 calls of the model"
@@ -75,17 +75,17 @@ def test_replay_is_a_table_of_policies_in_80_columns(built: Desk) -> None:
     assert max(map(len, lines)) <= 80
 
 
-def test_replay_in_json_has_every_request(built: Desk) -> None:
+def test_replay_in_json_has_every_request(built: CommandLine) -> None:
     told = built.foveal("replay", "--preset", "omar", "--budget", "400", "--json").json
     assert (told["calls"], len(told["run"]["requests"])) == (21, 21)
     assert (told["run"]["invalid"], told["run"]["over"]) == (0, 0)
 
 
-def test_replay_without_prices_says_how_to_get_them(built: Desk) -> None:
+def test_replay_without_prices_says_how_to_get_them(built: CommandLine) -> None:
     assert "name a --model" in built.foveal("replay", "--budget", "400").out
 
 
-def test_replay_stores_nothing(built: Desk) -> None:
+def test_replay_stores_nothing(built: CommandLine) -> None:
     before = built.foveal("stats", "--json").json
     built.foveal("replay", "--preset", "omar", "--budget", "400")
     assert built.foveal("stats", "--json").json == before

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from commands import Desk
+from commands import CommandLine
 
 CHAT = [
     {"role": "system", "content": "You fix bugs."},
@@ -27,149 +27,152 @@ def said(text: str) -> dict[str, str]:
     return {"role": "user", "content": text}
 
 
-def test_add_prints_the_id(desk: Desk) -> None:
-    desk.fill(said("Fix the bug"))
-    assert desk.foveal("add", "assistant", "--name", "coder", "Done").out == "m2\n"
-    assert desk.history()[1] == {"role": "assistant", "content": "Done", "name": "coder"}
+def test_add_prints_the_id(shell: CommandLine) -> None:
+    shell.fill(said("Fix the bug"))
+    assert shell.foveal("add", "assistant", "--name", "coder", "Done").out == "m2\n"
+    assert shell.history()[1] == {"role": "assistant", "content": "Done", "name": "coder"}
 
 
-def test_add_reads_stdin_as_it_is(desk: Desk) -> None:
-    desk.foveal("add", "user", "-", stdin="größe\n")
-    desk.foveal("add", "user", stdin="two")
-    assert desk.history() == [said("größe\n"), said("two")]
+def test_add_reads_stdin_as_it_is(shell: CommandLine) -> None:
+    shell.foveal("add", "user", "-", stdin="größe\n")
+    shell.foveal("add", "user", stdin="two")
+    assert shell.history() == [said("größe\n"), said("two")]
 
 
-def test_a_pinned_message_is_in_every_window(desk: Desk) -> None:
-    desk.foveal("add", "--pin", "user", "the rule")
-    desk.fill(*[said("filler " * 50)] * 3)
-    kept = desk.foveal("build", "--budget", "120", "--format", "openai").json["messages"]
+def test_a_pinned_message_is_in_every_window(shell: CommandLine) -> None:
+    shell.foveal("add", "--pin", "user", "the rule")
+    shell.fill(*[said("filler " * 50)] * 3)
+    kept = shell.foveal("build", "--budget", "120", "--format", "openai").json["messages"]
     assert (kept[0]["content"], kept[-1]["content"][:8]) == ("the rule", "filler f")
 
 
-def test_import_says_what_it_stored_and_comes_out_the_same(desk: Desk) -> None:
-    file = desk.write("chat.json", CHAT)
-    assert desk.foveal("import", file).out == "chat.json: 4 messages (openai), 4 stored\n"
-    assert desk.foveal("export").json == CHAT
-    lines = desk.foveal("export", "--jsonl").out.splitlines()
+def test_import_says_what_it_stored_and_comes_out_the_same(shell: CommandLine) -> None:
+    file = shell.write("chat.json", CHAT)
+    assert shell.foveal("import", file).out == "chat.json: 4 messages (openai), 4 stored\n"
+    assert shell.foveal("export").json == CHAT
+    lines = shell.foveal("export", "--jsonl").out.splitlines()
     assert [json.loads(line) for line in lines] == CHAT
 
 
-def test_import_takes_several_files_and_jsonl(desk: Desk) -> None:
-    one = desk.write("one.jsonl", "\n".join(map(json.dumps, CHAT)))
-    two = desk.write("two.json", {"messages": CHAT[:2]})
-    assert [row["stored"] for row in desk.foveal("import", one, two, "--json").json] == [4, 2]
-    assert desk.history() == [*CHAT, *CHAT[:2]]
+def test_import_takes_several_files_and_jsonl(shell: CommandLine) -> None:
+    one = shell.write("one.jsonl", "\n".join(map(json.dumps, CHAT)))
+    two = shell.write("two.json", {"messages": CHAT[:2]})
+    assert [row["stored"] for row in shell.foveal("import", one, two, "--json").json] == [4, 2]
+    assert shell.history() == [*CHAT, *CHAT[:2]]
 
 
-def test_import_with_sync_stores_only_what_is_new(desk: Desk) -> None:
-    desk.fill(*CHAT[:2])
-    done = desk.foveal("import", "--sync", desk.write("chat.json", CHAT))
+def test_import_with_sync_stores_only_what_is_new(shell: CommandLine) -> None:
+    shell.fill(*CHAT[:2])
+    done = shell.foveal("import", "--sync", shell.write("chat.json", CHAT))
     assert done.out == "chat.json: 4 messages (openai), 2 stored\n"
-    assert desk.history() == CHAT
+    assert shell.history() == CHAT
 
 
-def test_of_several_files_the_good_ones_before_a_bad_one_stay(desk: Desk) -> None:
-    good, bad = desk.write("good.json", CHAT[:2]), desk.write("bad.json", [*CHAT, {"role": "robot"}])
-    done = desk.foveal("import", good, bad)
+def test_of_several_files_the_good_ones_before_a_bad_one_stay(shell: CommandLine) -> None:
+    good, bad = (
+        shell.write("good.json", CHAT[:2]),
+        shell.write("bad.json", [*CHAT, {"role": "robot"}]),
+    )
+    done = shell.foveal("import", good, bad)
     assert done.code == 1
     assert "bad.json, messages[4]: `role` is 'robot'" in done.err
-    assert desk.history() == CHAT[:2]
+    assert shell.history() == CHAT[:2]
 
 
-def test_a_transcript_of_an_agent_can_be_imported(desk: Desk) -> None:
+def test_a_transcript_of_an_agent_can_be_imported(shell: CommandLine) -> None:
     line = {"type": "user", "uuid": "u1", "parentUuid": None, "isSidechain": False, "sessionId": "s",
             "timestamp": "2025-06-01T10:00:00Z", "message": {"role": "user", "content": "hello"}}  # fmt: skip
-    done = desk.foveal("import", desk.write("log.jsonl", json.dumps(line)))
+    done = shell.foveal("import", shell.write("log.jsonl", json.dumps(line)))
     assert done.out == "log.jsonl: 1 message (anthropic), 1 stored\n"
 
 
-def test_import_and_stats_agree_on_the_format(desk: Desk) -> None:
-    (row,) = desk.foveal("import", desk.write("plain.json", CHAT[:2]), "--json").json
-    assert row["format"] == desk.foveal("stats", "--json").json["format"]
-    desk.foveal("--session", "two", "import", "plain.json", "--format", "anthropic")
-    assert desk.foveal("--session", "two", "stats", "--json").json["format"] == "anthropic"
+def test_import_and_stats_agree_on_the_format(shell: CommandLine) -> None:
+    (row,) = shell.foveal("import", shell.write("plain.json", CHAT[:2]), "--json").json
+    assert row["format"] == shell.foveal("stats", "--json").json["format"]
+    shell.foveal("--session", "two", "import", "plain.json", "--format", "anthropic")
+    assert shell.foveal("--session", "two", "stats", "--json").json["format"] == "anthropic"
 
 
-def test_search_finds_and_its_handle_brings_the_original_back(desk: Desk) -> None:
-    desk.fill(*CHAT)
-    (hit,) = desk.foveal("search", "RS256", "--json").json
+def test_search_finds_and_its_handle_brings_the_original_back(shell: CommandLine) -> None:
+    shell.fill(*CHAT)
+    (hit,) = shell.foveal("search", "RS256", "--json").json
     assert (hit["id"], hit["role"], hit["text"]) == ("m2", "user", "We use RS256, not HS256.")
-    assert desk.foveal("recall", hit["handle"]).out == "We use RS256, not HS256."
-    assert desk.foveal("recall", "m3", "--json").json == CHAT[2]
-    assert desk.foveal("recall", "m3").out == "ls({})"
+    assert shell.foveal("recall", hit["handle"]).out == "We use RS256, not HS256."
+    assert shell.foveal("recall", "m3", "--json").json == CHAT[2]
+    assert shell.foveal("recall", "m3").out == "ls({})"
 
 
-def test_a_system_prompt_from_beside_the_messages_can_be_recalled(desk: Desk) -> None:
+def test_a_system_prompt_from_beside_the_messages_can_be_recalled(shell: CommandLine) -> None:
     body = {
         "system": [{"type": "text", "text": "Be brief."}],
         "messages": [{"role": "user", "content": "Hi"}],
     }
-    desk.foveal("import", desk.write("body.json", body))
-    assert desk.foveal("recall", "m1").out == "Be brief."
+    shell.foveal("import", shell.write("body.json", body))
+    assert shell.foveal("recall", "m1").out == "Be brief."
 
 
-def test_pin_unpin_leave_out_and_restore(desk: Desk) -> None:
-    desk.fill(said("one"), said("two"))
+def test_pin_unpin_leave_out_and_restore(shell: CommandLine) -> None:
+    shell.fill(said("one"), said("two"))
     marks = (("pin", "m1"), ("unpin", "m1"), ("forget", "m1", "--keep"), ("restore", "m1"))
-    assert [desk.foveal(*mark).out for mark in marks] == [
+    assert [shell.foveal(*mark).out for mark in marks] == [
         "m1 pinned\n", "m1 unpinned\n", "m1 left out\n", "m1 restored\n",
     ]  # fmt: skip
-    assert desk.history() == [said("one"), said("two")]
+    assert shell.history() == [said("one"), said("two")]
 
 
-def test_what_is_forgotten_is_gone(desk: Desk) -> None:
-    desk.fill(said("a secret"), said("two"))
-    assert desk.foveal("forget", "m1", "--yes", "--json").json == {
+def test_what_is_forgotten_is_gone(shell: CommandLine) -> None:
+    shell.fill(said("a secret"), said("two"))
+    assert shell.foveal("forget", "m1", "--yes", "--json").json == {
         "id": "m1",
         "mark": "erased",
         "ids": ["m1"],
     }
-    assert desk.history() == [said("two")]
-    assert b"a secret" not in desk.store.read_bytes()
+    assert shell.history() == [said("two")]
+    assert b"a secret" not in shell.store.read_bytes()
 
 
-def test_the_ids_of_all_messages_are_listed(desk: Desk) -> None:
-    desk.fill(said("one"), said("two " * 100), said("three"))
-    desk.foveal("forget", "m1", "--yes")
-    desk.foveal("pin", "m3")
-    rows = desk.foveal("export", "--ids", "--json").json
+def test_the_ids_of_all_messages_are_listed(shell: CommandLine) -> None:
+    shell.fill(said("one"), said("two " * 100), said("three"))
+    shell.foveal("forget", "m1", "--yes")
+    shell.foveal("pin", "m3")
+    rows = shell.foveal("export", "--ids", "--json").json
     assert [(row["id"], row["mark"], row["text"][:5]) for row in rows] == [
         ("m1", "erased", ""), ("m2", "", "two t"), ("m3", "pinned", "three"),
     ]  # fmt: skip
-    assert desk.foveal("recall", rows[2]["handle"]).out == "three"
-    lines = desk.foveal("export", "--ids").out.splitlines()
+    assert shell.foveal("recall", rows[2]["handle"]).out == "three"
+    lines = shell.foveal("export", "--ids").out.splitlines()
     assert [line.split()[0] for line in lines] == ["m1", "m2", "m3"]
     assert lines[2].endswith("(pinned) three")
     assert max(map(len, lines)) <= 80
 
 
 @pytest.mark.parametrize("answer", ["", "n\n", "y\n"])
-def test_where_nobody_can_be_asked_nothing_is_erased_without_yes(desk: Desk, answer: str) -> None:
-    desk.fill(said("one"))
-    done = desk.foveal("forget", "m1", stdin=answer)
+def test_where_nobody_can_be_asked_nothing_is_erased_without_yes(shell: CommandLine, answer: str) -> None:
+    shell.fill(said("one"))
+    done = shell.foveal("forget", "m1", stdin=answer)
     assert (done.code, done.out) == (1, "")
     assert "`--yes`" in done.err
     assert "`--keep`" in done.err
-    assert desk.history() == [said("one")]
+    assert shell.history() == [said("one")]
 
 
 @pytest.mark.parametrize(("answer", "code", "left"), [(b"n\n", 1, 2), (b"y\n", 0, 1)])
-def test_on_a_terminal_forget_asks_first(desk: Desk, answer: bytes, code: int, left: int) -> None:
+def test_on_a_terminal_forget_asks_first(shell: CommandLine, answer: bytes, code: int, left: int) -> None:
     pty = pytest.importorskip("pty")
-    desk.fill(said("one"), said("two"))
+    shell.fill(said("one"), said("two"))
     ours, theirs = pty.openpty()
     os.write(ours, answer)
     command = [sys.executable, "-m", "foveal.cli", "forget", "m1"]
-    done = subprocess.run(command, env=desk.environment(), stdin=theirs, check=False, capture_output=True)
+    done = subprocess.run(command, env=shell.environment(), stdin=theirs, check=False, capture_output=True)
     os.close(theirs)
     os.close(ours)
     assert done.stderr.startswith(b"Erase m1 for good?")
-    assert (done.returncode, len(desk.history())) == (code, left)
+    assert (done.returncode, len(shell.history())) == (code, left)
 
 
 @pytest.mark.parametrize("command", ["recall", "pin", "restore"])
-def test_who_names_no_message_is_told_the_commands_that_list_ids(desk: Desk, command: str) -> None:
-    desk.fill({"role": "user", "content": "hi"})
-    done = desk.foveal(command, "m999")
+def test_who_names_no_message_is_told_the_commands_that_list_ids(shell: CommandLine, command: str) -> None:
+    shell.fill({"role": "user", "content": "hi"})
+    done = shell.foveal(command, "m999")
     assert done.code == 1
     assert "`foveal search` and `foveal export --ids` give ids and handles" in done.err

@@ -4,56 +4,56 @@ from __future__ import annotations
 
 import json
 
-from commands import Desk
+from commands import CommandLine
 from foveal import operations
 
 HELLO = {"text": "hello world", "model": "gpt-5"}
 
 
-def test_an_operation_runs_on_stdin_and_answers_in_json(desk: Desk) -> None:
-    done = desk.foveal("op", "tokens_count", stdin=json.dumps(HELLO))
+def test_an_operation_runs_on_stdin_and_answers_in_json(shell: CommandLine) -> None:
+    done = shell.foveal("op", "tokens_count", stdin=json.dumps(HELLO))
     assert done.json == operations.run("tokens_count", HELLO)
 
 
-def test_an_operation_runs_on_a_file(desk: Desk) -> None:
-    assert desk.foveal("op", "tokens_count", desk.write("hello.json", HELLO)).json["tokens"] == 2
+def test_an_operation_runs_on_a_file(shell: CommandLine) -> None:
+    assert shell.foveal("op", "tokens_count", shell.write("hello.json", HELLO)).json["tokens"] == 2
 
 
-def test_the_list_names_every_operation_and_fits_80_columns(desk: Desk) -> None:
-    head, *lines = desk.foveal("op", "--list").out.splitlines()
+def test_the_list_names_every_operation_and_fits_80_columns(shell: CommandLine) -> None:
+    head, *lines = shell.foveal("op", "--list").out.splitlines()
     assert head.split() == ["operation", "code", "about"]
     named = [line.split()[0] for line in lines if not line.startswith(" ")]
     assert named == [each.name for each in operations.REGISTRY.operations]
     assert max(map(len, lines)) <= 80
 
 
-def test_the_list_comes_as_json_too(desk: Desk) -> None:
-    listed = {each["name"]: each for each in desk.foveal("op", "--list", "--json").json}
+def test_the_list_comes_as_json_too(shell: CommandLine) -> None:
+    listed = {each["name"]: each for each in shell.foveal("op", "--list", "--json").json}
     assert listed["tokens_count"] == {
         "name": "tokens_count", "code": "", "about": "Tokens of a text or of messages.",
     }  # fmt: skip
 
 
-def test_the_schema_says_what_it_takes_and_gives(desk: Desk) -> None:
-    found = desk.foveal("op", "history_prune", "--schema").json
+def test_the_schema_says_what_it_takes_and_gives(shell: CommandLine) -> None:
+    found = shell.foveal("op", "history_prune", "--schema").json
     assert found["request"]["required"] == ["messages"]
     assert set(found["result"]["properties"]) == {"pruned", "removed", "stats"}
 
 
-def test_a_bad_request_names_the_field_and_where_to_look(desk: Desk) -> None:
-    done = desk.foveal("op", "tokens_count", stdin='{"text": "hello", "modle": "gpt-5"}')
+def test_a_bad_request_names_the_field_and_where_to_look(shell: CommandLine) -> None:
+    done = shell.foveal("op", "tokens_count", stdin='{"text": "hello", "modle": "gpt-5"}')
     assert (done.code, done.out) == (1, "")
     assert "tokens_count: `modle`" in done.err
     assert "`foveal op tokens_count --schema`" in done.err
 
 
-def test_a_request_that_is_no_object_is_refused(desk: Desk) -> None:
-    done = desk.foveal("op", "tokens_count", stdin="[1, 2]")
+def test_a_request_that_is_no_object_is_refused(shell: CommandLine) -> None:
+    done = shell.foveal("op", "tokens_count", stdin="[1, 2]")
     assert (done.code, "not an object" in done.err) == (1, True)
 
 
-def test_an_unknown_operation_is_told_before_anything_is_read(desk: Desk) -> None:
-    done = desk.foveal("op", "tokens_cuont")
+def test_an_unknown_operation_is_told_before_anything_is_read(shell: CommandLine) -> None:
+    done = shell.foveal("op", "tokens_cuont")
     assert done.code == 1
     assert done.err.splitlines() == [
         "foveal: there is no operation 'tokens_cuont'",
@@ -61,7 +61,7 @@ def test_an_unknown_operation_is_told_before_anything_is_read(desk: Desk) -> Non
     ]
 
 
-def test_without_a_name_it_is_wrong_usage(desk: Desk) -> None:
-    done = desk.foveal("op")
+def test_without_a_name_it_is_wrong_usage(shell: CommandLine) -> None:
+    done = shell.foveal("op")
     assert (done.code, done.out) == (2, "")
     assert "--list" in done.err

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from commands import Desk
+from commands import CommandLine
 from foveal import Foveal, wire
 from foveal.cli import output
 from foveal.model import Format
@@ -23,31 +23,31 @@ def said(text: str, role: str = "user", **more: object) -> dict[str, object]:
 
 
 @pytest.fixture
-def talked(desk: Desk) -> Desk:
-    desk.fill(
+def talked(shell: CommandLine) -> CommandLine:
+    shell.fill(
         said("Fix the login."),
         *(said(f"Module {n} is fine. " * 8, "assistant") for n in range(30)),
         said("We decided to sign the tokens with RS256."),
     )
-    return desk
+    return shell
 
 
-def test_search_shows_id_handle_role_time_and_the_place(desk: Desk) -> None:
-    desk.fill(said(f"{'before ' * 40}the needle{' after' * 40}", timestamp=NOON))
-    head, place = desk.foveal("search", "needle", TZ="UTC").out.splitlines()
+def test_search_shows_id_handle_role_time_and_the_place(shell: CommandLine) -> None:
+    shell.fill(said(f"{'before ' * 40}the needle{' after' * 40}", timestamp=NOON))
+    head, place = shell.foveal("search", "needle", TZ="UTC").out.splitlines()
     assert head.startswith("m1  fv-")
     assert head.endswith("  user       2025-10-09 08:53")
     assert "the needle" in place
     assert max(len(head), len(place)) <= 80
 
 
-def test_the_place_is_shown_around_words_that_say_something(desk: Desk) -> None:
-    desk.fill(said(f"{'we did it on that day, where else. ' * 9}Then everybody decided on JWT."))
-    _, place = desk.foveal("search", "Where did we decide on JWT?").out.splitlines()
+def test_the_place_is_shown_around_words_that_say_something(shell: CommandLine) -> None:
+    shell.fill(said(f"{'we did it on that day, where else. ' * 9}Then everybody decided on JWT."))
+    _, place = shell.foveal("search", "Where did we decide on JWT?").out.splitlines()
     assert "decided on JWT." in place
 
 
-def test_search_takes_a_limit_and_the_best_come_first(talked: Desk) -> None:
+def test_search_takes_a_limit_and_the_best_come_first(talked: CommandLine) -> None:
     hits = talked.foveal("search", "which algorithm signs the tokens?", "--limit", "2", "--json").json
     assert [hit["id"] for hit in hits][:1] == ["m32"]
     assert len(hits) <= 2
@@ -56,30 +56,30 @@ def test_search_takes_a_limit_and_the_best_come_first(talked: Desk) -> None:
     }  # fmt: skip
 
 
-def test_search_may_look_into_every_session(desk: Desk) -> None:
+def test_search_may_look_into_every_session(shell: CommandLine) -> None:
     name = "a session with quite a long name, as some tools like to give them to sessions"
-    desk.fill(said("a needle"), session=name)
-    (hit,) = desk.foveal("search", "needle", "--everywhere", "--json").json
+    shell.fill(said("a needle"), session=name)
+    (hit,) = shell.foveal("search", "needle", "--everywhere", "--json").json
     assert (hit["session"], hit["created_at"] > NOON) == (name, True)
-    lines = desk.foveal("search", "needle", "--everywhere").out.splitlines()
+    lines = shell.foveal("search", "needle", "--everywhere").out.splitlines()
     assert lines[0].startswith("a session with")
     assert max(map(len, lines)) <= 80
 
 
-def test_nothing_found_is_said_on_stderr(desk: Desk) -> None:
-    desk.fill(said("hello"))
-    done = desk.foveal("search", "zebra")
+def test_nothing_found_is_said_on_stderr(shell: CommandLine) -> None:
+    shell.fill(said("hello"))
+    done = shell.foveal("search", "zebra")
     assert (done.code, done.out, done.err) == (0, "", "foveal: nothing found\n")
 
 
-def test_the_embedder_of_the_settings_is_used(desk: Desk) -> None:
-    desk.fill(said("a needle"))
-    parts = desk.foveal("search", "needle", "--json", FOVEAL_EMBEDDER="none").json[0]["parts"]
+def test_the_embedder_of_the_settings_is_used(shell: CommandLine) -> None:
+    shell.fill(said("a needle"))
+    parts = shell.foveal("search", "needle", "--json", FOVEAL_EMBEDDER="none").json[0]["parts"]
     assert "vector" not in parts
-    assert "vector" in desk.foveal("search", "needle", "--json").json[0]["parts"]
+    assert "vector" in shell.foveal("search", "needle", "--json").json[0]["parts"]
 
 
-def test_focus_prints_the_best_messages_for_a_question_within_the_budget(talked: Desk) -> None:
+def test_focus_prints_the_best_messages_for_a_question_within_the_budget(talked: CommandLine) -> None:
     question = "which algorithm signs the tokens?"
     assert "RS256" in talked.foveal("focus", question, "--budget", "100").out
     body = talked.foveal("focus", question, "--budget", "100", "--json").json
@@ -88,40 +88,40 @@ def test_focus_prints_the_best_messages_for_a_question_within_the_budget(talked:
 
 
 @pytest.mark.parametrize("format", ["openai", "responses", "anthropic", "gemini"])
-def test_focus_prints_a_valid_request_of_any_provider(talked: Desk, format: Format) -> None:
+def test_focus_prints_a_valid_request_of_any_provider(talked: CommandLine, format: Format) -> None:
     body = talked.foveal("focus", "RS256", "--budget", "300", "--format", format).json
     assert set(wire.check(body, format)) <= {"ends_with_assistant"}
     assert "RS256" in json.dumps(body)
 
 
-def test_focus_stores_no_build(talked: Desk) -> None:
+def test_focus_stores_no_build(talked: CommandLine) -> None:
     talked.foveal("focus", "RS256")
     with Foveal(talked.store) as fov:
         assert fov.session().stats().builds == 0
 
 
-def test_a_budget_that_makes_no_sense_is_refused(talked: Desk) -> None:
+def test_a_budget_that_makes_no_sense_is_refused(talked: CommandLine) -> None:
     done = talked.foveal("focus", "RS256", "--budget", "0")
     assert (done.code, done.out) == (1, "")
     assert "`budget`" in done.err
 
 
 @pytest.mark.parametrize(("seconds", "told"), [("0", True), ("60", False)])
-def test_on_a_terminal_a_long_search_is_told_about(talked: Desk, seconds: str, told: bool) -> None:
+def test_on_a_terminal_a_long_search_is_told_about(talked: CommandLine, seconds: str, told: bool) -> None:
     assert ("reading the session" in _watched(talked, ["search", "RS256"], seconds)) is told
 
 
-def _watched(desk: Desk, arguments: Sequence[str], seconds: str) -> str:
+def _watched(shell: CommandLine, arguments: Sequence[str], seconds: str) -> str:
     """What stderr shows on a terminal of somebody who waits so long."""
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
     code = (
-        f"from {output.__name__} import output; import {output.__name__} as progress; "
-        f"progress.LATE = {seconds}; from foveal.cli.app import run; run({list(arguments)})"
+        f"import {output.__name__} as output; "
+        f"output.LATE = {seconds}; from foveal.cli.app import run; run({list(arguments)})"
     )
     subprocess.run(
         [sys.executable, "-c", code],
-        env=desk.environment(),
+        env=shell.environment(),
         stderr=theirs,
         stdout=subprocess.DEVNULL,
         check=True,

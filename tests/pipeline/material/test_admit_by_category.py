@@ -8,9 +8,9 @@ from foveal.pipeline.material.categories import CONTEXT, DIALOG, PenguinNumbers
 from foveal.pipeline.material.values import Admission, Material
 from foveal.pipeline.values import Scene
 from foveal.session.fit import history_of
-from foveal.session.target import target
+from foveal.session.target import target_for
 
-AIM = target("gpt-5", "openai")
+AIM = target_for("gpt-5", "openai")
 PENGUIN = PenguinNumbers()
 
 

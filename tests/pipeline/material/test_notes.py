@@ -12,10 +12,10 @@ from foveal.pipeline.material.notes import BEGINNING, kept
 from foveal.pipeline.material.values import Admission, Admit, Material
 from foveal.pipeline.values import Scene
 from foveal.session.fit import history_of
-from foveal.session.target import target
+from foveal.session.target import target_for
 from foveal.window import Manifest
 
-AIM = target("gpt-5", "openai")
+AIM = target_for("gpt-5", "openai")
 IDENTITY = Material(type="identity", text="The user is Ada.", tokens=6, layer="L0_identity")
 FILE = Material(type="WORKING_FILES", source="a.py", text="import os", tokens=3, weight=0.4)
 ASKED: dict[str, Any] = {"role": "user", "content": "And now?"}

@@ -6,7 +6,6 @@ import re
 import time
 
 import pytest
-from foveal.pipeline.compact.gist import gist
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,8 +32,8 @@ HOSTILE = {
 
 @given(lines | named, st.integers(0, 400))
 def test_no_short_form_exceeds_its_room(text: str, room: int) -> None:
-    for made in (short(text, room, count), gist(text, room, count)):
-        assert made is None or made.tokens == count(made.text) <= room
+    made = short(text, room, count)
+    assert made is None or made.tokens == count(made.text) <= room
 
 
 @given(lines, st.integers(0, 50))
@@ -109,13 +108,3 @@ def test_a_text_four_times_as_long_takes_about_four_times_as_long(text: str) -> 
         short(part, 200, lambda words: len(words) // 4 + 1)
         spent.append(time.process_time() - start)
     assert spent[1] < 12 * spent[0] + 0.5
-
-
-def test_a_gist_is_two_lines_of_names() -> None:
-    text = "\n".join(
-        f"Customer cus_{n} wrote from user{n}@example.com about 3 things." for n in range(100, 140)
-    )
-    made = gist(text, 120, count)
-    assert made is not None
-    assert made.text.count("\n") <= 1
-    assert len(identifiers(made.text)) >= 12

@@ -16,9 +16,9 @@ from foveal.pipeline.values import Scene
 from foveal.presets.openscroll.admit import layered
 from foveal.presets.openscroll.layers import OpenscrollNumbers
 from foveal.session.fit import history_of
-from foveal.session.target import target
+from foveal.session.target import target_for
 
-AIM = target("gpt-5", "openai")
+AIM = target_for("gpt-5", "openai")
 NUMBERS = OpenscrollNumbers()
 
 

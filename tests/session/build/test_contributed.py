@@ -10,7 +10,7 @@ import pytest
 from foveal import Foveal, Session
 from foveal.errors import InputError
 from foveal.events import FileRefused, Warned
-from foveal.session.build.material import Brought, Request, contributed, retrieval_material
+from foveal.session.build.material import Request, RetrievedNote, contributed, retrieval_material
 from foveal.sources.contributor import Contributor, Look
 from workspaces import NOW, words, write
 
@@ -20,12 +20,12 @@ def root(tmp_path: Path) -> Path:
     return write(tmp_path / "root", {"app.py": "def login(): ...\n", "README.md": "Hello."})
 
 
-def brought(session: Session, root: Path, *own: Contributor, task: str = "") -> Brought:
+def brought(session: Session, root: Path, *own: Contributor, task: str = "") -> RetrievedNote:
     request = Request(workspace=root, task=task, budget=10_000, count=words, now=NOW, contributors=own)
-    return contributed(session._core, request)
+    return contributed(session._state, request)
 
 
-def sources(found: Brought) -> list[tuple[str, str]]:
+def sources(found: RetrievedNote) -> list[tuple[str, str]]:
     return [(each.type, each.source) for each in found.material]
 
 
@@ -75,7 +75,7 @@ def test_a_piece_that_is_only_too_large_is_told_of_in_the_manifest_and_is_no_war
     session: Session, root: Path
 ) -> None:
     request = Request(workspace=root, task="app.py", budget=10, count=words, now=NOW)
-    found = contributed(session._core, request)
+    found = contributed(session._state, request)
     assert "app.py" in [each.source for each in found.left_out]
     assert found.events == ()
 
@@ -99,14 +99,14 @@ def test_hits_of_other_sessions_are_offered_and_none_of_its_own(
 
 def test_the_eight_layers_get_hits_as_just_in_time_knowledge(fov: Foveal, session: Session) -> None:
     fov.session("past").add("user", "The login of the portal uses OAuth with refresh tokens.")
-    (piece,) = retrieval_material(session._core, "login of the portal with OAuth", words, now=NOW)
+    (piece,) = retrieval_material(session._state, "login of the portal with OAuth", words, now=NOW)
     assert (piece.kind, piece.layer, piece.type) == ("rag_generic_chunk", "L5_jit", "RETRIEVAL")
     assert 0.25 <= piece.salience <= 1
 
 
 def test_what_has_nothing_to_do_with_the_task_is_not_offered(fov: Foveal, session: Session) -> None:
     fov.session("past").add("user", "Bake the bread for an hour.")
-    assert retrieval_material(session._core, "login of the portal with OAuth", words, now=NOW) == ()
+    assert retrieval_material(session._state, "login of the portal with OAuth", words, now=NOW) == ()
 
 
 def test_a_refused_file_is_an_event_told_once(session: Session, root: Path) -> None:
@@ -134,7 +134,7 @@ def test_a_workspace_is_kept_from_build_to_build_and_few_of_them(session: Sessio
     roots = [write(tmp_path / f"r{n}", {"a.txt": "x"}) for n in range(10)]
     for each in (roots[0], roots[0], *roots):
         brought(session, each)
-    kept = session._core.desk.workspaces
+    kept = session._state.resources.workspaces
     assert list(kept) == [str(each.resolve()) for each in roots[2:]]
 
 

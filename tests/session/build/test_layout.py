@@ -10,7 +10,7 @@ import pytest
 from foveal import Foveal, Session
 from foveal.pipeline.explain import merged
 from foveal.session.build import layout
-from foveal.session.state import Ledger
+from foveal.session.state import MessageLog
 from foveal.window import Window
 
 BUDGET = 3_000
@@ -37,7 +37,7 @@ def steps(session: Session, turns: range) -> list[Window]:
     return windows
 
 
-def held(windows: list[Window]) -> list[int]:
+def unchanged_builds(windows: list[Window]) -> list[int]:
     """The numbers of the builds that held still."""
     return [at for at, window in enumerate(windows, 1) if "layout" not in window.manifest.record]
 
@@ -53,7 +53,7 @@ def as_told(window: Window) -> list[tuple[int, int, str, str]]:
 
 def test_a_stored_build_tells_what_its_window_told(session: Session) -> None:
     windows = steps(session, range(60))
-    assert held(windows)
+    assert unchanged_builds(windows)
     assert all(told(session, at) == as_told(window) for at, window in enumerate(windows, 1))
 
 
@@ -80,8 +80,8 @@ def test_a_window_that_holds_still_adds_up(session: Session) -> None:
 
 def test_the_record_of_a_build_that_holds_still_does_not_repeat_the_past(session: Session) -> None:
     windows = steps(session, range(120))
-    sizes = [len(each.manifest) for each in session._core.store.builds(session._core.id, limit=200)][::-1]
-    late = [sizes[at - 1] for at in held(windows) if at > 60]
+    sizes = [len(each.manifest) for each in session._state.store.builds(session._state.id, limit=200)][::-1]
+    late = [sizes[at - 1] for at in unchanged_builds(windows) if at > 60]
     assert late
     assert max(late) < 1.3 * min(late)
 
@@ -101,7 +101,7 @@ def test_a_layout_is_found_however_long_it_was_held(tmp_path: Path, monkeypatch:
         before = steps(fov.session("s"), range(41))
     with Foveal(tmp_path / "f.db") as fov:
         after = fov.session("s").build(budget=BUDGET, preset="foveal")
-    assert 41 in held(before)
+    assert 41 in unchanged_builds(before)
     assert after.pieces == before[-1].pieces
 
 
@@ -129,9 +129,9 @@ def test_windows_of_other_presets_do_not_say_how_far_a_layout_was_sent(tmp_path:
 
 def test_a_bill_in_the_record_that_others_go_on_from_changes_nothing_they_tell(session: Session) -> None:
     windows = steps(session, range(60))
-    maker = max(set(range(1, held(windows)[-1])) - set(held(windows)))
+    maker = max(set(range(1, unchanged_builds(windows)[-1])) - set(unchanged_builds(windows)))
     session.billed(1_000, build=maker)
-    assert told(session, held(windows)[-1]) == as_told(windows[held(windows)[-1] - 1])
+    assert told(session, unchanged_builds(windows)[-1]) == as_told(windows[unchanged_builds(windows)[-1] - 1])
 
 
 def test_a_refocus_reads_no_further_back_than_it_reaches(
@@ -139,8 +139,8 @@ def test_a_refocus_reads_no_further_back_than_it_reaches(
 ) -> None:
     session.extend([message for number in range(1, 300) for message in turn(7 * number + 1)])
     read: list[int] = []
-    whole = Ledger.read
-    monkeypatch.setattr(Ledger, "read", lambda self, *span: read.append(span[0]) or whole(self, *span))
+    whole = MessageLog.read
+    monkeypatch.setattr(MessageLog, "read", lambda self, *span: read.append(span[0]) or whole(self, *span))
     session.build(budget=1_000, preset="foveal")
     assert min(read) > 300
 
@@ -152,7 +152,7 @@ def test_a_process_holds_no_more_turns_than_the_next_refocus_reaches(session: Se
         if number % 10 == 0:
             session.build(budget=1_000, preset="foveal")
         if number in (100, 299):
-            (history,) = session._core.ledger._histories.values()
+            (history,) = session._state.log._histories.values()
             at_hand.append(len(history._chunks))
     assert at_hand[1] < 1.5 * at_hand[0]
 
@@ -213,8 +213,8 @@ def test_after_a_pin_hardly_more_than_what_was_pinned_is_read_again(
     session.extend([message for number in range(100) for message in turn(number)])
     session.build(budget=BUDGET, preset="foveal")
     read: list[int] = []
-    whole = Ledger.read
-    monkeypatch.setattr(Ledger, "read", lambda self, *span: read.append(span[0]) or whole(self, *span))
+    whole = MessageLog.read
+    monkeypatch.setattr(MessageLog, "read", lambda self, *span: read.append(span[0]) or whole(self, *span))
     session.pin("m150")
     window = session.build(budget=BUDGET, preset="foveal")
     assert 0 < len(read) < 10

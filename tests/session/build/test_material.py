@@ -111,7 +111,7 @@ def test_what_is_known_stands_under_its_name_in_the_note_and_in_the_explanation(
 def test_a_stored_build_names_nothing_that_was_forgotten(fov: Foveal) -> None:
     session = spoken_of(fov, "Maria")
     session.build(budget=4_000)
-    stored = session._core.store.build(session._core.id)
+    stored = session._state.store.build(session._state.id)
     assert stored is not None
     assert '"entity"' in stored.manifest
     assert "Maria" not in stored.manifest

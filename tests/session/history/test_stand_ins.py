@@ -115,8 +115,8 @@ def planned(session: Session, meanwhile: Callable[[int], object]) -> int:
         meanwhile(made[-1])
         return made[-1]
 
-    core = session._core
-    assert stand_ins.acted_on(core, core.aim(), plan, lambda last, _: last) == len(made)
+    state = session._state
+    assert stand_ins.acted_on(state, state.target(), plan, lambda last, _: last) == len(made)
     return len(made)
 
 

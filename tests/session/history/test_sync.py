@@ -139,10 +139,10 @@ def test_nothing_of_a_message_is_stored_when_its_event_cannot_be(session: Sessio
             raise StoreError("no room", remedy="make some")
 
     session.add("user", "one")
-    real, session._core.store = session._core.store, Full(session._core.store)  # type: ignore[assignment]
+    real, session._state.store = session._state.store, Full(session._state.store)  # type: ignore[assignment]
     with pytest.raises(StoreError):
         session.add("user", "two")
-    session._core.store = real
+    session._state.store = real
     session.add("user", "two")
     assert contents(session.build(budget=1_000)) == ["one", "two"]
 
@@ -192,10 +192,10 @@ def test_a_bill_that_teaches_nothing_new_costs_nothing(fov: Foveal) -> None:
     session = fov.session("claude", model="claude-sonnet-4-5")
     session.add("user", "hello")
     session.build(budget=5_000)
-    history = session._core.ledger.history(session._core.aim())
+    history = session._state.log.history(session._state.target())
     session.billed(session.build(budget=5_000).tokens // 2)
     session.build(budget=5_000)
-    assert session._core.ledger.history(session._core.aim()) is history
+    assert session._state.log.history(session._state.target()) is history
 
 
 def test_a_process_that_only_reads_back_builds_the_same_bytes(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from foveal.session.build.build import built
 from foveal.session.build.manifest_json import read_manifest
 from foveal.session.fit import history_of
 from foveal.session.inspect.why import Again, Why
-from foveal.session.target import target
+from foveal.session.target import target_for
 from foveal.wire import load
 
 NOW = 1_750_000_000.0
@@ -68,10 +68,10 @@ def shown(session: Session, found: Why, budget: int) -> tuple[str, str]:
     return decision.verdict, decision.detail
 
 
-def flipped(found: Why, state: tuple[str, str]) -> bool:
+def flipped(found: Why, outcome: tuple[str, str]) -> bool:
     if found.decision.verdict == "left out":
-        return state[0] == "kept"
-    whole = state == ("kept", "full")
+        return outcome[0] == "kept"
+    whole = outcome == ("kept", "full")
     return whole if found.decision.detail != "full" else not whole
 
 
@@ -97,9 +97,9 @@ def prioritized(given: Sequence[dict[str, Any]], place: int, priority: float, bu
     """What becomes of a message that is given a priority of its own, with nothing stored."""
     loaded = load(given, format="plain")
     own = [replace(m, priority=priority) if at == place else m for at, m in enumerate(loaded.messages)]
-    aim = target("gpt-5", "plain")
-    order = aim.order(find("omar"), budget=budget, tools="", task="", now=NOW)
-    manifest = pipeline.fit(history_of(replace(loaded, messages=tuple(own)), aim), order).manifest
+    target = target_for("gpt-5", "plain")
+    order = target.order(find("omar"), budget=budget, tools="", task="", now=NOW)
+    manifest = pipeline.fit(history_of(replace(loaded, messages=tuple(own)), target), order).manifest
     decision = decision_about(manifest, place)
     assert decision
     return decision.verdict
@@ -136,13 +136,13 @@ def test_presets_that_score_name_a_score_and_the_others_none(quiet: Session, pre
 def test_the_score_flips_in_the_build_that_is_made_again(quiet: Session, preset: str) -> None:
     ids = quiet.extend(messages(11))
     quiet.build(budget=900, preset=preset, now=NOW)
-    core = quiet._core
-    record = built(core, None)
+    state = quiet._state
+    record = built(state, None)
     for id in random.Random(2).sample(ids[1:40], 3):
         found = quiet.why(id)
         if found.score is not None:
-            with core.reading():
-                again = Again(core, record, read_manifest(core, record))
+            with state.reading():
+                again = Again(state, record, read_manifest(state, record))
                 made = again.made(900, scores=(found.place, found.score))
             assert made
             decision = decision_about(made, found.place)

@@ -17,7 +17,7 @@ NOW = 1_800_000_000.0
 
 def shown(session: Session) -> str:
     """What a window is told of what is known."""
-    found = known(session._core, task="", count=lambda text: len(text.split()), now=NOW)
+    found = known(session._state, task="", count=lambda text: len(text.split()), now=NOW)
     return "\n".join(f"{each.type}: {each.text}" for each in found)
 
 
@@ -39,8 +39,8 @@ def test_a_window_waits_for_little_reading_and_only_of_its_session(
     session.extend([{"role": "user", "content": f"note {n} of many"} for n in range(99)])
     shown(fov.session("earlier"))
     shown(session)
-    left = [each.session for each in session._core.store.knowledge.unread(limit=200)]
-    assert left == [session._core.id] * (99 - mine.UNIT)
+    left = [each.session for each in session._state.store.knowledge.unread(limit=200)]
+    assert left == [session._state.id] * (99 - mine.UNIT)
 
 
 def test_a_name_that_only_the_erased_message_spelt_out_is_forgotten(fov: Foveal, session: Session) -> None:
@@ -93,6 +93,6 @@ def test_a_new_message_costs_no_look_at_the_old_ones(fov: Foveal, session: Sessi
 
 def test_a_window_does_not_wait_for_another_reader(session: Session) -> None:
     session.add("user", "My name is Ana.")
-    with session._core.desk.reader._lock:
+    with session._state.resources.reader._lock:
         assert shown(session) == ""
     assert "My name is Ana." in shown(session)

@@ -74,8 +74,8 @@ class Owner:
         return found
 
     def known(self) -> object:
-        core = self._session()._core
-        return known(core, task=" ".join(SECRETS.values()), count=count, now=NOW)
+        state = self._session()._state
+        return known(state, task=" ".join(SECRETS.values()), count=count, now=NOW)
 
     def predictions(self) -> object:
         here = {"active_conversation": self._session().name}

@@ -11,7 +11,7 @@ from foveal.errors import InputError, NotFoundError, StoreError
 from foveal.knowledge.values import Depth, Profile
 from foveal.pipeline.material.values import Material
 from foveal.session.knowledge.profile import known
-from foveal.session.state import Core
+from foveal.session.state import SessionState
 from injections import ORDERS
 
 NOW = 1_800_000_000.0
@@ -22,12 +22,12 @@ def count(text: str) -> int:
     return len(text.split())
 
 
-def core(session: Session) -> Core:
-    return session._core
+def state(session: Session) -> SessionState:
+    return session._state
 
 
 def material(session: Session, task: str = "", depth: Depth = "standard") -> dict[str, Material]:
-    found = known(core(session), task=task, depth=depth, count=count, now=NOW)
+    found = known(state(session), task=task, depth=depth, count=count, now=NOW)
     return {f"{each.type} {each.source}".strip(): each for each in found}
 
 
@@ -331,7 +331,7 @@ def test_what_is_forgotten_while_it_is_compiled_is_not_served(
 ) -> None:
     talk(session)
     fov.profile()
-    store, left = core(session).store.knowledge, ["m3"]
+    store, left = state(session).store.knowledge, ["m3"]
     tellings = store.tellings
 
     def told_then_erased(thing: int, *, limit: int) -> object:
@@ -368,7 +368,7 @@ def test_what_could_not_be_stored_is_read_again(
 
     talk(session)
     with monkeypatch.context() as patch:
-        patch.setattr(core(session).store.knowledge, "save_mentions", busy)
+        patch.setattr(state(session).store.knowledge, "save_mentions", busy)
         with pytest.raises(StoreError):
             fov.profile()
     assert memories(fov.profile()) == ["My name is Ana."]

@@ -40,7 +40,7 @@ def fov() -> Iterator[Foveal]:
 
 def window(fov: Foveal, name: str = "chat") -> None:
     """What every build asks for."""
-    known(fov.session(name)._core, task="", count=count, now=time.time())
+    known(fov.session(name)._state, task="", count=count, now=time.time())
 
 
 def subjects(fov: Foveal, outcome: str) -> list[str]:
@@ -55,7 +55,7 @@ def heard(fov: Foveal) -> list[Event]:
 
 def waste(fov: Foveal, number: int = FEWEST, *, saved: float = 0.0) -> None:
     """A ledger of predictions that cost a second each and came to nothing."""
-    session = fov.session("chat")._core.id
+    session = fov.session("chat")._state.id
     line = PredictionRecord(
         kind="new_on_topic", subject="thing-9", probability=0.1, made_at=0.0, outcome="wasted", seconds=1.0
     )
@@ -90,7 +90,7 @@ def test_bundles_are_there_before_they_are_needed(fov: Foveal) -> None:
     events = heard(fov)
     fov.presence(HERE)
     assert fov.settle()
-    found = known(fov.session("chat")._core, task="", count=count, now=time.time())
+    found = known(fov.session("chat")._state, task="", count=count, now=time.time())
     assert events[0] == WarmedUp(session="chat", predicted=4, compiled=3, failed=0)
     assert len(found) == 3
     assert fov.predictions("chat").missed == 0
@@ -153,7 +153,7 @@ def test_a_research_trail_has_deep_bundles_compiled_and_windows_show_them(fov: F
     topic = fov.profile().topics[0].id
     (deep,) = fov._store.knowledge.bundles([("topic", topic)], "deep")
     assert not fov._store.knowledge.bundles([("topic", topic)], "standard")
-    found = known(fov.session("chat")._core, task="", count=count, now=time.time())
+    found = known(fov.session("chat")._state, task="", count=count, now=time.time())
     assert deep.text in [each.text for each in found]
     assert not fov._store.knowledge.bundles([("topic", topic)], "standard")
 

@@ -19,7 +19,7 @@ from foveal.errors import BudgetError
 from foveal.pipeline.material.categories import PenguinNumbers
 from foveal.presets.numbers import overridden
 from foveal.session.responses import context_told
-from foveal.session.target import target, warn
+from foveal.session.target import target_for, warn
 
 if TYPE_CHECKING:
     from foveal.sources.assemble import SmartContext
@@ -89,17 +89,17 @@ def _assembled(
     """The same where there is no conversation, and no store is opened."""
     loaded = shell.load()
     settings = loaded.settings
-    aim = target(
+    target = target_for(
         model or settings.model, "plain", counter=settings.counter or None, catalogue=catalogue(settings)
     )
-    warn(aim.warnings)
+    warn(target.warnings)
     with counting(READING) as progress:
         return foveal.assemble_smart_context(
             place,
             task=task,
-            budget=aim.budget(None) if budget is None else budget,
+            budget=target.budget(None) if budget is None else budget,
             active_files=active,
-            count=aim.meter.text,
+            count=target.meter.text,
             numbers=overridden(PenguinNumbers(), loaded.numbers.get("penguin", {}), "preset penguin"),
             progress=progress,
         )

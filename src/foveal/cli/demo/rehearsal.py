@@ -14,7 +14,7 @@ from foveal import catalog, wire
 from foveal.cli.demo import script
 from foveal.session import Foveal, Hit, Session
 from foveal.session.inspect.replay import broken, calls, sent
-from foveal.session.target import target
+from foveal.session.target import target_for
 from foveal.window import Window
 
 BUDGET = 16_000
@@ -54,12 +54,12 @@ class Rehearsal:
 def rehearse(budget: int = BUDGET) -> Rehearsal:
     """Play the bundled session from its first request to its last."""
     history = list(script.messages())
-    aim = target(script.MODEL, "openai")
+    target = target_for(script.MODEL, "openai")
     loaded = wire.load(history, format="openai").messages
-    sizes = tuple(map(aim.meter.message, loaded))
+    sizes = tuple(map(target.meter.message, loaded))
     asked = calls(loaded)
     prices = catalog.prices(script.MODEL)
-    naive = [_naive(history, sizes, at, budget - aim.meter.request) for at in asked]
+    naive = [_naive(history, sizes, at, budget - target.meter.request) for at in asked]
     with Foveal(":memory:") as fov:
         session = fov.session("login-service", model=script.MODEL)
         started = time.perf_counter()
@@ -69,14 +69,14 @@ def rehearse(budget: int = BUDGET) -> Rehearsal:
         original = session.recall(hits[-1].handle)
     return Rehearsal(
         messages=len(history),
-        tokens=aim.meter.request + sum(sizes),
+        tokens=target.meter.request + sum(sizes),
         requests=len(asked),
         naive_refused=sum(bool(wire.check({"messages": cut}, "openai")) for cut in naive),
         naive_ruleless=sum(history[1] not in cut for cut in naive),
         refused=sum(broken(window) > 0 for window in windows),
-        over=sum(aim.price(sent(window), "") > budget for window in windows),
+        over=sum(target.price(sent(window), "") > budget for window in windows),
         sent=sum(window.tokens for window in windows),
-        sent_whole=sum(aim.meter.request + sum(sizes[:at]) for at in asked),
+        sent_whole=sum(target.meter.request + sum(sizes[:at]) for at in asked),
         largest=max(window.tokens for window in windows),
         seconds=seconds,
         dollars=prices.input if prices else None,

@@ -269,17 +269,17 @@ def trace_outline(text: str) -> Outline:
 
 
 def _frames(lines: list[str]) -> Iterator[str]:
-    held = ""
+    layout = ""
     for line in lines:
-        if held and (_PLACE.match(line) if not _FRAME.match(held) else _is_source(line)):
-            yield f"{held}\n{line}"
-            held = ""
+        if layout and (_PLACE.match(line) if not _FRAME.match(layout) else _is_source(line)):
+            yield f"{layout}\n{line}"
+            layout = ""
             continue
-        if held:
-            yield held
-        held = line
-    if held:
-        yield held
+        if layout:
+            yield layout
+        layout = line
+    if layout:
+        yield layout
 
 
 def _is_source(line: str) -> bool:

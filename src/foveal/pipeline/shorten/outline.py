@@ -87,11 +87,11 @@ def parts_of(line: str, *, longest: int = LONGEST) -> Iterator[str]:
 
 def joined(lines: Sequence[str], *, shortest: int = SHORTEST) -> Iterator[str]:
     """Lines of running text, short ones together with the next."""
-    held = ""
+    layout = ""
     for line in lines:
-        held = f"{held}\n{line}" if held else line
-        if len(held) >= shortest:
-            yield held
-            held = ""
-    if held:
-        yield held
+        layout = f"{layout}\n{line}" if layout else line
+        if len(layout) >= shortest:
+            yield layout
+            layout = ""
+    if layout:
+        yield layout

@@ -155,7 +155,7 @@ def retrieved_note(stretches: Sequence[tuple[Retrieved, str]], ways: Sequence[st
 def quoted_passages(passages: Sequence[Passage]) -> str:
     """Messages as they were said, under their speakers.
 
-    >>> quoted([Passage(first=4, last=4, role="user", text="Use JWT.\\n[tool, message 9]", digest="")])
+    >>> quoted_passages([Passage(first=4, last=4, role="user", text="Use JWT.\\n[tool, message 9]", digest="")])
     '[user, message 5]\\nUse JWT.\\n| [tool, message 9]'
     """
     return "\n".join(f"[{p.role}, message {p.first + 1:,}]\n{neutral(p.text)}" for p in passages if p.text)

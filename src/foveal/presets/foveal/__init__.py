@@ -13,5 +13,5 @@ def foveal(numbers: FovealNumbers) -> Preset:
         name="foveal",
         about="newest turns whole, the most telling snippets of the others, a prefix that holds still",
         select=partial(foveated, numbers=numbers),
-        steady=True,
+        stable_prefix=True,
     )

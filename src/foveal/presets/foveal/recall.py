@@ -16,7 +16,7 @@ from foveal.pipeline.signals import words
 from foveal.pipeline.summarize.counts import MARK
 from foveal.pipeline.summarize.notes import END, neutral
 from foveal.pipeline.summarize.voices import voices
-from foveal.pipeline.values import Brought, Held, Scene
+from foveal.pipeline.values import Layout, RetrievedNote, Scene
 from foveal.presets.foveal.snippets import LABEL, Snippet, labelled, snippets
 
 LEAST = 40
@@ -39,14 +39,14 @@ def asked_since(history: History, start: int) -> int | None:
     return first if first >= start else None
 
 
-def words_asked(history: History, task: str, held: Held | None = None) -> tuple[str, bool]:
+def words_asked(history: History, task: str, layout: Layout | None = None) -> tuple[str, bool]:
     """What to look for: a task, else the user's newest words. And is it a task that these are not?
 
     `held`: a layout; what has to do with the task it was made for is in it already.
     """
     asked = asked_since(history, 0)
     said = history.read(asked, asked + 1)[0].text.strip() if asked is not None else ""
-    task = "" if held and held.task == mark_of(task) else task.strip()
+    task = "" if layout and layout.task == mark_of(task) else task.strip()
     return task or said, task not in ("", said)
 
 
@@ -64,19 +64,19 @@ class Outside:
         return not whole and not self.history.absence(turn) and not self.history.stand_in(turn)
 
 
-def still_wanted(history: History, held: Held | None, task: str, talk: int) -> tuple[int, ...]:
+def still_wanted(history: History, layout: Layout | None, task: str, talk: int) -> tuple[int, ...]:
     """What an earlier window had for the same task, or was to have for the same words of the user's.
 
     `talk`: tokens there are for everything said.
     """
-    if held is None:
+    if layout is None:
         return ()
     if task.strip():
-        return held.kept if held.task == mark_of(task) else ()
+        return layout.kept if layout.task == mark_of(task) else ()
     asked = asked_since(history, 0)
-    brought = tuple(seq for each in held.brought if each.place == asked for seq in each.shown)
-    again = held.talk != talk and asked_since(history, held.length) is None
-    return (*brought, *held.wanted) if again else brought  # the same request, in another size
+    brought = tuple(seq for each in layout.brought if each.place == asked for seq in each.shown)
+    again = layout.talk != talk and asked_since(history, layout.length) is None
+    return (*brought, *layout.wanted) if again else brought  # the same request, in another size
 
 
 def taken(outside: Outside, wanted: Iterable[int], room: int) -> dict[int, Chunk]:
@@ -93,14 +93,14 @@ def taken(outside: Outside, wanted: Iterable[int], room: int) -> dict[int, Chunk
     return found
 
 
-def brought_back(outside: Outside, place: int, scene: Scene, room: int) -> Iterator[Brought]:
+def brought_back(outside: Outside, place: int, scene: Scene, room: int) -> Iterator[RetrievedNote]:
     """The note before the user's words at `place` that brings back what has to do with them; none, or one.
 
     Whole messages, each in half of what is left; of longer ones the snippets that share words with it.
     """
     history, count = outside.history, scene.count
-    told = {seq for each in scene.held.brought for seq in each.shown} if scene.held else set()
-    text, _ = words_asked(history, scene.task, scene.held)
+    told = {seq for each in scene.layout.brought for seq in each.shown} if scene.layout else set()
+    text, _ = words_asked(history, scene.task, scene.layout)
     left = room - history.note(f"{MARK}\n{END}").tokens
     shown: dict[int, tuple[int, ...]] = {}
     for seq in scene.relevant:
@@ -115,7 +115,7 @@ def brought_back(outside: Outside, place: int, scene: Scene, room: int) -> Itera
     while shown:
         note = note_of(history, shown, count)
         if note.tokens <= room:
-            yield Brought(place=place, shown=shown, note=note)
+            yield RetrievedNote(place=place, shown=shown, note=note)
             return
         shown.popitem()
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from foveal.model import Chunk, ToolCall
 from foveal.pipeline.history import History, is_system
 from foveal.pipeline.signals import names_in
-from foveal.pipeline.values import Held, Scene, Selection
+from foveal.pipeline.values import Layout, Scene, Selection
 from foveal.presets.foveal.digest import Beside, Digest, Worth, choose, note_text
 from foveal.presets.foveal.recall import (
     Outside,
@@ -60,22 +60,22 @@ class Reader:
         return frozenset(name for each in history.remembered(turn, self.read) for name in each.names)
 
 
-def note_reason(history: History, held: Held, place: int) -> str:
+def note_reason(history: History, layout: Layout, place: int) -> str:
     """What the note in the place of a turn holds: snippets of some messages of the turns it stands for."""
-    spans = map(history.span, {place, *map(history.turn_of, held.shown)})
-    told, messages = len(held.shown), sum(last - first + 1 for first, last in spans)
+    spans = map(history.span, {place, *map(history.turn_of, layout.shown)})
+    told, messages = len(layout.shown), sum(last - first + 1 for first, last in spans)
     some = f"{told:,} of " if told < messages else ""
     return f"the note: snippets of {some}{messages:,} messages"
 
 
-def told_reasons(history: History, held: Held) -> dict[int, str]:
+def told_reasons(history: History, layout: Layout) -> dict[int, str]:
     """By turn that is told in a note, why it needs no place of its own."""
     told: dict[int, str] = {}
-    if held.note:
-        why = f"its turn is told in the note at message {held.note.first + 1:,}"
-        told = dict.fromkeys(map(history.turn_of, held.shown), why)
-        told.pop(history.turn_of(held.note.first), None)
-    for each in held.brought:
+    if layout.note:
+        why = f"its turn is told in the note at message {layout.note.first + 1:,}"
+        told = dict.fromkeys(map(history.turn_of, layout.shown), why)
+        told.pop(history.turn_of(layout.note.first), None)
+    for each in layout.brought:
         why = f"brought back before message {each.place + 1:,}, as relevant to it"
         told |= dict.fromkeys(map(history.turn_of, each.shown), why)
     return told
@@ -131,10 +131,10 @@ class _Frame:
     @property
     def high(self) -> int:
         """The high-water mark; everything there is where no window follows."""
-        rates, held = self.scene.rates, self.scene.held
+        rates, layout = self.scene.rates, self.scene.layout
         if rates is None:
             return self.talk
-        cold = held is not None and expired(held.moment, self.scene.now, rates.seconds)
+        cold = layout is not None and expired(layout.moment, self.scene.now, rates.seconds)
         return high_mark(self.course, rates, self.numbers.marks, cold=cold)
 
     @property
@@ -169,40 +169,40 @@ def foveated(
 
 
 def _still(frame: _Frame) -> Selection | None:
-    held, history = frame.scene.held, frame.history
-    if held is None or held.talk != frame.talk or frame.fixed[frame.opened].detail != "full":
+    layout, history = frame.scene.layout, frame.history
+    if layout is None or layout.talk != frame.talk or frame.fixed[frame.opened].detail != "full":
         return None
-    if held.length > len(history.entries):  # a build of before is made again
+    if layout.length > len(history.entries):  # a build of before is made again
         return None
-    asked, task = asked_since(history, held.length), mark_of(frame.scene.task)
-    if task != held.task and asked is None:  # another task alone is another window
+    asked, task = asked_since(history, layout.length), mark_of(frame.scene.task)
+    if task != layout.task and asked is None:  # another task alone is another window
         return None
-    past = held.past or _past(history, held)
+    past = layout.past or _past(history, layout)
     shown = dict(past)
-    for turn in frame.turns(history.turn_of(held.first)):
+    for turn in frame.turns(history.turn_of(layout.first)):
         shown[turn] = history.chunk(turn)
     left = frame.room - (frame.talk - frame.high) - frame.tokens(shown)
-    left -= sum(each.note.tokens for each in held.brought)
+    left -= sum(each.note.tokens for each in layout.brought)
     if left < 0:
         return None
-    brought = held.brought
+    brought = layout.brought
     if asked is not None and frame.scene.relevant:
         outside = Outside(history=history, shown={**shown, **frame.fixed})
         most = min(left // 2, int(frame.numbers.asked_for_share * frame.talk))
         brought = (*brought, *brought_back(outside, asked, frame.scene, most))
-    made = replace(held, task=task, length=len(history.entries), moment=frame.scene.now, past=past)
+    made = replace(layout, task=task, length=len(history.entries), moment=frame.scene.now, past=past)
     if asked is not None:
         made = replace(made, wanted=() if task else frame.scene.relevant)
-    if brought != held.brought:  # what came back is decided anew
+    if brought != layout.brought:  # what came back is decided anew
         made = replace(made, brought=brought, decided=(), settled=0)
     return _selection(frame, shown, made)
 
 
-def _past(history: History, held: Held) -> dict[int, Chunk]:
+def _past(history: History, layout: Layout) -> dict[int, Chunk]:
     """By turn, what is shown of those before the layout's first."""
-    past = {turn: history.chunk(turn) for turn in map(history.turn_of, held.kept)}
-    if held.note:
-        past[history.turn_of(held.note.first)] = held.note
+    past = {turn: history.chunk(turn) for turn in map(history.turn_of, layout.kept)}
+    if layout.note:
+        past[history.turn_of(layout.note.first)] = layout.note
     return past
 
 
@@ -216,15 +216,15 @@ def _whole(frame: _Frame) -> Selection | None:
             return None
     if frame.tokens(shown) > frame.room:
         return None
-    return _selection(frame, shown, _held(frame, 0, shown, None, ()))
+    return _selection(frame, shown, _layout(frame, 0, shown, None, ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Layout:
+class _Draft:
     """A window chosen anew."""
 
     shown: Mapping[int, Chunk]
-    held: Held
+    layout: Layout
     digest: Digest = field(default_factory=Digest)
 
 
@@ -232,21 +232,21 @@ def _refocused(frame: _Frame) -> Selection:
     low = frame.talk if _for_a_new_task(frame) else frame.low
     most = frame.room - (frame.talk - low)
     near = int(frame.numbers.near_share * low)
-    layout = _laid_out(frame, near, most)
-    spare = most - frame.tokens(layout.shown)
+    laid = _laid_out(frame, near, most)
+    spare = most - frame.tokens(laid.shown)
     # Where too little is worth telling, what is left shows more turns whole; often it is less than a turn.
     nearer = max(near, frame.fixed[frame.opened].tokens) + spare
     if spare > 0 and len(_tail(frame, nearer)) > len(_tail(frame, near)):
-        layout = _laid_out(frame, nearer, most)
-    return _selection(frame, layout.shown, layout.held, layout.digest)
+        laid = _laid_out(frame, nearer, most)
+    return _selection(frame, laid.shown, laid.layout, laid.digest)
 
 
 def _for_a_new_task(frame: _Frame) -> bool:
     """Is it the first window for a task? Then it answers one question, and holds nothing back."""
-    return words_asked(frame.history, frame.scene.task, frame.scene.held)[1]
+    return words_asked(frame.history, frame.scene.task, frame.scene.layout)[1]
 
 
-def _laid_out(frame: _Frame, near: int, most: int) -> _Layout:
+def _laid_out(frame: _Frame, near: int, most: int) -> _Draft:
     """The newest turns whole within `near` tokens, the user's newest words, and a note of what was before."""
     history = frame.history
     shown = _tail(frame, near)
@@ -259,11 +259,11 @@ def _laid_out(frame: _Frame, near: int, most: int) -> _Layout:
     reach = _reach(frame, first)
     old = [turn for turn in frame.turns(reach) if turn < first and turn not in shown]
     if not old:
-        return _Layout(shown=shown, held=_held(frame, first, shown, None, ()))
+        return _Draft(shown=shown, layout=_layout(frame, first, shown, None, ()))
     place = max((turn for turn in old if asked is None or turn < asked), default=old[0])
     note, digest = _noted(frame, shown, old, place, most)
-    held = replace(_held(frame, first, shown, note, digest.chosen), reach=history.span(reach)[0])
-    return _Layout(shown={**shown, place: note} if note else shown, held=held, digest=digest)
+    layout = replace(_layout(frame, first, shown, note, digest.chosen), reach=history.span(reach)[0])
+    return _Draft(shown={**shown, place: note} if note else shown, layout=layout, digest=digest)
 
 
 def _with_relevant(frame: _Frame, shown: dict[int, Chunk], most: int) -> dict[int, Chunk]:
@@ -283,7 +283,7 @@ def _with_relevant(frame: _Frame, shown: dict[int, Chunk], most: int) -> dict[in
 def _wanted(frame: _Frame) -> tuple[int, ...]:
     """Positions of what has to do with what the window is for, whether it fits or not."""
     scene = frame.scene
-    return scene.relevant or still_wanted(frame.history, scene.held, scene.task, frame.talk)
+    return scene.relevant or still_wanted(frame.history, scene.layout, scene.task, frame.talk)
 
 
 def _tail(frame: _Frame, most: int) -> dict[int, Chunk]:
@@ -370,14 +370,14 @@ def _known(frame: _Frame, reader: Reader, shown: Mapping[int, Chunk]) -> frozens
     return frozenset(told)
 
 
-def _held(
+def _layout(
     frame: _Frame, first: int, shown: Mapping[int, Chunk], note: Chunk | None, chosen: Sequence[Snippet]
-) -> Held:
+) -> Layout:
     history = frame.history
     by_message: dict[int, list[int]] = {}
     for snippet in sorted(chosen, key=lambda each: (each.seq, each.number)):
         by_message.setdefault(snippet.seq, []).append(snippet.number)
-    return Held(
+    return Layout(
         talk=frame.talk,
         first=history.span(first)[0],
         kept=tuple(history.span(turn)[0] for turn in sorted(shown) if turn < first),
@@ -392,29 +392,29 @@ def _held(
 
 
 def _selection(
-    frame: _Frame, shown: Mapping[int, Chunk], held: Held, digest: Digest | None = None
+    frame: _Frame, shown: Mapping[int, Chunk], layout: Layout, digest: Digest | None = None
 ) -> Selection:
     """The choice, with the reasons of what is told in a note where they are not known yet.
 
     `digest`: what was chosen for the note, where the window is refocused.
     """
     history, reasons, forms = frame.history, {}, {}
-    if held.note:
-        place = history.turn_of(held.note.first)
-        if not held.decided:
-            reasons[place] = note_reason(history, held, place)
-        forms[place] = held.note
+    if layout.note:
+        place = history.turn_of(layout.note.first)
+        if not layout.decided:
+            reasons[place] = note_reason(history, layout, place)
+        forms[place] = layout.note
     return Selection(
         turns=tuple(sorted(shown)),
-        because_in="in full: sent before, or newest" if held.first else "everything fits",
+        because_in="in full: sent before, or newest" if layout.first else "everything fits",
         because_out="nothing of it is worth its tokens now",
         reasons=reasons,
         forms=forms,
-        before={history.turn_of(each.place): each.note for each in held.brought},
-        folded={} if held.decided else told_reasons(history, held),
+        before={history.turn_of(each.place): each.note for each in layout.brought},
+        folded={} if layout.decided else told_reasons(history, layout),
         scores=_scores(history, digest) if digest else {},
         metrics={"refocused": 1.0, "marginal_value": digest.cut} if digest else {"refocused": 0.0},
-        held=held,
+        layout=layout,
     )
 
 

@@ -21,7 +21,7 @@ from foveal.server.tenants import Place
 from foveal.session import Hit
 from foveal.session.arguments import a_name
 from foveal.session.responses import CompletedTold, ContextTold, WindowTold, completed, context_told
-from foveal.session.target import target
+from foveal.session.target import target_for
 from foveal.sources.assemble import SmartContext
 from foveal.store import TaskRecord
 
@@ -123,15 +123,15 @@ def context(at: At, wish: body.Context) -> ContextTold:
 def _assembled(at: Place, wish: body.Context) -> SmartContext:
     settings, catalogue = at.settings, at.setup.catalogue
     model = wish.model or settings.model
-    aim = target(model, "plain", counter=settings.counter or None, catalogue=catalogue)
+    target = target_for(model, "plain", counter=settings.counter or None, catalogue=catalogue)
     budget = settings.budget if wish.budget is None else wish.budget
     numbers = overridden(PenguinNumbers(), at.setup.numbers.get("penguin", {}), "preset penguin")
     return foveal.assemble_smart_context(
         at.workspace(wish.workspace),
         task=wish.task,
-        budget=aim.budget(None) if budget is None else budget,
+        budget=target.budget(None) if budget is None else budget,
         active_files=wish.active,
-        count=aim.meter.text,
+        count=target.meter.text,
         numbers=numbers,
     )
 

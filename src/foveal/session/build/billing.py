@@ -4,32 +4,37 @@ from __future__ import annotations
 
 from foveal.errors import InputError
 from foveal.pipeline.tokens.count import SCALED
-from foveal.session.costs import charged, with_bill, with_sums
-from foveal.session.build.build import built
 from foveal.session.arguments import a_count, a_number
-from foveal.session.state import Core
+from foveal.session.build.build import built
 from foveal.session.build.manifest_json import read_manifest
+from foveal.session.costs import charged, with_bill, with_sums
+from foveal.session.state import SessionState
 
 
 def billed(
-    core: Core, input_tokens: int, build: int | None, *, cached: int | None = None, written: int | None = None
+    state: SessionState,
+    input_tokens: int,
+    build: int | None,
+    *,
+    cached: int | None = None,
+    written: int | None = None,
 ) -> None:
     """Take in the usage of a request: all tokens of its input, of which some may be the cache's."""
     _check(input_tokens, cached_tokens=cached, cache_write_tokens=written)
-    record = built(core, build)
-    manifest = read_manifest(core, record)
+    record = built(state, build)
+    manifest = read_manifest(state, record)
     name, _, factor = manifest.counter.partition(SCALED)
     counted = round(record.tokens / float(factor or 1))
-    before = core.learned(record.model, name)
-    core.store.save_bill(record.model, name, counted=counted, billed=input_tokens)
+    before = state.learned(record.model, name)
+    state.store.save_bill(record.model, name, counted=counted, billed=input_tokens)
     bill = charged(manifest.costs, input_tokens, cached, written)
-    with core.writing():
-        record = built(core, record.number)
-        core.store.amend_build(core.id, record.number, with_bill(record, bill))
-        newest = built(core, None)
-        core.store.amend_build(core.id, newest.number, with_sums(newest, record.model, bill))
-    if core.learned(record.model, name) != before:
-        core.aim_anew()
+    with state.writing():
+        record = built(state, record.number)
+        state.store.amend_build(state.id, record.number, with_bill(record, bill))
+        newest = built(state, None)
+        state.store.amend_build(state.id, newest.number, with_sums(newest, record.model, bill))
+    if state.learned(record.model, name) != before:
+        state.reset_targets()
 
 
 def _check(input_tokens: int, **parts: int | None) -> None:

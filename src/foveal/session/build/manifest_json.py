@@ -17,7 +17,7 @@ from foveal.model import Detail, Repair
 from foveal.pipeline.explain import merged
 from foveal.pipeline.sensitivity import nearest
 from foveal.session.costs import Booked, read_costs, write_book, write_costs
-from foveal.session.state import Core, Layout
+from foveal.session.state import SessionState, StoredLayout
 from foveal.store import BuildRecord
 from foveal.window import Conflict, Contributed, Decision, Manifest, Retrieved, Score, Slot, Verdict
 from foveal.wire.jsontext import compact
@@ -27,11 +27,13 @@ NEAR_MOST = 50
 FURTHER = "further out than those listed with their scores"
 
 
-def write_manifest(manifest: Manifest, booked: Booked | None = None, layout: Layout | None = None) -> str:
-    decisions = tuple(_stored(manifest.decisions, layout))
+def write_manifest(
+    manifest: Manifest, booked: Booked | None = None, stored: StoredLayout | None = None
+) -> str:
+    decisions = tuple(_stored(manifest.decisions, stored))
     reasons = {because: at for at, because in enumerate(dict.fromkeys(d.because for d in decisions))}
     filed = {"costs": write_costs(booked.costs), "book": write_book(booked)} if booked else {}
-    since = {"since": [layout.build, layout.held.first]} if layout and layout.build else {}
+    since = {"since": [stored.build, stored.layout.first]} if stored and stored.build else {}
     return compact(
         {
             "counter": manifest.counter,
@@ -52,10 +54,10 @@ def write_manifest(manifest: Manifest, booked: Booked | None = None, layout: Lay
     )
 
 
-def _stored(decisions: Sequence[Decision], layout: Layout | None) -> Iterator[Decision]:
+def _stored(decisions: Sequence[Decision], stored: StoredLayout | None) -> Iterator[Decision]:
     """Those of the past end where a layout begins, so that another build can go on from there."""
-    past = layout.past if layout else 0
-    if layout and not layout.build:
+    past = stored.past if stored else 0
+    if stored and not stored.build:
         yield from merged(_condensed(decisions[:past]))
     yield from merged(_condensed(decisions[past:]))
 
@@ -83,7 +85,7 @@ def _row(d: Decision, reasons: Mapping[str, int]) -> list[object]:
     return [d.first, d.last, d.verdict, d.tokens, reasons[d.because], d.detail, scored, d.slot]
 
 
-def read_manifest(core: Core, record: BuildRecord) -> Manifest:
+def read_manifest(state: SessionState, record: BuildRecord) -> Manifest:
     """The manifest of a stored build, with what stands in the record of another."""
     data = json.loads(record.manifest)
     return Manifest(
@@ -92,7 +94,7 @@ def read_manifest(core: Core, record: BuildRecord) -> Manifest:
         budget=record.budget,
         tokens=record.tokens,
         parts=data["parts"],
-        decisions=(*_past(core, data), *_decisions(data)),
+        decisions=(*_past(state, data), *_decisions(data)),
         repairs=tuple(Repair(**repair) for repair in data["repairs"]),
         warnings=tuple(data["warnings"]),
         slots=tuple(Slot(**slot) for slot in data["slots"]),
@@ -105,10 +107,10 @@ def read_manifest(core: Core, record: BuildRecord) -> Manifest:
     )
 
 
-def _past(core: Core, data: Mapping[str, Any]) -> Iterator[Decision]:
+def _past(state: SessionState, data: Mapping[str, Any]) -> Iterator[Decision]:
     if "since" in data:
         build, messages = data["since"]
-        maker = core.store.build(core.id, build)
+        maker = state.store.build(state.id, build)
         assert maker, f"build {build} went before its session"
         yield from (each for each in _decisions(json.loads(maker.manifest)) if each.first < messages)
 

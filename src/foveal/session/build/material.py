@@ -12,24 +12,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from foveal.events import Event, FileRefused, Warned
-from foveal.pipeline.material.values import Material
-from foveal.pipeline.material.categories import DIALOG, PenguinNumbers, shared
-from foveal.search.fusion import SAID_ONCE
-from foveal.session.state import Core
-from foveal.session.search.search import search_session
-from foveal.sources.assemble import SmartContext, assemble_smart_context, room_within
-from foveal.sources.gather import gather, spelt
-from foveal.sources.contributor import weight_of, PROJECT_DOCS, Contributor, Look, Progress
-from foveal.sources.contributors.retrieval import Hit, offered, retrieval
-from foveal.sources.workspace.values import Refusal
-from foveal.sources.workspace.workspace import Workspace
-from foveal.window import Contributed
-from typing import TYPE_CHECKING
+
 from foveal.errors import InputError
+from foveal.events import Event, FileRefused, Warned
+from foveal.pipeline.material.categories import DIALOG, PenguinNumbers, shared
+from foveal.pipeline.material.values import Material
 from foveal.pipeline.scoring import TASK_MOST
 from foveal.presets import Preset
 from foveal.presets.numbers import overridden
+from foveal.search.fusion import SAID_ONCE
+from foveal.session.search.search import search_session
+from foveal.session.state import SessionState
+from foveal.sources.assemble import SmartContext, assemble_smart_context, room_within
+from foveal.sources.contributor import PROJECT_DOCS, Contributor, Look, Progress, weight_of
+from foveal.sources.contributors.retrieval import Hit, offered, retrieval
+from foveal.sources.gather import gather, spelt
+from foveal.sources.workspace.values import Refusal
+from foveal.sources.workspace.workspace import Workspace
+from foveal.window import Contributed
 
 NEWEST = 40
 """Messages of the conversation that contributors are told."""
@@ -63,7 +63,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Brought:
+class RetrievedNote:
     """What was gathered for one build."""
 
     material: tuple[Material, ...] = ()
@@ -81,26 +81,26 @@ class Kept:
     refused: list[Refusal]
 
 
-def contributed(core: Core, request: Request) -> Brought:
+def contributed(state: SessionState, request: Request) -> RetrievedNote:
     """Everything contributors offer for one build."""
-    kept = _kept(core, request.workspace)
-    said, asked = _said(core)
-    look = _look(kept.workspace, request, said, asked, dialog=_dialog(core))
-    hits = retrieval(_hits(core, look.task, request.now))
+    kept = _kept(state, request.workspace)
+    said, asked = _said(state)
+    look = _look(kept.workspace, request, said, asked, dialog=_dialog(state))
+    hits = retrieval(_hits(state, look.task, request.now))
     found = gather(
         look, (hits, *request.contributors), weights=request.numbers.weights, progress=request.progress
     )
     docs = [each.text for each in found.material if each.type == PROJECT_DOCS]
-    core.desk.reader.show_docs(str(kept.workspace.root), "\n".join(docs))
-    return Brought(
-        material=found.material, left_out=found.left_out, events=_events(core, kept.refused, found.left_out)
+    state.resources.reader.show_docs(str(kept.workspace.root), "\n".join(docs))
+    return RetrievedNote(
+        material=found.material, left_out=found.left_out, events=_events(state, kept.refused, found.left_out)
     )
 
 
-def workspace_context(core: Core, request: Request) -> SmartContext:
+def workspace_context(state: SessionState, request: Request) -> SmartContext:
     """What a workspace and other sessions have to say to a task, as one text; only refusals are stored."""
-    kept = _kept(core, request.workspace)
-    said, asked = _said(core)
+    kept = _kept(state, request.workspace)
+    said, asked = _said(state)
     task = request.task or asked
     found = assemble_smart_context(
         kept.workspace,
@@ -108,23 +108,23 @@ def workspace_context(core: Core, request: Request) -> SmartContext:
         budget=request.budget,
         said=said,
         active_files=request.active_files,
-        contributors=(retrieval(_hits(core, task, request.now)), *request.contributors),
+        contributors=(retrieval(_hits(state, task, request.now)), *request.contributors),
         count=request.count,
         now=request.now,
         numbers=request.numbers,
         progress=request.progress,
     )
-    if told := _events(core, kept.refused, found.contributed):
-        with core.writing() as events:
+    if told := _events(state, kept.refused, found.contributed):
+        with state.writing() as events:
             events.extend(told)
     return found
 
 
 def retrieval_material(
-    core: Core, task: str, count: Callable[[str], int], *, now: float
+    state: SessionState, task: str, count: Callable[[str], int], *, now: float
 ) -> tuple[Material, ...]:
     """What other sessions have to say to a task, as pieces of just-in-time knowledge, the best first."""
-    hits = _hits(core, task or _said(core)[1], now)
+    hits = _hits(state, task or _said(state)[1], now)
     return tuple(
         Material(
             type=offer.type,
@@ -140,13 +140,13 @@ def retrieval_material(
     )
 
 
-def _kept(core: Core, given: Workspace | str | Path) -> Kept:
+def _kept(state: SessionState, given: Workspace | str | Path) -> Kept:
     """The workspace as it is remembered: what was read and parsed for one build serves the next."""
     if isinstance(given, Workspace):
         return Kept(workspace=given, refused=[])
-    known = core.desk.workspaces
+    known = state.resources.workspaces
     root = str(Path(given).resolve()) if Path(given).is_dir() else ""
-    with core.desk.remembering:
+    with state.resources.remembering:
         if root not in known:
             while len(known) >= WORKSPACES:
                 known.pop(next(iter(known)), None)
@@ -155,19 +155,19 @@ def _kept(core: Core, given: Workspace | str | Path) -> Kept:
         return known[root]
 
 
-def _said(core: Core) -> tuple[tuple[str, ...], str]:
+def _said(state: SessionState) -> tuple[tuple[str, ...], str]:
     """The newest texts that windows may show, oldest first; and what the user said last."""
-    with core.reading():
-        entries = [entry for entry in core.ledger.entries[-NEWEST:] if not entry.absence]
-        messages = [message for message in core.ledger.read_unerased(entries) if message]
+    with state.reading():
+        entries = [entry for entry in state.log.entries[-NEWEST:] if not entry.absence]
+        messages = [message for message in state.log.read_unerased(entries) if message]
     asked = next((message.text for message in reversed(messages) if message.role == "user"), "")
     return tuple(message.text for message in messages if message.role != "system"), asked
 
 
-def _dialog(core: Core) -> int:
+def _dialog(state: SessionState) -> int:
     """Tokens of what the user and the model said: DIALOG lends the rest."""
-    with core.reading():
-        entries = [entry for entry in core.ledger.entries if not entry.absence]
+    with state.reading():
+        entries = [entry for entry in state.log.entries if not entry.absence]
     return sum(entry.tokens for entry in entries if entry.role in ("user", "assistant"))
 
 
@@ -188,12 +188,12 @@ def _look(workspace: Workspace, request: Request, said: tuple[str, ...], asked: 
     return spelt(look)
 
 
-def _hits(core: Core, task: str, now: float) -> list[Hit]:
+def _hits(state: SessionState, task: str, now: float) -> list[Hit]:
     """Messages of other sessions that answer the task."""
     if not task.strip():
         return []
-    whole = SAID_ONCE if core.desk.embedder is None else 1.0
-    hits = search_session(core, task[:LONGEST], limit=2 * HITS, everywhere=True, now=now)
+    whole = SAID_ONCE if state.resources.embedder is None else 1.0
+    hits = search_session(state, task[:LONGEST], limit=2 * HITS, everywhere=True, now=now)
     found = [
         Hit(
             text=hit.text,
@@ -202,19 +202,21 @@ def _hits(core: Core, task: str, now: float) -> list[Hit]:
             said_at=hit.created_at,
         )
         for hit in hits
-        if hit.session != core.name and hit.role != "system"
+        if hit.session != state.name and hit.role != "system"
     ]
     return [hit for hit in found if hit.score >= FOUND][:HITS]
 
 
-def _events(core: Core, refused: list[Refusal], left_out: Sequence[Contributed]) -> tuple[Event, ...]:
+def _events(
+    state: SessionState, refused: list[Refusal], left_out: Sequence[Contributed]
+) -> tuple[Event, ...]:
     told: list[Event] = []
     while refused:
         refusal = refused.pop(0)
-        told.append(FileRefused(session=core.name, path=refusal.path, why=refusal.why))
+        told.append(FileRefused(session=state.name, path=refusal.path, why=refusal.why))
     # What has tokens was only too large, and stands in the manifest.
     failed = [each for each in left_out if not each.tokens]
-    told += [Warned(session=core.name, text=f"{e.type} {e.source}: {e.because}") for e in failed]
+    told += [Warned(session=state.name, text=f"{e.type} {e.source}: {e.because}") for e in failed]
     return tuple(told)
 
 
@@ -264,17 +266,17 @@ class Gathered:
     events: tuple[Event, ...] = ()
 
 
-def gathered(core: Core, preset: Preset, beside: Beside, wish: Wish) -> Gathered:
+def gathered(state: SessionState, preset: Preset, beside: Beside, wish: Wish) -> Gathered:
     """Everything that may be shown beside the conversation."""
-    task = wish.task or _asked(core)
-    known = _known(core, preset, task, wish) if preset.knows else ()
-    found = _contributed(core, beside, task, wish)
+    task = wish.task or _asked(state)
+    known = _known(state, preset, task, wish) if preset.knows else ()
+    found = _contributed(state, beside, task, wish)
     if preset.knows and beside.workspace is None:
-        known += _retrieved(core, task, wish)
+        known += _retrieved(state, task, wish)
     return Gathered(material=(*known, *found.material), left_out=found.left_out, events=found.events)
 
 
-def _contributed(core: Core, beside: Beside, task: str, wish: Wish) -> Gathered:
+def _contributed(state: SessionState, beside: Beside, task: str, wish: Wish) -> Gathered:
     if beside.workspace is None:
         if beside.active_files or beside.contributors:
             raise InputError(
@@ -283,21 +285,21 @@ def _contributed(core: Core, beside: Beside, task: str, wish: Wish) -> Gathered:
             )
         return Gathered()
 
-    found = contributed(core, _request(core, beside, replace(wish, task=task)))
+    found = contributed(state, _request(state, beside, replace(wish, task=task)))
     return Gathered(material=found.material, left_out=found.left_out, events=found.events)
 
 
-def context(core: Core, beside: Beside, wish: Wish) -> SmartContext:
+def context(state: SessionState, beside: Beside, wish: Wish) -> SmartContext:
     """What of a workspace belongs beside the conversation, as one text."""
 
-    return workspace_context(core, _request(core, beside, wish))
+    return workspace_context(state, _request(state, beside, wish))
 
 
-def _request(core: Core, beside: Beside, wish: Wish) -> Request:
+def _request(state: SessionState, beside: Beside, wish: Wish) -> Request:
 
     if beside.workspace is None:
         raise InputError("`workspace` is None", remedy="give `workspace`, the folder to look through")
-    numbers = core.desk.numbers or {}
+    numbers = state.resources.numbers or {}
     return Request(
         workspace=beside.workspace,
         task=wish.task,
@@ -311,22 +313,22 @@ def _request(core: Core, beside: Beside, wish: Wish) -> Request:
     )
 
 
-def _known(core: Core, preset: Preset, task: str, wish: Wish) -> tuple[Material, ...]:
+def _known(state: SessionState, preset: Preset, task: str, wish: Wish) -> tuple[Material, ...]:
     from foveal.session.knowledge.profile import known
 
-    return known(core, task=task, depth=preset.depth, count=wish.count, now=wish.now)
+    return known(state, task=task, depth=preset.depth, count=wish.count, now=wish.now)
 
 
-def _retrieved(core: Core, task: str, wish: Wish) -> tuple[Material, ...]:
+def _retrieved(state: SessionState, task: str, wish: Wish) -> tuple[Material, ...]:
 
-    return retrieval_material(core, task, wish.count, now=wish.now)
+    return retrieval_material(state, task, wish.count, now=wish.now)
 
 
-def _asked(core: Core) -> str:
+def _asked(state: SessionState) -> str:
     """What the user said last, the beginning of it."""
-    with core.reading():
-        for entry in reversed(core.ledger.entries):
+    with state.reading():
+        for entry in reversed(state.log.entries):
             if entry.role == "user" and not entry.absence:
-                (message,) = core.ledger.read(entry.seq, entry.seq + 1)
+                (message,) = state.log.read(entry.seq, entry.seq + 1)
                 return message.text[:TASK_MOST]
     return ""

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from foveal.presets.openscroll.prompt import prompt_text
-from foveal.session.build.build import Made, Wanted, gather, make, stored
-from foveal.session.state import Core
+from foveal.session.build.build import BuildRequest, Made, gather, make, store_window
 from foveal.session.build.material import Gathered
+from foveal.session.state import SessionState
 from foveal.window import Slot, Window
 
 PRESET = "openscroll"
@@ -35,25 +35,25 @@ class Prompt:
         return self.window.manifest.slots
 
 
-def build_prompt(core: Core, wanted: Wanted, fetch: Any) -> Prompt:
+def build_prompt(state: SessionState, wanted: BuildRequest, fetch: Any) -> Prompt:
     """Build a window and write it as one text; both are within the budget."""
     wanted = replace(wanted, preset=PRESET)
-    gathered = gather(core, wanted)
-    with core.lock:
-        made, text, budget = _fitting(core, wanted, gathered)
-        window = stored(core, made, fetch)
-    return Prompt(text=text, tokens=made.aim.meter.text(text), budget=budget, window=window)
+    gathered = gather(state, wanted)
+    with state.lock:
+        made, text, budget = _fitting(state, wanted, gathered)
+        window = store_window(state, made, fetch)
+    return Prompt(text=text, tokens=made.target.meter.text(text), budget=budget, window=window)
 
 
-def _fitting(core: Core, wanted: Wanted, gathered: Gathered) -> tuple[Made, str, int]:
+def _fitting(state: SessionState, wanted: BuildRequest, gathered: Gathered) -> tuple[Made, str, int]:
     """A window whose text fits: titles and speakers may cost more than what is around messages."""
-    made = make(core, wanted, gathered)
+    made = make(state, wanted, gathered)
     budget = room = made.fitted.manifest.budget
     while True:
         text = prompt_text(made.fitted)
         # Tools go along with the text, as they do with the messages.
-        over = made.aim.meter.text(text) + made.fitted.manifest.parts.get("tools", 0) - budget
+        over = made.target.meter.text(text) + made.fitted.manifest.parts.get("tools", 0) - budget
         if over <= 0:
             return made, text, budget
         room -= max(over, room // 50 + 1)
-        made = make(core, replace(wanted, budget=room), gathered)
+        made = make(state, replace(wanted, budget=room), gathered)

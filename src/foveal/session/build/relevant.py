@@ -12,28 +12,29 @@ are brought back that windows may show or that a note stands for, nothing that w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Callable
-from foveal import wire
-from foveal.pipeline.fit import Order, RETRIEVED_SHARE
-from foveal.pipeline.history import History
-from foveal.pipeline.scoring import TASK_MOST, items
-from foveal.presets.foveal.recall import asked_since, mark_of, words_asked
-from foveal.pipeline.signals import words
-from foveal.session.state import Core
-from foveal.store import Found
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from foveal.presets.fifth.triggers import Situation, Step, old_task, past_topic, repeated_error
-from foveal.pipeline.summarize.notes import neutral, quoted_passages
+
+from foveal import wire
+from foveal.pipeline.fit import RETRIEVED_SHARE, Order
+from foveal.pipeline.history import History
+from foveal.pipeline.kinds import kind_of
+from foveal.pipeline.scoring import TASK_MOST, items
+from foveal.pipeline.shorten.turn import cut
+from foveal.pipeline.signals import words
 from foveal.pipeline.summarize.failures import Resolved, Walk, error_lines
+from foveal.pipeline.summarize.notes import neutral, quoted_passages
 from foveal.pipeline.summarize.tasks import Task, shown
 from foveal.pipeline.summarize.values import Passage
 from foveal.pipeline.summarize.voices import voices
-from foveal.pipeline.shorten.turn import cut
-from foveal.pipeline.kinds import kind_of
 from foveal.pipeline.values import Item, Scene
+from foveal.presets.fifth.triggers import Situation, Step, old_task, past_topic, repeated_error
+from foveal.presets.foveal.recall import asked_since, mark_of, words_asked
 from foveal.session.history import stand_ins
 from foveal.session.history.tasks import as_task
+from foveal.session.state import SessionState
+from foveal.store import Found
 from foveal.window import Manifest, Retrieved
 
 HITS = 50
@@ -56,34 +57,34 @@ LONGEST = 50_000
 
 def due(history: History, order: Order) -> bool:
     """Is there something to look for: new words, another task, and more than a window holds?"""
-    held = order.held
-    if held is None:
+    layout = order.layout
+    if layout is None:
         return history.tokens > order.budget
-    if mark_of(order.task) == held.task and asked_since(history, held.length) is None:
+    if mark_of(order.task) == layout.task and asked_since(history, layout.length) is None:
         return False
-    return held.first > 0 or history.tokens > held.talk
+    return layout.first > 0 or history.tokens > layout.talk
 
 
-def relevant(core: Core, history: History, order: Order) -> tuple[int, ...]:
+def relevant(state: SessionState, history: History, order: Order) -> tuple[int, ...]:
     """Positions of messages of that history, the most wanted first."""
     from foveal.session.search.search import LARGE, turns_for
 
-    text, given = words_asked(history, order.task, order.held)
+    text, given = words_asked(history, order.task, order.layout)
     text = text[:TASK_MOST]
-    if given and len(history.entries) <= LARGE and core.desk.light:
-        turns = turns_for(core, text, history, most=order.budget, now=order.now)
+    if given and len(history.entries) <= LARGE and state.resources.light:
+        turns = turns_for(state, text, history, most=order.budget, now=order.now)
         return tuple(history.starts[turn] for turn in turns)
     if len(words(text)) < FEWEST:
         return ()
-    with core.reading():
-        found = list(_found(core, history, text))
+    with state.reading():
+        found = list(_found(state, history, text))
     return tuple(each.seq for each in (found if given else _referred_to(found, text)))
 
 
-def _found(core: Core, history: History, text: str) -> Iterator[Found]:
+def _found(state: SessionState, history: History, text: str) -> Iterator[Found]:
     """Messages that hold the words, the best first; the user's newest do not count."""
     asked = asked_since(history, 0)
-    for found in core.store.search(text, session=core.id, limit=HITS):
+    for found in state.store.search(text, session=state.id, limit=HITS):
         entry = history.entries[found.seq] if found.seq < len(history.entries) else None
         if entry and entry.seq != asked and entry.role != "system" and entry.digest == found.digest:
             yield found
@@ -130,7 +131,7 @@ class _Past:
     """The history around a window."""
 
     history: History
-    held: frozenset[int]
+    layout: frozenset[int]
     """Messages that are in the window."""
     open: frozenset[int]
     """Messages that may be brought back into it."""
@@ -138,10 +139,10 @@ class _Past:
     """Those whose summaries are not in it."""
 
 
-def retrieved(core: Core, history: History, manifest: Manifest, order: Order) -> Stretches:
+def retrieved(state: SessionState, history: History, manifest: Manifest, order: Order) -> Stretches:
     """What is to be retrieved beside a window, the most wanted first, within its share of the budget."""
-    past = _past(core, history, manifest)
-    now = _situation(core, past, order) if past.open or past.tasks else None
+    past = _past(state, history, manifest)
+    now = _situation(state, past, order) if past.open or past.tasks else None
     if now is None:
         return ()
     hits = [item.index for item in now.past]
@@ -205,18 +206,18 @@ def _fitting(
             yield what, text
 
 
-def _past(core: Core, history: History, manifest: Manifest) -> _Past:
+def _past(state: SessionState, history: History, manifest: Manifest) -> _Past:
     kept = [d for d in manifest.kept if d.detail != "folded"]
-    held = frozenset(seq for d in kept for seq in range(d.first, d.last + 1))
+    layout = frozenset(seq for d in kept for seq in range(d.first, d.last + 1))
     return _Past(
         history=history,
-        held=held,
+        layout=layout,
         open=frozenset(
             e.seq
             for e in history.entries
-            if e.seq not in held and e.role != "system" and (not e.absence or e.noted_by is not None)
+            if e.seq not in layout and e.role != "system" and (not e.absence or e.noted_by is not None)
         ),
-        tasks=[t for t in map(as_task, core.store.tasks(core.id)) if t.summary and not _told(manifest, t)],
+        tasks=[t for t in map(as_task, state.store.tasks(state.id)) if t.summary and not _told(manifest, t)],
     )
 
 
@@ -226,7 +227,7 @@ def _told(manifest: Manifest, task: Task) -> bool:
     return any(task.first <= decision.last <= last for decision in manifest.kept)
 
 
-def _situation(core: Core, past: _Past, order: Order) -> Situation | None:
+def _situation(state: SessionState, past: _Past, order: Order) -> Situation | None:
     """What the table looks at; None where nobody asks anything."""
     flat = [item for found in items(past.history).values() for item in found]
     asked = next((item for item in reversed(flat) if item.kind == "current_user_prompt"), None)
@@ -235,26 +236,26 @@ def _situation(core: Core, past: _Past, order: Order) -> Situation | None:
     text = asked.text[:TASK_MOST]
     brought = [item.text for item in flat if item.tool and item.index > asked.index][-BROUGHT:]
     return Situation(
-        items=[item for item in flat if item.index in past.held],
+        items=[item for item in flat if item.index in past.layout],
         scores=(),
         scene=Scene(now=order.now, task=order.task, budget=order.budget),
         asked=text,
         brought=brought,
         tasks=past.tasks,
-        resolved=_resolved(core) if any(map(error_lines, (text, *brought))) else (),
-        past=list(_found_items(core, past, text)),
+        resolved=_resolved(state) if any(map(error_lines, (text, *brought))) else (),
+        past=list(_found_items(state, past, text)),
     )
 
 
-def _resolved(core: Core) -> Sequence[Resolved]:
+def _resolved(state: SessionState) -> Sequence[Resolved]:
     """Errors of before: who asks for the first time walks through the whole session."""
-    core.walker.catch_up()
-    return core.walker.resolved
+    state.walker.catch_up()
+    return state.walker.resolved
 
 
-def _found_items(core: Core, past: _Past, words: str) -> Iterator[Item]:
+def _found_items(state: SessionState, past: _Past, words: str) -> Iterator[Item]:
     """Messages outside the window that hold the words, the best first."""
-    for found in core.store.search(words, session=core.id, limit=PAST_HITS):
+    for found in state.store.search(words, session=state.id, limit=PAST_HITS):
         if found.seq in past.open and past.history.entries[found.seq].digest == found.digest:
             message = wire.reread(found.body, found.format, found.role, digest=found.digest)
             kind = kind_of(found.role, tool_call=bool(message.calls), newest_user=False)

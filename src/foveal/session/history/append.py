@@ -21,17 +21,17 @@ from foveal.errors import InputError
 from foveal.events import Event, HistoryForked, MessagesAdded
 from foveal.model import Conversation, Entry, Format, Message, Role
 from foveal.pipeline.turns import links
-from foveal.session.state import Core
+from foveal.session.state import SessionState
 from foveal.session.target import Target
 from foveal.store import Draft, SessionRecord
 
 
-def drafted(message: Message, aim: Target, *, beside: bool = False) -> Draft:
+def drafted(message: Message, target: Target, *, beside: bool = False) -> Draft:
     """A message with what the shell found out about it."""
     link = links(message)
     return Draft(
         message=message,
-        tokens=aim.meter.message(message),
+        tokens=target.meter.message(message),
         calls=link.calls,
         answers=link.answers,
         created_at=message.created_at if message.created_at is not None else time.time(),
@@ -84,24 +84,24 @@ def carried(drafts: Sequence[Draft], left: Sequence[Entry]) -> Iterator[Draft]:
         yield replace(draft, message=message, id=before.id, absence=before.absence)
 
 
-def extend(core: Core, messages: Any, format: Format | None) -> tuple[str, ...]:
-    with core.writing() as events:
-        return append_drafts(core, _loaded(core, messages, format).messages, events)
+def extend(state: SessionState, messages: Any, format: Format | None) -> tuple[str, ...]:
+    with state.writing() as events:
+        return append_drafts(state, _loaded(state, messages, format).messages, events)
 
 
-def sync(core: Core, history: Any, format: Format | None) -> tuple[str, ...]:
-    with core.writing() as events:
-        messages = _loaded(core, history, format).messages
-        part = parting(core.ledger.entries, messages)
+def sync(state: SessionState, history: Any, format: Format | None) -> tuple[str, ...]:
+    with state.writing() as events:
+        messages = _loaded(state, history, format).messages
+        part = parting(state.log.entries, messages)
         if part.fork is None:
-            return append_drafts(core, messages[part.known :], events)
-        return _fork(core, messages[part.known :], part.fork, events)
+            return append_drafts(state, messages[part.known :], events)
+        return _fork(state, messages[part.known :], part.fork, events)
 
 
-def add(core: Core, message: Message) -> str:
+def add(state: SessionState, message: Message) -> str:
     """Store a message of the session's own."""
-    with core.writing() as events:
-        (id,) = append_drafts(core, [message], events, beside=True)
+    with state.writing() as events:
+        (id,) = append_drafts(state, [message], events, beside=True)
     return id
 
 
@@ -115,31 +115,31 @@ def worded(
 
 
 def append_drafts(
-    core: Core, messages: Sequence[Message], events: list[Event], *, beside: bool = False
+    state: SessionState, messages: Sequence[Message], events: list[Event], *, beside: bool = False
 ) -> tuple[str, ...]:
     if not messages:
         return ()
-    aim = core.aim(format=_form(core, messages))
-    drafts = [drafted(message, aim, beside=beside) for message in messages]
-    entries = core.store.append(core.id, drafts, counter=aim.history_key)
-    core.ledger.appended(entries, messages)
+    target = state.target(format=_form(state, messages))
+    drafts = [drafted(message, target, beside=beside) for message in messages]
+    entries = state.store.append(state.id, drafts, counter=target.history_key)
+    state.log.appended(entries, messages)
     ids = tuple(entry.id for entry in entries)
     tokens = sum(draft.tokens for draft in drafts)
-    events.append(MessagesAdded(session=core.name, ids=ids, tokens=tokens))
-    core.desk.worker.wake()
+    events.append(MessagesAdded(session=state.name, ids=ids, tokens=tokens))
+    state.resources.worker.wake()
     return ids
 
 
-def _loaded(core: Core, messages: Any, format: Format | None) -> Conversation:
+def _loaded(state: SessionState, messages: Any, format: Format | None) -> Conversation:
     read = isinstance(messages, Conversation)
-    given: Conversation = messages if read else wire.load(messages, format=format, model=core.model)
-    if given.model and not core.model:
-        core.store.session(core.name, now=time.time(), model=given.model)
-        core.ledger.catch_up()
+    given: Conversation = messages if read else wire.load(messages, format=format, model=state.model)
+    if given.model and not state.model:
+        state.store.session(state.name, now=time.time(), model=given.model)
+        state.log.catch_up()
     if not given.guessed or read:
         return given
     # Other providers' messages look the same: read them as the session's, or leave that open.
-    form = "plain" if core.format == "gemini" else core.format
+    form = "plain" if state.format == "gemini" else state.format
     return replace(given, messages=tuple(_as_form(m, form) for m in given.messages))
 
 
@@ -150,67 +150,67 @@ def _as_form(message: Message, form: Format) -> Message:
     return replace(read, created_at=message.created_at, id=message.id)
 
 
-def _fork(core: Core, messages: Sequence[Message], at: int, events: list[Event]) -> tuple[str, ...]:
+def _fork(state: SessionState, messages: Sequence[Message], at: int, events: list[Event]) -> tuple[str, ...]:
     """Go on from `at` with other messages; what was added beside goes along, in its order, first."""
-    left = _uncovered(core, at)
+    left = _uncovered(state, at)
     kept = [entry for entry in left if entry.beside and entry.absence != "erased"]
-    own = [message for entry in kept for message in core.ledger.read(entry.seq, entry.seq + 1)]
-    aim = core.aim(format=_form(core, messages))
+    own = [message for entry in kept for message in state.log.read(entry.seq, entry.seq + 1)]
+    target = state.target(format=_form(state, messages))
     drafts = [
-        *(drafted(message, aim, beside=True) for message in own),
-        *(drafted(message, aim) for message in messages),
+        *(drafted(message, target, beside=True) for message in own),
+        *(drafted(message, target) for message in messages),
     ]
-    entries = core.store.append(core.id, list(carried(drafts, left)), counter=aim.history_key, at=at)
-    core.ledger.reset()
+    entries = state.store.append(state.id, list(carried(drafts, left)), counter=target.history_key, at=at)
+    state.log.reset()
     new = tuple(entry.id for entry in entries if entry.id not in {before.id for before in left})
     replaced = len(left) - len(entries) + len(new)
-    events.append(HistoryForked(session=core.name, shared=at, replaced=replaced))
+    events.append(HistoryForked(session=state.name, shared=at, replaced=replaced))
     if new:
         tokens = sum(entry.tokens for entry in entries if entry.id in new)
-        events.append(MessagesAdded(session=core.name, ids=new, tokens=tokens))
+        events.append(MessagesAdded(session=state.name, ids=new, tokens=tokens))
     return new
 
 
-def _uncovered(core: Core, at: int) -> list[Entry]:
+def _uncovered(state: SessionState, at: int) -> list[Entry]:
     """What a fork leaves behind. Its notes do not go along, so what they covered is shown again."""
-    entries = core.ledger.entries
+    entries = state.log.entries
     shown = {entry.seq for entry in entries if entry.noted_by is not None and entry.noted_by >= at}
     for seq in sorted(seq for seq in shown if seq < at):
-        core.store.mark(core.id, seq, absence="")
+        state.store.mark(state.id, seq, absence="")
     return [replace(entry, absence="") if entry.seq in shown else entry for entry in entries[at:]]
 
 
-def _form(core: Core, messages: Sequence[Message]) -> Format:
-    told = next((m.format for m in messages if m.format != "plain"), core.format)
-    return core.ledger.head.format or told
+def _form(state: SessionState, messages: Sequence[Message]) -> Format:
+    told = next((m.format for m in messages if m.format != "plain"), state.format)
+    return state.log.head.format or told
 
 
-def fork(source: Core, name: str, messages: int | None) -> SessionRecord:
+def fork(source: SessionState, name: str, messages: int | None) -> SessionRecord:
     """Make the session, whole or not at all."""
     store = source.store
     with store.together():
         if store.named(name) is not None:
             raise InputError(f"`name`: there is a session {name!r} already", remedy="give it another name")
         with source.reading():
-            head = source.ledger.head
-            entries = source.ledger.entries[:messages]
-            said = source.ledger.read_unerased(entries)
+            head = source.log.head
+            entries = source.log.entries[:messages]
+            said = source.log.read_unerased(entries)
         record = store.session(name, now=time.time(), model=head.model, preset=head.preset)
-        core = Core(source.desk, record)
-        with core.writing() as events:
-            aim = core.aim(format=head.format)
+        state = SessionState(source.resources, record)
+        with state.writing() as events:
+            target = state.target(format=head.format)
             pairs = zip(entries, said, strict=True)
-            drafts = [_draft(entry, message, aim) for entry, message in pairs if message]
-            stored = store.append(core.id, drafts, counter=aim.history_key) if drafts else ()
+            drafts = [_draft(entry, message, target) for entry, message in pairs if message]
+            stored = store.append(state.id, drafts, counter=target.history_key) if drafts else ()
             if stored:
                 ids = tuple(entry.id for entry in stored)
                 tokens = sum(draft.tokens for draft in drafts)
                 events.append(MessagesAdded(session=name, ids=ids, tokens=tokens))
-            core.ledger.reset()
+            state.log.reset()
     return record
 
 
-def _draft(entry: Entry, message: Message, aim: Target) -> Draft:
+def _draft(entry: Entry, message: Message, target: Target) -> Draft:
     """The message with everything that was said of it."""
     marked = replace(
         message,
@@ -224,4 +224,4 @@ def _draft(entry: Entry, message: Message, aim: Target) -> Draft:
         metadata=json.loads(entry.metadata) if entry.metadata else {},
     )
     absence = "" if entry.noted_by is not None or entry.stand_in else entry.absence
-    return replace(drafted(marked, aim, beside=entry.beside), absence=absence)
+    return replace(drafted(marked, target, beside=entry.beside), absence=absence)

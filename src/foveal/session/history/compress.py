@@ -21,7 +21,7 @@ from foveal.presets.fifth.levels import due, slot_of
 from foveal.session.arguments import a_count
 from foveal.session.history import stand_ins
 from foveal.session.history.stand_ins import Note
-from foveal.session.state import Core
+from foveal.session.state import SessionState
 from foveal.session.target import Target
 from foveal.session.values import Removal
 from foveal.store import CompressionRecord
@@ -48,43 +48,43 @@ class _Plan:
         return self.used - sum(note.original - note.tokens for note in self.notes)
 
 
-def compress_history(core: Core, max_tokens: int | None) -> Removal:
+def compress_history(state: SessionState, max_tokens: int | None) -> Removal:
     asked = None if max_tokens is None else a_count(max_tokens, "max_tokens")
     begun = time.perf_counter()
-    aim = core.aim()
-    budget = asked or aim.budget(None)
+    target = state.target()
+    budget = asked or target.budget(None)
     # Who gives a number wants that much left: then age alone is no reason.
     now = None if asked else time.time()
 
     def act(plan: _Plan, events: list[Event]) -> Removal:
         for note in plan.notes:
-            stand_ins.put(core, note)
-        _save(core, plan.notes, seconds=time.perf_counter() - begun)
+            stand_ins.put(state, note)
+        _save(state, plan.notes, seconds=time.perf_counter() - begun)
         removal = _removal(plan, budget)
         if plan.notes:
             told = {"compressed": len(removal.ids), "original": removal.original, "final": removal.final}
-            events.append(Reported(name="context:compressed", session=core.name, payload=told))
+            events.append(Reported(name="context:compressed", session=state.name, payload=told))
         return removal
 
-    return stand_ins.acted_on(core, aim, partial(_planned, core, budget, now), act)
+    return stand_ins.acted_on(state, target, partial(_planned, state, budget, now), act)
 
 
-def _planned(core: Core, budget: int, now: float | None, answer: Answer) -> _Plan:
+def _planned(state: SessionState, budget: int, now: float | None, answer: Answer) -> _Plan:
     """Notes for what is past its age, then for the oldest until what is left is within the mark."""
-    aim = core.aim()
-    history = core.ledger.history(aim)
+    target = state.target()
+    history = state.log.history(target)
     turns = items(history)
     stays = _stays(history, turns)
     used = sum(item.tokens for found in turns.values() for item in found)
     free = {turn: found for turn, found in turns.items() if turn not in stays}
-    aged = [] if now is None else _aged(core, history, free, now)
-    notes = list(_of_the_aged(core, aim, aged, answer))
-    mark = int(core.desk.fifth.full_at * budget)
-    left = [turn for turn, found in free.items() if turn not in aged and _working(core, found)]
+    aged = [] if now is None else _aged(state, history, free, now)
+    notes = list(_of_the_aged(state, target, aged, answer))
+    mark = int(state.resources.fifth.full_at * budget)
+    left = [turn for turn, found in free.items() if turn not in aged and _working(state, found)]
     while left and (needed := _needed(notes, used, mark)) > 0:
-        run = _stretch(core, history, left, needed)
+        run = _stretch(state, history, left, needed)
         left = left[len(run) :]
-        notes += _noted(core, aim, run, answer)
+        notes += _noted(state, target, run, answer)
     held: dict[str, int] = {}
     for turn, what in stays.items():
         held[what] = held.get(what, 0) + sum(item.tokens for item in turns[turn])
@@ -102,16 +102,18 @@ def _stays(history: History, turns: Turns) -> dict[int, str]:
     }
 
 
-def _aged(core: Core, history: History, free: Turns, now: float) -> list[int]:
+def _aged(state: SessionState, history: History, free: Turns, now: float) -> list[int]:
     """The turns of which something is older than its level allows."""
     flat = [item for found in free.values() for item in found]
     room = Scene(now=now, budget=2 * sum(item.tokens for item in flat) + 1)  # for want of it nothing is due
-    return sorted({history.turn_of(each.index) for each in due(flat, (), room, numbers=core.desk.fifth)})
+    return sorted(
+        {history.turn_of(each.index) for each in due(flat, (), room, numbers=state.resources.fifth)}
+    )
 
 
-def _working(core: Core, found: Sequence[Item]) -> bool:
+def _working(state: SessionState, found: Sequence[Item]) -> bool:
     """Is it all of a level that is compressed for want of room?"""
-    return all(slot_of(item, numbers=core.desk.fifth) in ("working", "volatile") for item in found)
+    return all(slot_of(item, numbers=state.resources.fifth) in ("working", "volatile") for item in found)
 
 
 def _needed(notes: Sequence[Note], used: int, mark: int) -> int:
@@ -128,28 +130,28 @@ def _saved(tokens: int) -> int:
     return tokens - min(stand_ins.MOST, tokens // stand_ins.SHARE)
 
 
-def _of_the_aged(core: Core, aim: Target, aged: Sequence[int], answer: Answer) -> Iterator[Note]:
+def _of_the_aged(state: SessionState, target: Target, aged: Sequence[int], answer: Answer) -> Iterator[Note]:
     while aged:
-        run = _stretch(core, core.ledger.history(aim), aged, STRETCH)
+        run = _stretch(state, state.log.history(target), aged, STRETCH)
         aged = aged[len(run) :]
-        yield from _noted(core, aim, run, answer)
+        yield from _noted(state, target, run, answer)
 
 
-def _noted(core: Core, aim: Target, run: Sequence[int], answer: Answer) -> list[Note]:
+def _noted(state: SessionState, target: Target, run: Sequence[int], answer: Answer) -> list[Note]:
     """One note for the stretch; where its records make that too long, one for each half."""
-    note = stand_ins.made(core, aim, run, answer=answer)
-    history = core.ledger.history(aim)
+    note = stand_ins.made(state, target, run, answer=answer)
+    history = state.log.history(target)
     tokens = sum(history.between(*history.span(turn)) for turn in run)
     too_long = note.tokens > stand_ins.MOST if note else tokens >= 2 * SHORTEST
     if too_long and len(run) > 1:
         middle = len(run) // 2
-        return [note for half in (run[:middle], run[middle:]) for note in _noted(core, aim, half, answer)]
+        return [note for half in (run[:middle], run[middle:]) for note in _noted(state, target, half, answer)]
     return [note] if note else []
 
 
-def _stretch(core: Core, history: History, left: Sequence[int], needed: int) -> list[int]:
+def _stretch(state: SessionState, history: History, left: Sequence[int], needed: int) -> list[int]:
     """The first run of neighbours within a task: as long as is needed, and as a note allows."""
-    borders = sorted({task.first for task in core.store.tasks(core.id)})
+    borders = sorted({task.first for task in state.store.tasks(state.id)})
     run, tokens = [left[0]], history.between(*history.span(left[0]))
     for turn in left[1:]:
         size = history.between(*history.span(turn))
@@ -167,7 +169,7 @@ def _neighbours(history: History, one: int, other: int, borders: Sequence[int]) 
     return len(tasks) == 1 and all(map(history.absence, range(one + 1, other)))
 
 
-def _save(core: Core, notes: Sequence[Note], *, seconds: float) -> None:
+def _save(state: SessionState, notes: Sequence[Note], *, seconds: float) -> None:
     for note in notes:
         record = CompressionRecord(
             created_at=time.time(),
@@ -176,7 +178,7 @@ def _save(core: Core, notes: Sequence[Note], *, seconds: float) -> None:
             seconds=seconds / len(notes),
             what=covering(note.entries[0].seq, note.entries[-1].seq).lower(),
         )
-        core.store.save_compression(core.id, record)
+        state.store.save_compression(state.id, record)
 
 
 def _removal(plan: _Plan, budget: int) -> Removal:

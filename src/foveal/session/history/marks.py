@@ -18,7 +18,7 @@ from foveal.pipeline.history import History
 from foveal.session.arguments import a_count
 from foveal.session.history import stand_ins
 from foveal.session.history.tasks import summarized_again, title
-from foveal.session.state import Core
+from foveal.session.state import SessionState
 from foveal.session.values import Removal
 from foveal.window import Manifest
 
@@ -47,13 +47,13 @@ def by_importance(manifest: Manifest, entries: Sequence[Entry]) -> Leaving:
     return Leaving(entries=gone, removal=removal, event="context:pruned", payload=told)
 
 
-def for_a_summary(core: Core, history: History, keep: int) -> Leaving:
+def for_a_summary(state: SessionState, history: History, keep: int) -> Leaving:
     """All but the system prompts, the pins and the newest `keep` messages, turns whole."""
     turns = _old_turns(history, keep)
     spans = [history.span(turn) for turn in turns]
     gone = tuple(entry for first, last in spans for entry in history.entries[first : last + 1])
     covered = [history.entries[seq] for seqs in stand_ins.behind(history, turns) for seq in seqs]
-    text = stand_ins.counted(core, history, turns) if turns else ""
+    text = stand_ins.counted(state, history, turns) if turns else ""
     note = history.frame.price(history.frame.scribe.note(text)) if text else 0
     shown = [stand_ins.shown(history, turn) for turn in range(len(history))]
     removal = Removal(
@@ -79,20 +79,20 @@ def _old_turns(history: History, keep: int) -> list[int]:
 
 
 def mark(
-    core: Core, id: str, as_what: str, *, pinned: bool | None = None, absence: Absence | None = None
+    state: SessionState, id: str, as_what: str, *, pinned: bool | None = None, absence: Absence | None = None
 ) -> str:
     """Change the marks of one message and return its id."""
-    with core.writing() as events:
-        entry = _markable(core, id)
+    with state.writing() as events:
+        entry = _markable(state, id)
         # What is left out already may carry the note that stands for others.
         if not absence or absence != entry.absence:
-            core.store.mark(core.id, entry.seq, pinned=pinned, absence=absence)
-        events.append(MessageMarked(session=core.name, id=entry.id, mark=as_what))
+            state.store.mark(state.id, entry.seq, pinned=pinned, absence=absence)
+        events.append(MessageMarked(session=state.name, id=entry.id, mark=as_what))
     return entry.id
 
 
-def _markable(core: Core, id: str) -> Entry:
-    place = core.located(id)
+def _markable(state: SessionState, id: str) -> Entry:
+    place = state.located(id)
     if not place.current:
         raise NotFoundError(
             f"message {id!r} is on a branch this session has left",
@@ -103,69 +103,69 @@ def _markable(core: Core, id: str) -> Entry:
     return place.entry
 
 
-def restore(core: Core, id: str | None) -> tuple[str, ...]:
+def restore(state: SessionState, id: str | None) -> tuple[str, ...]:
     """Let messages be in windows again, all that one note covers together: else it would tell of them too.
 
     What was never left out does not come back: its id is not among those returned.
     """
-    with core.writing() as events:
-        entries = core.ledger.entries
+    with state.writing() as events:
+        entries = state.log.entries
         if id is None:
             seqs = tuple(entry.seq for entry in entries if entry.absence == "left out")
         else:
-            seq = _markable(core, id).seq
+            seq = _markable(state, id).seq
             alone = (seq,) if entries[seq].absence else ()
             seqs = stand_ins.covered(entries, seq) or alone
         ids = tuple(entries[seq].id for seq in seqs)
         for seq in seqs:
-            core.store.mark(core.id, seq, absence="")
-        events.extend(MessageMarked(session=core.name, id=each, mark="restored") for each in ids)
+            state.store.mark(state.id, seq, absence="")
+        events.extend(MessageMarked(session=state.name, id=each, mark="restored") for each in ids)
     return ids
 
 
-def erase(core: Core, id: str) -> tuple[str, ...]:
-    with core.writing() as events:
-        place = core.located(id)
-        entries = core.ledger.entries
+def erase(state: SessionState, id: str) -> tuple[str, ...]:
+    with state.writing() as events:
+        place = state.located(id)
+        entries = state.log.entries
         told = stand_ins.covered(entries, place.entry.seq) if place.current else ()
         note = entries[told[-1]].stand_in if told else ""
-        gone = tuple(core.store.erase(core.id, place.entry.id))
-        core.desk.library.forget()
+        gone = tuple(state.store.erase(state.id, place.entry.id))
+        state.resources.library.forget()
         if note:
-            stand_ins.put_again(core, told, note, title=title(core, told, note))
-        summarized_again(core)
-        events.extend(MessageMarked(session=core.name, id=each, mark="erased") for each in gone)
+            stand_ins.put_again(state, told, note, title=title(state, told, note))
+        summarized_again(state)
+        events.extend(MessageMarked(session=state.name, id=each, mark="erased") for each in gone)
     return gone
 
 
-def prune(core: Core, max_tokens: int | None) -> Removal:
+def prune(state: SessionState, max_tokens: int | None) -> Removal:
     asked = None if max_tokens is None else a_count(max_tokens, "max_tokens")
-    with core.writing() as events:
-        aim = core.aim()
-        history = core.ledger.history(aim)
-        budget = asked or int(aim.card.context * core.desk.reploid.target)
-        chosen = presets.find("reploid", core.desk.numbers)
-        order = aim.order(chosen, budget=budget, tools="", task="", now=time.time())
+    with state.writing() as events:
+        target = state.target()
+        history = state.log.history(target)
+        budget = asked or int(target.card.context * state.resources.reploid.target)
+        chosen = presets.find("reploid", state.resources.numbers)
+        order = target.order(chosen, budget=budget, tools="", task="", now=time.time())
         try:
             manifest = pipeline.fit(history, order).manifest
         except BudgetError as error:
             raise BudgetError(error.what, remedy=error.remedy.replace("`budget`", "`max_tokens`")) from error
-        return leave_out(core, by_importance(manifest, history.entries), events)
+        return leave_out(state, by_importance(manifest, history.entries), events)
 
 
-def summarize(core: Core, keep: int | None) -> Removal:
-    kept = core.desk.reploid.keep if keep is None else keep
-    with core.writing() as events:
-        leaving = for_a_summary(core, core.ledger.history(core.aim()), kept)
-        return leave_out(core, leaving, events)
+def summarize(state: SessionState, keep: int | None) -> Removal:
+    kept = state.resources.reploid.keep if keep is None else keep
+    with state.writing() as events:
+        leaving = for_a_summary(state, state.log.history(state.target()), kept)
+        return leave_out(state, leaving, events)
 
 
-def leave_out(core: Core, leaving: Leaving, events: list[Event]) -> Removal:
+def leave_out(state: SessionState, leaving: Leaving, events: list[Event]) -> Removal:
     if text := leaving.removal.summary:
-        stand_ins.put(core, stand_ins.Note(entries=leaving.entries, text=text))
+        stand_ins.put(state, stand_ins.Note(entries=leaving.entries, text=text))
     else:
         for entry in leaving.entries:
-            core.store.mark(core.id, entry.seq, absence="left out")
+            state.store.mark(state.id, entry.seq, absence="left out")
     if leaving.entries:
-        events.append(Reported(name=leaving.event, session=core.name, payload=leaving.payload))
+        events.append(Reported(name=leaving.event, session=state.name, payload=leaving.payload))
     return leaving.removal

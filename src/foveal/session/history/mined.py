@@ -15,7 +15,7 @@ from foveal.pipeline.summarize.voices import said_by
 from foveal.session.values import Recorded
 
 if TYPE_CHECKING:
-    from foveal.session.state import Core
+    from foveal.session.state import SessionState
 
 READ = 512
 """Messages that are read at a time."""
@@ -25,8 +25,8 @@ _ALL = 1 << 62
 class Walker:
     """How far a process has walked through one session, and what it heard on the way."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    def __init__(self, state: SessionState) -> None:
+        self._state = state
         self._known: tuple[int, int] = (-1, 0)
         """The branch, and how many of its messages were erased, when the walk began."""
         self._begin()
@@ -42,17 +42,17 @@ class Walker:
         """Errors of before with what resolved them, in the order of their resolutions."""
 
     def catch_up(self) -> None:
-        ledger = self._core.ledger
-        known = (ledger.head.branch, ledger.erased)
-        if known != self._known or self._at > len(ledger.entries):
+        log = self._state.log
+        known = (log.head.branch, log.erased)
+        if known != self._known or self._at > len(log.entries):
             self._begin()
             self._known = known
-        for start in range(self._at, len(ledger.entries), READ):
-            entries = ledger.entries[start : start + READ]
-            for entry, message in zip(entries, ledger.read_unerased(entries), strict=True):
+        for start in range(self._at, len(log.entries), READ):
+            entries = log.entries[start : start + READ]
+            for entry, message in zip(entries, log.read_unerased(entries), strict=True):
                 if message is not None:
                     self._over(entry, message)
-        self._at = len(ledger.entries)
+        self._at = len(log.entries)
 
     def _over(self, entry: Entry, message: Message) -> None:
         said = said_by(message, entry.seq, self._heard)
@@ -62,23 +62,23 @@ class Walker:
         self.resolved += self._walk.over(message, entry.seq)
 
 
-def session_records(core: Core) -> tuple[Recorded, ...]:
-    with core.reading():
-        found = _unsaved(core)
+def session_records(state: SessionState) -> tuple[Recorded, ...]:
+    with state.reading():
+        found = _unsaved(state)
     if found:
-        core.store.save_records(core.id, found)
-    with core.reading():
-        ids = [entry.id for entry in core.ledger.entries]
+        state.store.save_records(state.id, found)
+    with state.reading():
+        ids = [entry.id for entry in state.log.entries]
         return tuple(
             Recorded(kind=each.kind, text=each.text, id=ids[each.seq], role=each.role)
-            for each in core.store.records(core.id)
+            for each in state.store.records(state.id)
         )
 
 
-def _unsaved(core: Core) -> Mapping[str, tuple[tuple[RecordKind, str], ...]]:
+def _unsaved(state: SessionState) -> Mapping[str, tuple[tuple[RecordKind, str], ...]]:
     """The records of contents that were not mined here yet; a session without such contents is not walked."""
-    missing = {content.digest for content in core.store.unmined(core.id, limit=_ALL)}
-    if missing.isdisjoint(entry.digest for entry in core.ledger.entries):
+    missing = {content.digest for content in state.store.unmined(state.id, limit=_ALL)}
+    if missing.isdisjoint(entry.digest for entry in state.log.entries):
         return {}
-    core.walker.catch_up()
-    return {digest: core.walker.records[digest] for digest in missing & core.walker.records.keys()}
+    state.walker.catch_up()
+    return {digest: state.walker.records[digest] for digest in missing & state.walker.records.keys()}

@@ -23,7 +23,7 @@ from foveal.pipeline.summarize.records import Record, distinct
 from foveal.pipeline.summarize.tasks import task_summary
 from foveal.pipeline.summarize.values import Answer, Ask, Summary
 from foveal.pipeline.summarize.voices import Said, voices
-from foveal.session.state import Core
+from foveal.session.state import SessionState
 from foveal.session.summaries.library import Answers
 from foveal.session.target import Target
 from foveal.store import Head
@@ -63,14 +63,16 @@ def covered(entries: Sequence[Entry], seq: int) -> tuple[int, ...]:
     return () if note is None else tuple(each.seq for each in entries if each.noted_by == note)
 
 
-def made(core: Core, aim: Target, turns: Sequence[int], *, answer: Answer, title: str = "") -> Note | None:
+def made(
+    state: SessionState, target: Target, turns: Sequence[int], *, answer: Answer, title: str = ""
+) -> Note | None:
     """The note for these turns; None where it would not be worth its tokens.
 
     It takes half of theirs at most. Records are never left out for that: with them it may take more, but
     always less than the turns.
     """
-    history = core.ledger.history(aim)
-    heard = said(core, history, turns)
+    history = state.log.history(target)
+    heard = said(state, history, turns)
     original = sum(each.tokens for each in heard)
     price = partial(_price, history)
     empty = price(_enveloped(title, heard))
@@ -79,8 +81,8 @@ def made(core: Core, aim: Target, turns: Sequence[int], *, answer: Answer, title
         room = min(LEAST, original // 2 - empty)
     most = original - 1 if any(each.records for each in heard) else original // 2
     # A model's words are counted by another vocabulary, and may be too many in this one.
-    for by in (answer, partial(extractive, count=aim.meter.text)) if room > 0 else ():
-        summary = told(core, aim, heard, tokens=room, answer=by)
+    for by in (answer, partial(extractive, count=target.meter.text)) if room > 0 else ():
+        summary = told(state, target, heard, tokens=room, answer=by)
         text = _enveloped("\n".join(filter(None, (title, summary))), heard)
         if price(text) <= most:
             entries = tuple(history.entries[each.seq] for each in heard)
@@ -88,7 +90,9 @@ def made(core: Core, aim: Target, turns: Sequence[int], *, answer: Answer, title
     return None
 
 
-def told(core: Core, aim: Target, heard: Sequence[Said], *, answer: Answer, tokens: int | None = None) -> str:
+def told(
+    state: SessionState, target: Target, heard: Sequence[Said], *, answer: Answer, tokens: int | None = None
+) -> str:
     """The summary of messages: what was decided word for word, errors with what resolved them, the rest.
 
     Without a number of tokens, half of the messages' own or as many as a note has at most.
@@ -97,14 +101,14 @@ def told(core: Core, aim: Target, heard: Sequence[Said], *, answer: Answer, toke
         return ""
     first, last = heard[0].seq, heard[-1].seq
     most = max(1, min(MOST, sum(each.tokens for each in heard) // 2)) if tokens is None else tokens
-    resolved = [r for r in core.walker.resolved if first <= r.error_seq and r.resolution_seq <= last]
-    return task_summary(heard, resolved[-RESOLVED:], tokens=most, count=aim.meter.text, answer=answer)
+    resolved = [r for r in state.walker.resolved if first <= r.error_seq and r.resolution_seq <= last]
+    return task_summary(heard, resolved[-RESOLVED:], tokens=most, count=target.meter.text, answer=answer)
 
 
-def counted(core: Core, history: History, turns: Sequence[int]) -> str:
+def counted(state: SessionState, history: History, turns: Sequence[int]) -> str:
     """The note of counts for these turns, with their records."""
     seqs = [*chain.from_iterable(behind(history, turns))]
-    records = distinct(record for each in said(core, history, turns) for record in each.records)
+    records = distinct(record for each in said(state, history, turns) for record in each.records)
     lines = (RECORDS, *map(recorded, records)) if records else ()
     return "\n".join((summary_text([message for _, message in read(history, seqs)]), *lines, END))
 
@@ -116,11 +120,11 @@ def shown(history: History, turn: int) -> int:
     return history.chunk(turn).tokens if history.stand_in(turn) else history.between(*history.span(turn))
 
 
-def said(core: Core, history: History, turns: Sequence[int]) -> list[Said]:
+def said(state: SessionState, history: History, turns: Sequence[int]) -> list[Said]:
     """The messages of turns as compaction sees them, those behind notes included."""
-    core.walker.catch_up()
+    state.walker.catch_up()
     return [
-        _said(core, history, history.entries[seq], message)
+        _said(state, history, history.entries[seq], message)
         for seqs in behind(history, turns)
         for seq, message in read(history, seqs)
     ]
@@ -133,12 +137,12 @@ def read(history: History, seqs: Sequence[int]) -> Iterable[tuple[int, Message]]
     return ((seq, message) for seq in seqs for message in history.read(seq, seq + 1))
 
 
-def _said(core: Core, history: History, entry: Entry, message: Message) -> Said:
+def _said(state: SessionState, history: History, entry: Entry, message: Message) -> Said:
     records = tuple(
         Record(kind=kind, text=text, seq=entry.seq, digest=entry.digest, role=entry.role)
-        for kind, text in core.walker.records.get(entry.digest, ())
+        for kind, text in state.walker.records.get(entry.digest, ())
     )
-    outside = core.walker.outside.get(entry.digest, ())
+    outside = state.walker.outside.get(entry.digest, ())
     return Said(
         seq=entry.seq,
         role=entry.role,
@@ -176,41 +180,43 @@ def _price(history: History, text: str) -> int:
     return history.frame.price(history.frame.scribe.note(text))
 
 
-def put(core: Core, note: Note) -> None:
+def put(state: SessionState, note: Note) -> None:
     """Leave the messages out and let the note stand where the last of them stood."""
     place = note.entries[-1].seq
     for entry in note.entries:
         text = note.text if entry.seq == place else ""
-        core.store.mark(core.id, entry.seq, absence="left out", stand_in=text, noted_by=place)
+        state.store.mark(state.id, entry.seq, absence="left out", stand_in=text, noted_by=place)
 
 
-def put_again(core: Core, seqs: Sequence[int], before: str, *, title: str = "") -> None:
+def put_again(state: SessionState, seqs: Sequence[int], before: str, *, title: str = "") -> None:
     """Something that a note covered was erased: the note is made again of what is left, at once."""
-    core.ledger.catch_up()
+    state.log.catch_up()
     for seq in seqs:
-        if core.ledger.entries[seq].absence == "left out":
-            core.store.mark(core.id, seq, absence="left out")
-    core.ledger.catch_up()
-    aim = core.aim()
-    history = core.ledger.history(aim)
+        if state.log.entries[seq].absence == "left out":
+            state.store.mark(state.id, seq, absence="left out")
+    state.log.catch_up()
+    target = state.target()
+    history = state.log.history(target)
     whole = [turn for turn in sorted({history.turn_of(seq) for seq in seqs}) if _left_out(history, turn)]
     if not whole:
         return
     entries = tuple(entry for turn in whole for entry in _entries(history, turn))
     if of_counts(before):
-        put(core, Note(entries=entries, text=counted(core, history, whole)))
-    elif note := made(core, aim, whole, answer=partial(extractive, count=aim.meter.text), title=title):
-        put(core, note)
+        put(state, Note(entries=entries, text=counted(state, history, whole)))
+    elif note := made(state, target, whole, answer=partial(extractive, count=target.meter.text), title=title):
+        put(state, note)
     else:
         for entry in entries:
-            core.store.mark(core.id, entry.seq, absence="")
+            state.store.mark(state.id, entry.seq, absence="")
 
 
 def _left_out(history: History, turn: int) -> bool:
     return all(entry.absence == "left out" for entry in _entries(history, turn))
 
 
-def acted_on(core: Core, aim: Target, plan: Callable[[Answer], P], act: Callable[[P, list[Event]], R]) -> R:
+def acted_on(
+    state: SessionState, target: Target, plan: Callable[[Answer], P], act: Callable[[P, list[Event]], R]
+) -> R:
     """Act on a plan in one transaction that waits neither for a model nor for the plan to be made.
 
     Where what was planned on changed meanwhile, another plan is made; what was only added changes nothing.
@@ -218,18 +224,18 @@ def acted_on(core: Core, aim: Target, plan: Callable[[Answer], P], act: Callable
     """
     asked: set[str] = set()
     for _ in range(PLANS):
-        with core.reading():
-            made = _planned(core, aim, plan)
+        with state.reading():
+            made = _planned(state, target, plan)
         new = [ask for ask in made.asks if ask.key not in asked]
         asked |= {ask.key for ask in new}
-        if _written(core, new):
+        if _written(state, new):
             continue
-        with core.writing() as events:
-            if made.holds(core.ledger.head):
+        with state.writing() as events:
+            if made.holds(state.log.head):
                 made.answers.save()
                 return act(made.plan, events)
-    with core.writing() as events:
-        made = _planned(core, aim, plan)
+    with state.writing() as events:
+        made = _planned(state, target, plan)
         made.answers.save()
         return act(made.plan, events)
 
@@ -247,20 +253,20 @@ class _Planned(Generic[P]):
         return (now.branch, now.version) == (self.head.branch, self.head.version)
 
 
-def _planned(core: Core, aim: Target, plan: Callable[[Answer], P]) -> _Planned[P]:
+def _planned(state: SessionState, target: Target, plan: Callable[[Answer], P]) -> _Planned[P]:
     asks: list[Ask] = []
-    answers = Answers(core.desk.library, aim.meter.text, better=False)
+    answers = Answers(state.resources.library, target.meter.text, better=False)
 
     def answer(ask: Ask) -> Summary:
         asks.append(ask)
         return answers(ask)
 
-    return _Planned(plan=plan(answer), head=core.ledger.head, asks=asks, answers=answers)
+    return _Planned(plan=plan(answer), head=state.log.head, asks=asks, answers=answers)
 
 
-def _written(core: Core, asks: Iterable[Ask]) -> bool:
+def _written(state: SessionState, asks: Iterable[Ask]) -> bool:
     """Have the model that writes summaries, if one does, answer; False: there was nothing to do for it."""
-    write, library = core.desk.writer, core.desk.library
+    write, library = state.resources.writer, state.resources.library
     if write is None:
         return False
     found = ((ask, library.find(ask)) for ask in asks)

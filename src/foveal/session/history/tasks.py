@@ -19,7 +19,7 @@ from foveal.presets.fifth.triggers import Situation, new_task
 from foveal.session.history import stand_ins
 from foveal.session.history.stand_ins import Note
 from foveal.session.inspect.stats import unread
-from foveal.session.state import Core
+from foveal.session.state import SessionState
 from foveal.store import CompressionRecord, TaskRecord
 
 
@@ -37,30 +37,30 @@ class _Outcome:
     """None: it is too short for a note, and its messages stay."""
 
 
-def start_task(core: Core, name: str) -> int:
+def start_task(state: SessionState, name: str) -> int:
     """Begin a task: the one before is summarized, then volatile memory is cleared.
 
     Whatever the session's preset: that is chosen for each window, while what a session remembers, and at
     which level, is the session's own. So `compress` treats it, and so do tasks.
     """
-    with core.writing() as events:
-        record = core.store.start_task(core.id, name, now=time.time())
-        events.append(TaskStarted(session=core.name, task=record.number))
-    _finish(core)
-    with core.writing() as events:
-        _clear(core, record, events)
+    with state.writing() as events:
+        record = state.store.start_task(state.id, name, now=time.time())
+        events.append(TaskStarted(session=state.name, task=record.number))
+    _finish(state)
+    with state.writing() as events:
+        _clear(state, record, events)
     return record.number
 
 
-def complete_task(core: Core) -> str:
-    with core.writing():
-        ended = core.store.end_task(core.id, now=time.time())
+def complete_task(state: SessionState) -> str:
+    with state.writing():
+        ended = state.store.end_task(state.id, now=time.time())
     if ended is None:
         raise NotFoundError(
-            f"session `{core.name}` has no open task", remedy="`start_task` begins one with the next message"
+            f"session `{state.name}` has no open task", remedy="`start_task` begins one with the next message"
         )
-    _finish(core)
-    told = {task.number: task.summary or "" for task in core.store.tasks(core.id)}
+    _finish(state)
+    told = {task.number: task.summary or "" for task in state.store.tasks(state.id)}
     return told.get(ended.number, "")  # the history may have been edited meanwhile
 
 
@@ -75,32 +75,32 @@ def as_task(record: TaskRecord) -> Task:
     )
 
 
-def title(core: Core, seqs: Sequence[int], note: str) -> str:
+def title(state: SessionState, seqs: Sequence[int], note: str) -> str:
     """The task that a note over these messages is about; empty where it is about none."""
-    for task in map(as_task, core.store.tasks(core.id)):
+    for task in map(as_task, state.store.tasks(state.id)):
         inside = task.last is not None and task.first <= seqs[0] and seqs[-1] <= task.last
         if inside and f"\n{neutral(shown(task))}\n" in note:
             return shown(task)
     return ""
 
 
-def _clear(core: Core, task: TaskRecord, events: list[Event]) -> None:
+def _clear(state: SessionState, task: TaskRecord, events: list[Event]) -> None:
     """Leave out what was volatile before the task, until it is restored."""
-    history = core.ledger.history(core.aim())
-    gone = [history.entries[seq] for seqs in _volatile(core, history, task) for seq in seqs]
+    history = state.log.history(state.target())
+    gone = [history.entries[seq] for seqs in _volatile(state, history, task) for seq in seqs]
     for entry in gone:
-        core.store.mark(core.id, entry.seq, absence="left out")
+        state.store.mark(state.id, entry.seq, absence="left out")
     if gone:
         tokens = sum(entry.tokens for entry in gone)
         told = {"task": task.number, "removed": len(gone), "token_reduction": tokens}
-        events.append(Reported(name="context:cleared", session=core.name, payload=told))
+        events.append(Reported(name="context:cleared", session=state.name, payload=told))
 
 
-def _volatile(core: Core, history: History, task: TaskRecord) -> list[range]:
+def _volatile(state: SessionState, history: History, task: TaskRecord) -> list[range]:
     """The turns before a task of which nothing is to last, the calls that brought it aside."""
     found = [item for item in unread(history) if item.index < task.first]
     now = Situation(items=found, scores=(), scene=Scene(now=0.0), starting=as_task(task))
-    gone = {step.first for step in new_task(now, core.desk.fifth) if step.action == "drop"}
+    gone = {step.first for step in new_task(now, state.resources.fifth) if step.action == "drop"}
     idle = gone | {item.index for item in found if item.kind == "tool_input"}
     turns = sorted({history.turn_of(seq) for seq in gone} - _staying(history))
     spans = [history.span(turn) for turn in turns if not history.absence(turn)]
@@ -108,38 +108,38 @@ def _volatile(core: Core, history: History, task: TaskRecord) -> list[range]:
     return [seqs for seqs in whole if idle.issuperset(seqs)]
 
 
-def _finish(core: Core) -> None:
+def _finish(state: SessionState) -> None:
     """Summarise the tasks that are over and have no summary, and let these stand for their messages."""
     begun = time.perf_counter()
 
     def plan(answer: Answer) -> list[tuple[TaskRecord, _Outcome]]:
-        return [(task, _made(core, task, answer)) for task in _over(core)]
+        return [(task, _made(state, task, answer)) for task in _over(state)]
 
     def act(made: list[tuple[TaskRecord, _Outcome]], events: list[Event]) -> None:
-        over = _over(core)  # somebody else may have finished one meanwhile
+        over = _over(state)  # somebody else may have finished one meanwhile
         for task, outcome in made:
             if task in over:
-                _keep(core, task, outcome, events, seconds=time.perf_counter() - begun)
+                _keep(state, task, outcome, events, seconds=time.perf_counter() - begun)
 
-    stand_ins.acted_on(core, core.aim(), plan, act)
+    stand_ins.acted_on(state, state.target(), plan, act)
 
 
-def _over(core: Core) -> list[TaskRecord]:
-    tasks = core.store.tasks(core.id)
+def _over(state: SessionState) -> list[TaskRecord]:
+    tasks = state.store.tasks(state.id)
     return [task for task in tasks if task.ended_at is not None and task.summary is None]
 
 
-def _made(core: Core, task: TaskRecord, answer: Answer) -> _Outcome:
-    aim = core.aim()
-    history = core.ledger.history(aim)
+def _made(state: SessionState, task: TaskRecord, answer: Answer) -> _Outcome:
+    target = state.target()
+    history = state.log.history(target)
     turns = _turns(history, task)
     if not turns:
         return _Outcome()
-    heard = stand_ins.said(core, history, turns)
+    heard = stand_ins.said(state, history, turns)
     original = sum(each.tokens for each in heard)
-    note = stand_ins.made(core, aim, turns, answer=answer, title=shown(as_task(task)))
-    summary = note.summary if note else stand_ins.told(core, aim, heard, answer=answer)
-    compressed = note.tokens if note else aim.meter.text(summary)
+    note = stand_ins.made(state, target, turns, answer=answer, title=shown(as_task(task)))
+    summary = note.summary if note else stand_ins.told(state, target, heard, answer=answer)
+    compressed = note.tokens if note else target.meter.text(summary)
     return _Outcome(summary=summary, messages=len(heard), original=original, compressed=compressed, note=note)
 
 
@@ -164,11 +164,13 @@ def _staying(history: History) -> set[int]:
     return {*history.pinned, *(() if answered else (stand_ins.open_turn(history),))}
 
 
-def _keep(core: Core, task: TaskRecord, made: _Outcome, events: list[Event], *, seconds: float) -> None:
-    _save(core, task, made.summary)
+def _keep(
+    state: SessionState, task: TaskRecord, made: _Outcome, events: list[Event], *, seconds: float
+) -> None:
+    _save(state, task, made.summary)
     if made.note:
-        stand_ins.put(core, made.note)
-        core.ledger.catch_up()
+        stand_ins.put(state, made.note)
+        state.log.catch_up()
     if made.original:
         record = CompressionRecord(
             created_at=time.time(),
@@ -177,10 +179,10 @@ def _keep(core: Core, task: TaskRecord, made: _Outcome, events: list[Event], *, 
             seconds=seconds,
             what=f"task {task.number}",
         )
-        core.store.save_compression(core.id, record)
+        state.store.save_compression(state.id, record)
     events.append(
         TaskCompleted(
-            session=core.name,
+            session=state.name,
             task=task.number,
             messages=made.messages,
             original=made.original,
@@ -189,16 +191,16 @@ def _keep(core: Core, task: TaskRecord, made: _Outcome, events: list[Event], *, 
     )
 
 
-def _save(core: Core, task: TaskRecord, summary: str) -> None:
-    core.store.save_task_summary(core.id, task.number, summary)
+def _save(state: SessionState, task: TaskRecord, summary: str) -> None:
+    state.store.save_task_summary(state.id, task.number, summary)
 
 
-def summarized_again(core: Core) -> None:
+def summarized_again(state: SessionState) -> None:
     """Summaries that were taken away because something in them was erased are made of what is left."""
-    core.ledger.catch_up()
-    aim = core.aim()
-    history = core.ledger.history(aim)
-    answer = partial(extractive, count=aim.meter.text)
-    for task in _over(core):
-        heard = stand_ins.said(core, history, _turns(history, task))
-        _save(core, task, stand_ins.told(core, aim, heard, answer=answer))
+    state.log.catch_up()
+    target = state.target()
+    history = state.log.history(target)
+    answer = partial(extractive, count=target.meter.text)
+    for task in _over(state):
+        heard = stand_ins.said(state, history, _turns(history, task))
+        _save(state, task, stand_ins.told(state, target, heard, answer=answer))

@@ -17,7 +17,7 @@ from foveal.session.build.manifest_json import read_manifest
 from foveal.session.costs import priced
 from foveal.session.foveal import Foveal
 from foveal.session.session import Session
-from foveal.session.state import Core
+from foveal.session.state import SessionState
 from foveal.store import BuildRecord, Content, LoggedEvent
 from foveal.window import Cost, Costs, Decision, Manifest, Score, Slot, Verdict
 
@@ -157,18 +157,18 @@ DURATION = "duration_ms"
 
 def list_builds(session: Session, *, limit: int = 50, before: int | None = None) -> Builds:
     """The builds of a session in numbers, newest first."""
-    core = session._core
-    found = core.store.builds(core.id, limit=limit + 1, before=before)
+    state = session._state
+    found = state.store.builds(state.id, limit=limit + 1, before=before)
     more = len(found) > limit
     return Builds(
-        builds=tuple(_built(core, record) for record in found[:limit]),
+        builds=tuple(_built(state, record) for record in found[:limit]),
         next=found[limit - 1].number if more else None,
     )
 
 
-def _built(core: Core, record: BuildRecord) -> Built:
-    manifest = read_manifest(core, record)
-    costs = priced(manifest.costs, record.model, core.desk.catalogue) if manifest.costs else None
+def _built(state: SessionState, record: BuildRecord) -> Built:
+    manifest = read_manifest(state, record)
+    costs = priced(manifest.costs, record.model, state.resources.catalogue) if manifest.costs else None
     return Built(
         number=record.number,
         created_at=record.created_at,
@@ -190,12 +190,12 @@ def _built(core: Core, record: BuildRecord) -> Built:
 
 def drawn_build(session: Session, number: int | None = None) -> Drawn:
     """One build with all its decisions, the newest unless named."""
-    core = session._core
-    record = built(core, number)
-    manifest = stored_manifest(core, record.number)
-    with core.reading():
-        current = _current(core, manifest)
-        entries = core.ledger.entries if current else ()
+    state = session._state
+    record = built(state, number)
+    manifest = stored_manifest(state, record.number)
+    with state.reading():
+        current = _current(state, manifest)
+        entries = state.log.entries if current else ()
         segments = tuple(_segment(each, entries[each.first : each.last + 1]) for each in manifest.decisions)
     return Drawn(
         number=record.number,
@@ -241,11 +241,11 @@ def list_chunks(session: Session, number: int | None = None, *, first: int, last
         raise InputError(
             f"`last`: {last - first + 1:,} messages are asked for", remedy=f"ask for {CHUNKS_MOST} at once"
         )
-    core = session._core
-    record = built(core, number)
-    manifest = read_manifest(core, record)
+    state = session._state
+    record = built(state, number)
+    manifest = read_manifest(state, record)
     seen = _seen(manifest)
-    rows = page(session, after=first, limit=last - first + 1).messages if _current(core, manifest) else ()
+    rows = page(session, after=first, limit=last - first + 1).messages if _current(state, manifest) else ()
     pairs = _decided(manifest, [row for row in rows if row.place < seen])
     return Chunks(number=record.number, total=seen, chunks=tuple(_chunk(*pair) for pair in pairs))
 
@@ -281,10 +281,10 @@ def _chunk(row: Row, decision: Decision) -> Chunk:
 
 def page(session: Session, *, after: int = 0, limit: int = 100) -> Page:
     """Messages from a position on, oldest first, with their first words."""
-    core = session._core
-    with core.reading():
-        entries, total = core.ledger.entries[after : after + limit], len(core.ledger.entries)
-        found = core.store.messages(core.id, start=after, stop=after + limit) if entries else ()
+    state = session._state
+    with state.reading():
+        entries, total = state.log.entries[after : after + limit], len(state.log.entries)
+        found = state.store.messages(state.id, start=after, stop=after + limit) if entries else ()
     rows = tuple(_row(*pair) for pair in zip(entries, found, strict=True))
     end = after + len(rows)
     return Page(messages=rows, total=total, next=end if rows and end < total else None)
@@ -315,9 +315,9 @@ def _mark(entry: Entry) -> str:
     return entry.absence or ("pinned" if entry.pinned else "")
 
 
-def _current(core: Core, manifest: Manifest) -> bool:
+def _current(state: SessionState, manifest: Manifest) -> bool:
     """Is the build of the branch that the session is on?"""
-    here = str(core.store.head(core.id).branch)
+    here = str(state.store.head(state.id).branch)
     return manifest.record.get("branch", here) == here
 
 
@@ -331,8 +331,8 @@ def _messages(decision: Decision) -> int:
 
 def exported(session: Session) -> Iterator[str]:
     """The originals as JSON, oldest first, read page by page; erased ones are not among them."""
-    core, start = session._core, 0
-    while found := core.store.messages(core.id, start=start, stop=start + CHUNKS_MOST):
+    state, start = session._state, 0
+    while found := state.store.messages(state.id, start=start, stop=start + CHUNKS_MOST):
         start += len(found)
         yield from (content.body for content in found if content)
 
@@ -340,7 +340,7 @@ def exported(session: Session) -> Iterator[str]:
 def is_there(session: Session) -> bool:
     """Was it not deleted meanwhile, by whomever?"""
     try:
-        session._core.store.head(session._core.id)
+        session._state.store.head(session._state.id)
     except NotFoundError:
         return False
     return True

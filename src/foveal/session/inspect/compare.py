@@ -20,12 +20,12 @@ from foveal.errors import BudgetError, InputError
 from foveal.model import Chunk, Conversation, Entry, Format
 from foveal.pipeline import fit as pipeline
 from foveal.pipeline.history import History
-from foveal.pipeline.values import Held, Rates
+from foveal.pipeline.values import Layout, Rates
 from foveal.presets import PRESETS, Preset, find
 from foveal.presets.foveal.watermarks import expired
 from foveal.session.costs import alike, dollars, predicted, repeated
 from foveal.session.fit import history_of
-from foveal.session.target import Count, Target, asked_reply, checked_budget, target, warn
+from foveal.session.target import Count, Target, asked_reply, checked_budget, target_for, warn
 from foveal.window import Cost, Window
 
 KINDS = ("system", "user", "assistant", "tool_calls", "tool_output")
@@ -79,7 +79,7 @@ class Comparison:
 class Case:
     """What every preset is given."""
 
-    aim: Target
+    target: Target
     entries: Sequence[Entry]
     """Counted as the target counts."""
     fresh: Callable[[], History]
@@ -91,7 +91,7 @@ class Case:
     prices: Prices | None = None
     rates: Callable[[Preset], Rates | None] = lambda _: None
     """What a preset that holds still goes by in a session."""
-    held: Callable[[Preset], Held | None] = lambda _: None
+    layout: Callable[[Preset], Layout | None] = lambda _: None
     """The layout that the session's next window begins with."""
 
 
@@ -119,19 +119,19 @@ def compare(  # noqa: PLR0913 — as the front door `fit`, by name
     checked_budget(budget)
     chosen = named(presets, numbers)
     given = wire.load(messages, format=format, model=model)
-    aim = target(model or given.model, given.format, counter=counter, catalogue=catalogue)
-    warn(aim.warnings)
+    target = target_for(model or given.model, given.format, counter=counter, catalogue=catalogue)
+    warn(target.warnings)
     case = Case(
-        aim=aim,
-        entries=history_of(given, aim).entries,
+        target=target,
+        entries=history_of(given, target).entries,
         fresh=lambda: History(
-            lambda start, stop: given.messages[start:stop], aim.frame(given.format, given.envelope)
+            lambda start, stop: given.messages[start:stop], target.frame(given.format, given.envelope)
         ),
         given=given,
-        budget=aim.budget(asked_reply(given.envelope)) if budget is None else budget,
+        budget=target.budget(asked_reply(given.envelope)) if budget is None else budget,
         task=task,
         now=time.time() if now is None else now,
-        prices=catalog.prices(aim.card.id, extra=catalogue),
+        prices=catalog.prices(target.card.id, extra=catalogue),
     )
     return compared(case, chosen)
 
@@ -148,7 +148,7 @@ def named(names: Sequence[str] | None, numbers: Tables | None) -> tuple[Preset, 
 
 def compared(case: Case, presets: Sequence[Preset]) -> Comparison:
     """Build, judge and price a window for each."""
-    aim = case.aim
+    target = case.target
     rows: list[Compared] = []
     refused: dict[str, BudgetError] = {}
     for preset in presets:
@@ -158,11 +158,11 @@ def compared(case: Case, presets: Sequence[Preset]) -> Comparison:
             refused[preset.name] = error
     if refused and not rows:
         raise next(iter(refused.values()))
-    tokens = aim.meter.request + aim.meter.tools(case.given.tools) + sum(e.tokens for e in case.entries)
+    tokens = target.meter.request + target.meter.tools(case.given.tools) + sum(e.tokens for e in case.entries)
     return Comparison(
-        model=aim.card.id,
-        format=aim.format,
-        counter=aim.tokenizer.name,
+        model=target.card.id,
+        format=target.format,
+        counter=target.tokenizer.name,
         budget=case.budget,
         messages=len(case.entries),
         kinds=_kinds(case.entries),
@@ -175,13 +175,13 @@ def compared(case: Case, presets: Sequence[Preset]) -> Comparison:
 
 def _row(case: Case, preset: Preset) -> Compared:
     before = _before(case, preset)
-    layout = before.held if before else None
+    layout = before.layout if before else None
     started = time.perf_counter()
-    made = _made(case, preset, len(case.entries), held=layout, now=case.now)
+    made = _made(case, preset, len(case.entries), layout=layout, now=case.now)
     seconds = time.perf_counter() - started
     window, prices = made.window, case.prices
     kept = [e for d in window.manifest.kept for e in case.entries[d.first : d.last + 1]]
-    cost = predicted(window.tokens, _repeated(case, before, made) if before else 0, case.aim.card)
+    cost = predicted(window.tokens, _repeated(case, before, made) if before else 0, case.target.card)
     return Compared(
         preset=preset.name,
         tokens=window.tokens,
@@ -200,20 +200,20 @@ class _Made:
     window: Window
     chunks: Sequence[Chunk]
     history: History
-    held: Held | None
+    layout: Layout | None
     """The layout that a session's next window begins with; `fit` knows of no window before."""
 
 
-def _made(case: Case, preset: Preset, stop: int, *, held: Held | None, now: float) -> _Made:
+def _made(case: Case, preset: Preset, stop: int, *, layout: Layout | None, now: float) -> _Made:
     """The window of the first messages, as one that saw nothing of the history but the layout before."""
     history = case.fresh()
     history.extend(case.entries[:stop])
-    order = case.aim.order(preset, budget=case.budget, tools=case.given.tools, task=case.task, now=now)
-    order = replace(order, rates=case.rates(preset), held=held)
+    order = case.target.order(preset, budget=case.budget, tools=case.given.tools, task=case.task, now=now)
+    order = replace(order, rates=case.rates(preset), layout=layout)
     fitted = pipeline.fit(history, order)
-    window = case.aim.window(fitted, case.given, entries=history.entries, fetch=_no_recall)
-    layout = fitted.held if order.rates else None
-    return _Made(window=window, chunks=fitted.chunks, history=history, held=layout)
+    window = case.target.window(fitted, case.given, entries=history.entries, fetch=_no_recall)
+    layout = fitted.layout if order.rates else None
+    return _Made(window=window, chunks=fitted.chunks, history=history, layout=layout)
 
 
 def _no_recall(handle: str) -> NoReturn:
@@ -232,23 +232,23 @@ def _before(case: Case, preset: Preset) -> _Made | None:
 
     None where there was none.
     """
-    own, stop = case.held(preset), _answered(case.entries)
+    own, stop = case.layout(preset), _answered(case.entries)
     try:
         if own:
-            sent = _made(case, preset, own.length, held=own, now=own.moment)
+            sent = _made(case, preset, own.length, layout=own, now=own.moment)
             if not sent.window.manifest.metrics.get("refocused"):  # else it was for another budget
                 return sent
-        return _made(case, preset, stop, held=None, now=case.now) if stop else None
+        return _made(case, preset, stop, layout=None, now=case.now) if stop else None
     except (BudgetError, InputError):  # what was asked then does not fit, or is not to be shown any more
         return None
 
 
 def _repeated(case: Case, before: _Made, now: _Made) -> int:
     """Tokens of the longest beginning that two windows share, as a provider's cache would find it."""
-    if before.held and expired(before.held.moment, case.now, case.aim.card.cache_ttl):
+    if before.layout and expired(before.layout.moment, case.now, case.target.card.cache_ttl):
         return 0
     tokens = repeated(now.history, before.chunks, now.chunks, alike(before.chunks, now.chunks))
-    return tokens + case.aim.price((), case.given.tools) if tokens else 0
+    return tokens + case.target.price((), case.given.tools) if tokens else 0
 
 
 def _invalid(window: Window) -> int:

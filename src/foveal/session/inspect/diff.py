@@ -17,7 +17,7 @@ from foveal.model import Entry
 from foveal.pipeline.explain import WIDTH, Line, Look, terse
 from foveal.session.build.build import built
 from foveal.session.build.manifest_json import read_manifest
-from foveal.session.state import Core
+from foveal.session.state import SessionState
 from foveal.store import BuildRecord
 from foveal.window import Decision, Manifest
 
@@ -77,12 +77,12 @@ class Diff:
         return "\n".join(line.text for line in diff_lines(self))
 
 
-def diff_builds(core: Core, a: int, b: int) -> Diff:
-    with core.reading():
-        records = [built(core, number) for number in (a, b)]
-        manifests = [read_manifest(core, record) for record in records]
-        _check(core, manifests, (a, b))
-        runs = list(_runs(core.ledger.entries, *manifests))
+def diff_builds(state: SessionState, a: int, b: int) -> Diff:
+    with state.reading():
+        records = [built(state, number) for number in (a, b)]
+        manifests = [read_manifest(state, record) for record in records]
+        _check(state, manifests, (a, b))
+        runs = list(_runs(state.log.entries, *manifests))
     sides = [_side(*each) for each in zip(records, manifests, strict=True)]
     moved = [(_shown(run.before), _shown(run.after), run) for run in runs]
     entered = tuple(run for was, now, run in moved if now and not was)
@@ -109,9 +109,9 @@ def _more(runs: Sequence[Changed]) -> int:
     return sum(run.now - run.was for run in runs)
 
 
-def _check(core: Core, manifests: Sequence[Manifest], numbers: tuple[int, int]) -> None:
+def _check(state: SessionState, manifests: Sequence[Manifest], numbers: tuple[int, int]) -> None:
     """Both must be of the branch that the session is on: the store tells of no other."""
-    here = str(core.ledger.head.branch)
+    here = str(state.log.head.branch)
     for manifest, number in zip(manifests, numbers, strict=True):
         if manifest.record.get("branch", here) != here:
             raise NotFoundError(

@@ -27,7 +27,7 @@ from foveal.session.costs import dollars, predicted
 from foveal.session.foveal import Foveal
 from foveal.session.history.append import append_drafts
 from foveal.session.session import Session
-from foveal.session.state import Core, Desk
+from foveal.session.state import Resources, SessionState
 from foveal.session.target import Target, checked_budget, warn
 from foveal.window import Window
 
@@ -126,8 +126,8 @@ def _values(arguments: str) -> Iterator[str]:
 class Till:
     """Prices requests one after another, each with what the provider still holds of the one before."""
 
-    def __init__(self, aim: Target, budget: int, *, prices: Prices | None, facts: Facts) -> None:
-        self._aim, self._budget, self._prices, self._facts = aim, budget, prices, facts
+    def __init__(self, target: Target, budget: int, *, prices: Prices | None, facts: Facts) -> None:
+        self._aim, self._budget, self._prices, self._facts = target, budget, prices, facts
         self._before: Sequence[Message] = ()
 
     def window(self, window: Window, at: int, *, seconds: float) -> Request:
@@ -212,8 +212,8 @@ class Replayed:
 class _Stage:
     """What every run is given."""
 
-    desk: Desk
-    aim: Target
+    resources: Resources
+    target: Target
     model: str
     messages: Sequence[Message]
     budget: int
@@ -224,34 +224,34 @@ class _Stage:
 
     @property
     def till(self) -> Till:
-        return Till(self.aim, self.budget, prices=self.prices, facts=self.facts)
+        return Till(self.target, self.budget, prices=self.prices, facts=self.facts)
 
 
 def replay_session(
-    core: Core, *, preset: str, budget: int | None, model: str, progress: Progress | None = None
+    state: SessionState, *, preset: str, budget: int | None, model: str, progress: Progress | None = None
 ) -> Replayed:
     checked_budget(budget)
-    desk, wanted = core.desk, presets.find(preset, core.desk.numbers).name
-    with core.reading():
-        aim, messages = core.aim(model), _messages(core)
-        own = core.ledger.head.preset or presets.DEFAULT
-    warn(aim.warnings)
+    resources, wanted = state.resources, presets.find(preset, state.resources.numbers).name
+    with state.reading():
+        target, messages = state.target(model), _messages(state)
+        own = state.log.head.preset or presets.DEFAULT
+    warn(target.warnings)
     facts, names = Facts(messages), list(dict.fromkeys((wanted, own)))
     stage = _Stage(
-        desk=desk,
-        aim=aim,
-        model=model or core.model,
+        resources=resources,
+        target=target,
+        model=model or state.model,
         messages=messages,
-        budget=aim.budget(None) if budget is None else budget,
-        prices=catalog.prices(aim.card.id, extra=desk.catalogue),
+        budget=target.budget(None) if budget is None else budget,
+        prices=catalog.prices(target.card.id, extra=resources.catalogue),
         facts=facts,
         told=_counting(progress, len(facts.needed) * len(names)),
     )
     runs = [_played(stage, name) for name in names]
     return Replayed(
-        session=core.name,
-        model=aim.card.id,
-        counter=aim.tokenizer.name,
+        session=state.name,
+        model=target.card.id,
+        counter=target.tokenizer.name,
         budget=stage.budget,
         messages=len(messages),
         calls=len(facts.needed),
@@ -261,10 +261,10 @@ def replay_session(
     )
 
 
-def _messages(core: Core) -> list[Message]:
+def _messages(state: SessionState) -> list[Message]:
     """All that was ever said: what was pruned or summarized meanwhile was another policy's doing."""
-    entries = core.ledger.entries
-    read = core.ledger.read_unerased(entries)
+    entries = state.log.entries
+    read = state.log.read_unerased(entries)
     return [_as_it_was(message, entry) for message, entry in zip(read, entries, strict=True) if message]
 
 
@@ -295,9 +295,9 @@ def _played(stage: _Stage, preset: str) -> Run:
     # Vectors come in their own time: without them, the same session gives the same windows.
     with Foveal(
         ":memory:",
-        catalogue=stage.desk.catalogue,
-        counter=stage.desk.counter,
-        numbers=stage.desk.numbers,
+        catalogue=stage.resources.catalogue,
+        counter=stage.resources.counter,
+        numbers=stage.resources.numbers,
         embedder="none",
     ) as fov:
         player = Player(fov.session("replay", model=stage.model, preset=preset))
@@ -324,9 +324,9 @@ class Player:
         """Messages so far."""
 
     def append(self, messages: Sequence[Message]) -> None:
-        core = self._session._core
-        with core.writing() as events:
-            append_drafts(core, messages, events)
+        state = self._session._state
+        with state.writing() as events:
+            append_drafts(state, messages, events)
         self.taken += len(messages)
         self._now = messages[-1].created_at if messages else self._now
 

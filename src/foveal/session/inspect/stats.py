@@ -14,7 +14,7 @@ from foveal.pipeline.material.categories import charge
 from foveal.pipeline.values import Item, Scene
 from foveal.presets.fifth.levels import levels, slot_of
 from foveal.session.build.manifest_json import read_manifest
-from foveal.session.state import Core
+from foveal.session.state import SessionState
 from foveal.session.values import Stats, ratio, summary
 from foveal.window import Slot
 
@@ -24,29 +24,29 @@ MOST = 1_000_000
 """Compressions that are looked at."""
 
 
-def session_stats(core: Core) -> Stats:
-    with core.reading():
-        aim, head = core.aim(), core.ledger.head
-        history, newest = core.ledger.history(aim), core.store.build(core.id)
-        made = core.store.compressions(core.id, limit=MOST)
-        core.books.catch_up(head, lambda: newest)
-        manifest = read_manifest(core, newest) if newest else None
+def session_stats(state: SessionState) -> Stats:
+    with state.reading():
+        target, head = state.target(), state.log.head
+        history, newest = state.log.history(target), state.store.build(state.id)
+        made = state.store.compressions(state.id, limit=MOST)
+        state.cost_totals.catch_up(head, lambda: newest)
+        manifest = read_manifest(state, newest) if newest else None
         measured = manifest is not None and manifest.preset == LEVELLED
         return replace(
-            summary(history, head, newest, name=core.name, aim=aim),
+            summary(history, head, newest, name=state.name, target=target),
             summaries=len(made),
             stand_ins=sum(bool(entry.stand_in) for entry in history.entries),
             compression=ratio((each.original, each.compressed) for each in made).mean,
             last_compression=made[0] if made else None,
-            levels=manifest.slots if manifest and measured else _levels(core, history, aim.budget(None)),
+            levels=manifest.slots if manifest and measured else _levels(state, history, target.budget(None)),
             retrieved=manifest.retrieved if manifest else (),
-            costs=core.books.total(core.desk.catalogue),
+            costs=state.cost_totals.total(state.resources.catalogue),
         )
 
 
-def _levels(core: Core, history: History, budget: int) -> tuple[Slot, ...]:
+def _levels(state: SessionState, history: History, budget: int) -> tuple[Slot, ...]:
     """The plan for the model's whole window, and what everything that windows may show would use of it."""
-    numbers = core.desk.fifth
+    numbers = state.resources.fifth
     found = list(unread(history))
     used = charge(found, partial(slot_of, numbers=numbers))
     plan = levels(found, Scene(now=0.0, budget=budget), numbers=numbers)

@@ -27,11 +27,11 @@ from foveal.pipeline.scoring import Recipe, Scorer
 from foveal.pipeline.sensitivity import FIXED, Cut, crossing, worth
 from foveal.pipeline.values import Item, Scene
 from foveal.presets import Preset
-from foveal.session.build.build import HANDLES, TASK, Wanted, built, gather
-from foveal.session.build.layout import held, rates
+from foveal.session.build.build import HANDLES, TASK, BuildRequest, built, gather
+from foveal.session.build.layout import current_layout, rates
 from foveal.session.build.manifest_json import read_manifest
 from foveal.session.build.relevant import retrieved
-from foveal.session.state import Core
+from foveal.session.state import SessionState
 from foveal.session.summaries.library import Answers
 from foveal.session.target import Target
 from foveal.store import BuildRecord
@@ -42,23 +42,23 @@ class Again:
     """One stored build. Whoever asks holds the session."""
 
     def __init__(
-        self, core: Core, record: BuildRecord, manifest: Manifest, material: Sequence[Material] = ()
+        self, state: SessionState, record: BuildRecord, manifest: Manifest, material: Sequence[Material] = ()
     ) -> None:
-        self._core, self._told = core, manifest
-        self._preset = presets.find(record.preset, core.desk.numbers)
-        aim = replace(core.aim(record.model), handles=HANDLES in manifest.record)
-        self._history = _history(core, aim, manifest.decisions[-1].last + 1, self._preset)
+        self._state, self._told = state, manifest
+        self._preset = presets.find(record.preset, state.resources.numbers)
+        target = replace(state.target(record.model), handles=HANDLES in manifest.record)
+        self._history = _history(state, target, manifest.decisions[-1].last + 1, self._preset)
         select = self._preset.select
         self._scores = _Scores(select.score) if isinstance(select, Recipe) else None
-        order = aim.order(self._preset, budget=manifest.budget, tools="", task="", now=record.created_at)
+        order = target.order(self._preset, budget=manifest.budget, tools="", task="", now=record.created_at)
         self._order = replace(
             order,
-            held=held(core, aim, self._preset),
-            rates=rates(core, aim, self._preset),
+            layout=current_layout(state, target, self._preset),
+            rates=rates(state, target, self._preset),
             material=tuple(material),
             admit=self._preset.admit,
             tools=_overhead(manifest) - order.framing,
-            answer=Answers(core.desk.library, aim.meter.text, better=False),
+            answer=Answers(state.resources.library, target.meter.text, better=False),
             select=self._recipe(select) if isinstance(select, Recipe) else select,
         )
 
@@ -87,7 +87,7 @@ class Again:
         try:
             fitted = pipeline.fit(self._history, order)
             if self._preset.retrieves:
-                past = retrieved(self._core, self._history, fitted.manifest, order)
+                past = retrieved(self._state, self._history, fitted.manifest, order)
                 fitted = pipeline.fit(self._history, replace(order, retrieved=past)) if past else fitted
         except BudgetError:
             return None
@@ -101,21 +101,23 @@ class Again:
         if found.tokens == told.tokens and _kept(found) == _kept(told):
             return found
         # A window that holds still is laid out anew for another budget, whatever came before it.
-        return told if self._preset.steady and TASK not in told.record else None
+        return told if self._preset.stable_prefix and TASK not in told.record else None
 
 
-def material_of(core: Core, record: BuildRecord) -> Sequence[Material]:
+def material_of(state: SessionState, record: BuildRecord) -> Sequence[Material]:
     """What stood beside that build, as far as it can be known. Nothing may be locked meanwhile."""
-    wanted = Wanted(budget=record.budget, model=record.model, preset=record.preset, now=record.created_at)
-    return gather(core, wanted).material
+    wanted = BuildRequest(
+        budget=record.budget, model=record.model, preset=record.preset, now=record.created_at
+    )
+    return gather(state, wanted).material
 
 
-def _history(core: Core, aim: Target, stop: int, preset: Preset) -> History:
+def _history(state: SessionState, target: Target, stop: int, preset: Preset) -> History:
     """The history as long as it was then; one that reads little is read anew and let go of."""
-    whole = core.ledger.history(aim)
+    whole = state.log.history(target)
     if preset.looks_at_all and len(whole.entries) == stop:
         return whole
-    history = History(core.ledger.read, whole.frame)
+    history = History(state.log.read, whole.frame)
     history.extend(whole.entries[:stop])
     return history
 
@@ -187,12 +189,12 @@ class Why:
     """All of it for a person at a terminal."""
 
 
-def explain_decision(core: Core, id: str, build: int | None) -> Why:
-    record = built(core, build)
-    told, material = read_manifest(core, record), material_of(core, record)
-    with core.reading():
-        entry = _entry(core, id, told)
-        again = Again(core, record, told, material)
+def explain_decision(state: SessionState, id: str, build: int | None) -> Why:
+    record = built(state, build)
+    told, material = read_manifest(state, record), material_of(state, record)
+    with state.reading():
+        entry = _entry(state, id, told)
+        again = Again(state, record, told, material)
         manifest = again.faithful()
         decision = _decision(manifest or told, entry)
         tokens = score = None
@@ -218,10 +220,10 @@ def lines(manifest: Manifest, found: Why) -> Iterator[Line]:
     return detail(manifest, found.place, otherwise=found.otherwise)
 
 
-def _entry(core: Core, id: str, manifest: Manifest) -> Entry:
+def _entry(state: SessionState, id: str, manifest: Manifest) -> Entry:
     """The message, if the build saw it."""
-    place = core.located(id)
-    if manifest.record.get("branch", str(core.ledger.head.branch)) != str(core.ledger.head.branch):
+    place = state.located(id)
+    if manifest.record.get("branch", str(state.log.head.branch)) != str(state.log.head.branch):
         raise NotFoundError(
             "the history was edited after that build: its positions are those of the branch that was left",
             remedy="`explain` shows the whole of it; or name a later build",

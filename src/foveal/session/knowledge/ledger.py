@@ -17,7 +17,7 @@ from foveal.store import PredictionRecord, WarmupRecord
 
 if TYPE_CHECKING:
     from foveal.session.knowledge.bundles import Served
-    from foveal.session.state import Core
+    from foveal.session.state import SessionState
     from foveal.store import SessionRecord, Store
 
 Key = tuple[PredictionType, str]
@@ -96,29 +96,29 @@ def spend(store: Store, place: SessionRecord | None, spent: Mapping[Key, float])
     store.knowledge.save_predictions(session, cost)
 
 
-def settle(core: Core, shown: Sequence[Served], *, now: float) -> None:
+def settle(state: SessionState, shown: Sequence[Served], *, now: float) -> None:
     """A window of a session was built and shows these bundles."""
-    lines = core.store.knowledge.predictions(limit=RECENT)
+    lines = state.store.knowledge.predictions(limit=RECENT)
     if not lines:  # nobody asks for predictions here
         return
     late: dict[tuple[str, str], bool] = {
         (each.bundle.kind, each.bundle.subject): each.compiled for each in shown
     }
     waiting = [line for line in lines if _is_open(line, now)]
-    here = ("conversation", core.name)
+    here = ("conversation", state.name)
     used = [line for line in waiting if _bundle(line) == here or _bundle(line) in late]
     expired = [line for line in lines if line.outcome == "open" and not _is_open(line, now)]
     covered = {_bundle(line) for line in waiting}
     missed = [want for want in late if late[want] and want[0] in _PREDICTED and want not in covered]
     if not (used or expired or missed):
         return
-    with core.store.together():
+    with state.store.together():
         for line in (*used, *expired):
             outcome: Outcome = "used" if line in used else "wasted"
-            core.store.knowledge.save_predictions(line.session, [replace(line, outcome=outcome)])
+            state.store.knowledge.save_predictions(line.session, [replace(line, outcome=outcome)])
         for line in used:
-            _count(core.store, line.session, saved=0.0 if late.get(_bundle(line)) else line.seconds)
-        _count(core.store, core.id, missed=len(missed))
+            _count(state.store, line.session, saved=0.0 if late.get(_bundle(line)) else line.seconds)
+        _count(state.store, state.id, missed=len(missed))
 
 
 def _bundle(line: PredictionRecord) -> tuple[str, str]:

@@ -22,7 +22,7 @@ from foveal.session.arguments import a_choice, a_name, a_text
 from foveal.store import Found, MemoryRecord, Store
 
 if TYPE_CHECKING:
-    from foveal.session.state import Desk
+    from foveal.session.state import Resources
 
 LOOKED_AT, PROMPTS_AMONG = 100, 1_000
 """Stored messages that hold the words of a sentence, among which its origin is looked for; and prompts, which
@@ -34,12 +34,12 @@ _WORD = re.compile(r"\w+")
 _ID = re.compile(r"memory-([0-9]{1,18})")
 
 
-def remember(desk: Desk, text: str, *, kind: MemoryKind | None, by: Origin) -> Memory:
+def remember(resources: Resources, text: str, *, kind: MemoryKind | None, by: Origin) -> Memory:
     said = _checked(text, by)
     kind = asked_kind(said) if kind is None else kind
     a_choice(kind, MemoryKind, "kind")
     a_choice(by, Origin, "by")
-    if stated(desk.store, said, desk.reader.prompt_files):
+    if stated(resources.store, said, resources.reader.prompt_files):
         raise InputError(
             "`text` restates what a system prompt or a project's document says already",
             remedy="nothing: windows show it from there",
@@ -55,18 +55,18 @@ def remember(desk: Desk, text: str, *, kind: MemoryKind | None, by: Origin) -> M
         created_at=now,
         updated_at=now,
     )
-    with desk.store.together():
-        kept = keep(desk.store, record)
+    with resources.store.together():
+        kept = keep(resources.store, record)
         assert kept is not None, "what its owner tells is kept"
-        events = _changed(kept, "kept", desk.store) if kept.updated_at == now else []
-    desk.bus.emit(events)
+        events = _changed(kept, "kept", resources.store) if kept.updated_at == now else []
+    resources.bus.emit(events)
     return memory_of(kept)
 
 
-def edit(desk: Desk, id: str, text: str) -> Memory:
+def edit(resources: Resources, id: str, text: str) -> Memory:
     said = _checked(text, "user")
-    with desk.store.together():
-        known = _known(desk.store, id)
+    with resources.store.together():
+        known = _known(resources.store, id)
         changed = replace(
             known,
             key=key_of(said),
@@ -76,37 +76,37 @@ def edit(desk: Desk, id: str, text: str) -> Memory:
             told=True,
             updated_at=time.time(),
         )
-        kept = desk.store.knowledge.save_memory(changed)
+        kept = resources.store.knowledge.save_memory(changed)
         if kept is None:
             raise InputError(
                 "`text` has the words of another memory", remedy=f"delete one of the two: `{id}` or the other"
             )
-        events = _changed(kept, "edited", desk.store)
-    desk.bus.emit(events)
+        events = _changed(kept, "edited", resources.store)
+    resources.bus.emit(events)
     return memory_of(kept)
 
 
-def confirm(desk: Desk, id: str) -> Memory:
+def confirm(resources: Resources, id: str) -> Memory:
     """The user says that it is so; what they said of it before gives way."""
-    with desk.store.together():
-        known = _known(desk.store, id)
-        told = [e for e in desk.store.knowledge.memories() if e.confirmed and e.number != known.number]
+    with resources.store.together():
+        known = _known(resources.store, id)
+        told = [e for e in resources.store.knowledge.memories() if e.confirmed and e.number != known.number]
         place = None if known.confirmed else older_form(known.text, [each.text for each in told])
         if place is not None:
-            desk.store.knowledge.forget_memory(told[place].number, now=time.time())
-        kept = desk.store.knowledge.save_memory(replace(known, confirmed=True, updated_at=time.time()))
+            resources.store.knowledge.forget_memory(told[place].number, now=time.time())
+        kept = resources.store.knowledge.save_memory(replace(known, confirmed=True, updated_at=time.time()))
         assert kept is not None, "it was there a moment ago, in this transaction"
-        events = _changed(kept, "confirmed", desk.store)
-    desk.bus.emit(events)
+        events = _changed(kept, "confirmed", resources.store)
+    resources.bus.emit(events)
     return memory_of(kept)
 
 
-def forget(desk: Desk, id: str) -> None:
-    with desk.store.together():
-        known = _known(desk.store, id)
-        desk.store.knowledge.forget_memory(known.number, now=time.time())
-        events = _changed(known, "deleted", desk.store)
-    desk.bus.emit(events)
+def forget(resources: Resources, id: str) -> None:
+    with resources.store.together():
+        known = _known(resources.store, id)
+        resources.store.knowledge.forget_memory(known.number, now=time.time())
+        events = _changed(known, "deleted", resources.store)
+    resources.bus.emit(events)
 
 
 def keep(

@@ -21,7 +21,7 @@ from foveal.session.knowledge.ledger import settle
 from foveal.session.knowledge.memories import spaced_words
 
 if TYPE_CHECKING:
-    from foveal.session.state import Core, Desk
+    from foveal.session.state import Resources, SessionState
     from foveal.store import Store
     from foveal.window import Manifest
 
@@ -41,11 +41,11 @@ LAYERS = {
 _ID = re.compile(r"thing-([0-9]{1,18})")
 
 
-def read_profile(desk: Desk, *, now: float) -> Profile:
+def read_profile(resources: Resources, *, now: float) -> Profile:
     """All that is known, once the messages that nobody read yet are read."""
-    desk.reader.catch_up(CATCHING_UP)
-    with desk.store.together(write=False):
-        known = all_known(desk.store, now)
+    resources.reader.catch_up(CATCHING_UP)
+    with resources.store.together(write=False):
+        known = all_known(resources.store, now)
     return Profile(
         memories=known.memories,
         topics=_most_important(known.things.values(), "topic"),
@@ -57,46 +57,46 @@ def _most_important(things: Iterable[Thing], kind: ThingKind) -> tuple[Thing, ..
     return tuple(sorted((t for t in things if t.kind == kind), key=lambda t: (-t.importance, t.slug)))
 
 
-def rename_thing(desk: Desk, id: str, name: str) -> None:
-    _change_thing(desk, id, "edited", name=" ".join(a_name(name, "name").split()))
+def rename_thing(resources: Resources, id: str, name: str) -> None:
+    _change_thing(resources, id, "edited", name=" ".join(a_name(name, "name").split()))
 
 
-def forget_thing(desk: Desk, id: str) -> None:
-    _change_thing(desk, id, "deleted")
+def forget_thing(resources: Resources, id: str) -> None:
+    _change_thing(resources, id, "deleted")
 
 
-def _change_thing(desk: Desk, id: str, change: str, *, name: str = "") -> None:
+def _change_thing(resources: Resources, id: str, change: str, *, name: str = "") -> None:
     named = _ID.fullmatch(a_text(id, "id"))
     event = MemoryChanged(session="", id=id, change=change)
-    with desk.store.together():
-        if not named or not desk.store.knowledge.change_thing(int(named[1]), name=name, hidden=not name):
+    with resources.store.together():
+        if not named or not resources.store.knowledge.change_thing(int(named[1]), name=name, hidden=not name):
             raise NotFoundError(
                 f"there is no topic or entity {id!r}", remedy="`profile` lists them with their ids"
             )
-        desk.store.log("", [event], now=time.time())
-    desk.bus.emit([event])
+        resources.store.log("", [event], now=time.time())
+    resources.bus.emit([event])
 
 
 def known(
-    core: Core, *, task: str, depth: Depth = "standard", count: Callable[[str], int], now: float
+    state: SessionState, *, task: str, depth: Depth = "standard", count: Callable[[str], int], now: float
 ) -> tuple[Material, ...]:
     """What of all that is known matters to a window: the user, then topics and entities, best first.
 
     It is what was read so far, and what can be read of the session in a moment: the newest messages are in
     the window themselves. Not to be called inside a transaction: it may keep what it compiles.
     """
-    core.desk.reader.catch_up(KEEPING_UP, core.id)
+    state.resources.reader.catch_up(KEEPING_UP, state.id)
     relevance: dict[str, float] = {}
     things: dict[str, Thing] = {}
 
     def choose(all: Known) -> Sequence[Want]:
         relevance.clear()
-        relevance.update(relevances(core.store, core.id, all.things, task))
+        relevance.update(relevances(state.store, state.id, all.things, task))
         things.update(all.things)
         return bundle_wants(all.things.values(), relevance)
 
-    served = bundles(core.store, choose, depth=depth, count=count, now=now)
-    settle(core, served, now=time.time())
+    served = bundles(state.store, choose, depth=depth, count=count, now=now)
+    settle(state, served, now=time.time())
     return tuple(
         _material(each, things.get(each.bundle.subject), relevance.get(each.bundle.subject, 1.0), count)
         for each in served

@@ -29,7 +29,7 @@ from foveal.wire.times import seconds
 
 if TYPE_CHECKING:
     from foveal.session.knowledge.bundles import Want
-    from foveal.session.state import Desk
+    from foveal.session.state import Resources
     from foveal.store import SessionRecord, Store
 
 MOST = 1_000
@@ -138,36 +138,43 @@ class Warmer:
 
 
 def presence(
-    desk: Desk, told: Presence | Mapping[str, object], *, session: str, now: float, warm: bool | None
+    resources: Resources,
+    told: Presence | Mapping[str, object],
+    *,
+    session: str,
+    now: float,
+    warm: bool | None,
 ) -> tuple[Prediction, ...]:
     """Predict, write it down, and have the bundles compiled in the background."""
     where = presence_of(told)
     events: list[Event] = []
-    with desk.store.together():
-        place = _place(desk.store, session, where)
-        things = _things(desk.store, where, now)
-        made = _predicted(desk.store, where, things, now)
-        wanted = {_key(each, things): _wanted(desk.store, each, things) for each in made}
+    with resources.store.together():
+        place = _place(resources.store, session, where)
+        things = _things(resources.store, where, now)
+        made = _predicted(resources.store, where, things, now)
+        wanted = {_key(each, things): _wanted(resources.store, each, things) for each in made}
         lines = {_key(each, things): each.probability for each in made}
-        warms = write(desk.store, place, lines, now=now, warm=warm)
+        warms = write(resources.store, place, lines, now=now, warm=warm)
         if warms == "stopped now" and place:
-            ledger = prediction_ledger(desk.store, [place], now=now)
+            ledger = prediction_ledger(resources.store, [place], now=now)
             events = [WarmupStopped(session=place.name, used=ledger.used, wasted=ledger.wasted)]
-            desk.store.log(place.name, events, now=now)
-    desk.bus.emit(events)
+            resources.store.log(place.name, events, now=now)
+    resources.bus.emit(events)
     if warms == "on" and made:
-        depth: Depth = "deep" if DEEP in made[0].required_bundles else presets.find(KNOWS, desk.numbers).depth
+        depth: Depth = (
+            "deep" if DEEP in made[0].required_bundles else presets.find(KNOWS, resources.numbers).depth
+        )
         name = place.name if place else ""
-        desk.warmer.ask(name, partial(_warm, desk, place, _units(wanted, depth), len(made)))
-        desk.worker.wake()
+        resources.warmer.ask(name, partial(_warm, resources, place, _units(wanted, depth), len(made)))
+        resources.worker.wake()
     return made
 
 
-def ledger(desk: Desk, session: str, *, now: float) -> PredictionLedger:
+def ledger(resources: Resources, session: str, *, now: float) -> PredictionLedger:
     """How predictions did, for one session or for all."""
-    with desk.store.together(write=False):
-        place = _place(desk.store, session, Presence())
-        return prediction_ledger(desk.store, [place] if place else None, now=now)
+    with resources.store.together(write=False):
+        place = _place(resources.store, session, Presence())
+        return prediction_ledger(resources.store, [place] if place else None, now=now)
 
 
 def _place(store: Store, session: str, where: Presence) -> SessionRecord | None:
@@ -245,13 +252,13 @@ def _units(wanted: Mapping[Key, Iterable[Want]], depth: Depth) -> list[Unit]:
     return [Unit(prediction=key, want=want, depth=depth) for want, key in first.items()]
 
 
-def _warm(desk: Desk, place: SessionRecord | None, units: Sequence[Unit], predicted: int) -> None:
+def _warm(resources: Resources, place: SessionRecord | None, units: Sequence[Unit], predicted: int) -> None:
     """Compile the bundles, then write down what each prediction cost."""
     from concurrent.futures import ThreadPoolExecutor
 
     count = _count()
     with ThreadPoolExecutor(AT_A_TIME, thread_name_prefix="foveal-warming") as pool:
-        work = [pool.submit(_compiled, desk, unit, count) for unit in units]
+        work = [pool.submit(_compiled, resources, unit, count) for unit in units]
     failed = sum(each.exception() is not None for each in work)
     done = {unit: each.result() for unit, each in zip(units, work, strict=True) if each.exception() is None}
     spent: defaultdict[Key, float] = defaultdict(float)
@@ -260,18 +267,18 @@ def _warm(desk: Desk, place: SessionRecord | None, units: Sequence[Unit], predic
     name = place.name if place else ""
     number = sum(compiled for compiled, _ in done.values())
     event = WarmedUp(session=name, predicted=predicted, compiled=number, failed=failed)
-    with desk.store.together():
-        spend(desk.store, place, {key: seconds for key, seconds in spent.items() if seconds})
-        desk.store.log(name, [event], now=time.time())
-    desk.bus.emit([event])
+    with resources.store.together():
+        spend(resources.store, place, {key: seconds for key, seconds in spent.items() if seconds})
+        resources.store.log(name, [event], now=time.time())
+    resources.bus.emit([event])
 
 
-def _compiled(desk: Desk, unit: Unit, count: Callable[[str], int]) -> tuple[int, float]:
+def _compiled(resources: Resources, unit: Unit, count: Callable[[str], int]) -> tuple[int, float]:
     """How many bundles were not current, one or none, and the seconds of computing that it took."""
     from foveal.session.knowledge.bundles import bundles
 
     began = time.thread_time()
-    made = bundles(desk.store, lambda _: (unit.want,), depth=unit.depth, count=count, now=time.time())
+    made = bundles(resources.store, lambda _: (unit.want,), depth=unit.depth, count=count, now=time.time())
     return sum(each.compiled for each in made), time.thread_time() - began
 
 

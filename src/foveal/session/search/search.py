@@ -23,7 +23,7 @@ from foveal.pipeline.values import Selection
 from foveal.search.fusion import FLOOR, fused
 from foveal.search.rank import best_first, chosen
 from foveal.search.values import Document, Floats, Ranking, Truths
-from foveal.session.state import Core
+from foveal.session.state import SessionState
 from foveal.session.target import Target, checked_budget
 from foveal.session.values import Hit
 from foveal.store import Content, Found, Store
@@ -49,8 +49,8 @@ FOCUS = "focus"
 class Finder:
     """The index of one session. Vectors are made while nothing is locked: a model may take its time."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    def __init__(self, state: SessionState) -> None:
+        self._state = state
         self._index: Index | None = None
         self._known: tuple[int, int] = (-1, 0)
         """The branch, and how many of its messages were erased, when the index was begun."""
@@ -61,41 +61,41 @@ class Finder:
         """What `work` makes of the index, caught up, in one moment of the store."""
         if self._index is not None:
             self._index.vector(query)
-        with self._core.reading():
+        with self._state.reading():
             if not self._behind():
                 return work(self._caught_up())
         self._embed_missing()
-        with self._core.reading():
+        with self._state.reading():
             index = self._caught_up()
         index.vector(query)
-        with self._core.reading():
+        with self._state.reading():
             return work(self._caught_up())
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
         """The embedder's, told as a warning when it fails."""
-        embedder = self._core.desk.embedder
+        embedder = self._state.resources.embedder
         assert embedder is not None
         try:
             rows = embedder.embed(texts)
         except UpstreamError as error:
             told = f"ranking by words alone: {error.what}"
-            self._core.desk.bus.emit([Warned(session=self._core.name, text=told)])
+            self._state.resources.bus.emit([Warned(session=self._state.name, text=told)])
             raise
         self._width = rows.shape[1] or self._width
         return rows
 
     def _behind(self) -> bool:
-        ledger = self._core.ledger
-        current = self._index is not None and self._known == (ledger.head.branch, ledger.erased)
-        return not current or len(self._index or ()) != len(ledger.entries)
+        log = self._state.log
+        current = self._index is not None and self._known == (log.head.branch, log.erased)
+        return not current or len(self._index or ()) != len(log.entries)
 
     def _embed_missing(self) -> None:
         """Give every message that has none its vector; one that cannot be had now is left for later."""
-        embedder = self._core.desk.embedder
+        embedder = self._state.resources.embedder
         start = 0 if self._index is None else len(self._index)
         while embedder is not None:
-            with self._core.reading():
-                entries = self._core.ledger.entries[start : start + READ]
+            with self._state.reading():
+                entries = self._state.log.entries[start : start + READ]
                 texts = self._unembedded(embedder, entries) if entries else {}
             if not entries:
                 return
@@ -104,7 +104,7 @@ class Finder:
             except UpstreamError:
                 return
             made = {digest: row.tobytes() for digest, row in zip(texts, rows, strict=True)}
-            self._core.store.save_vectors(made, embedder.name)
+            self._state.store.save_vectors(made, embedder.name)
             start += len(entries)
 
     def _unembedded(self, embedder: Embedder, entries: Sequence[Entry]) -> dict[str, str]:
@@ -115,25 +115,25 @@ class Finder:
             for entry, vector in zip(entries, stored, strict=True)
             if vector is None and entry.absence != "erased"
         ]
-        messages = self._core.ledger.read_unerased(missing)
+        messages = self._state.log.read_unerased(missing)
         texts = {e.digest: m.text for e, m in zip(missing, messages, strict=True) if m is not None}
         return {digest: text for digest, text in texts.items() if text.strip()}
 
     def _stored(self, embedder: Embedder, entries: Sequence[Entry]) -> Sequence[bytes | None]:
         first, last = entries[0].seq, entries[-1].seq
-        return self._core.store.vectors(self._core.id, embedder.name, start=first, stop=last + 1)
+        return self._state.store.vectors(self._state.id, embedder.name, start=first, stop=last + 1)
 
     def _caught_up(self) -> Index:
         from foveal.search.index import Index
 
-        ledger, embedder = self._core.ledger, self._core.desk.embedder
-        if self._index is None or self._known != (ledger.head.branch, ledger.erased):
+        log, embedder = self._state.log, self._state.resources.embedder
+        if self._index is None or self._known != (log.head.branch, log.erased):
             self._index = Index(self.vectors if embedder else None)
-            self._known = (ledger.head.branch, ledger.erased)
+            self._known = (log.head.branch, log.erased)
         index = self._index
-        for start in range(len(index), len(ledger.entries), READ):
-            entries = ledger.entries[start : start + READ]
-            messages = ledger.read_unerased(entries)
+        for start in range(len(index), len(log.entries), READ):
+            entries = log.entries[start : start + READ]
+            messages = log.read_unerased(entries)
             documents = [_document(*pair) for pair in zip(entries, messages, strict=True)]
             rows = self._rows(embedder, entries) if embedder else None
             if embedder and rows is None:  # nobody ever gave a vector: by words alone, this once
@@ -180,29 +180,29 @@ def _document(entry: Entry, message: Message | None) -> Document:
 
 
 def search_session(
-    core: Core, query: str, *, limit: int, everywhere: bool, now: float | None
+    state: SessionState, query: str, *, limit: int, everywhere: bool, now: float | None
 ) -> tuple[Hit, ...]:
-    with core.reading():
-        large = len(core.ledger.entries) > LARGE
+    with state.reading():
+        large = len(state.log.entries) > LARGE
     if everywhere or large:
-        scope = None if everywhere else core.id
-        return tuple(_hit(found) for found in _stored(core, query, limit, session=scope))
+        scope = None if everywhere else state.id
+        return tuple(_hit(found) for found in _stored(state, query, limit, session=scope))
 
     def best(index: Index) -> list[Hit]:
         ranking, matched = index.rank(query, now=now), index.matches(query, floor=FLOOR)
-        entries = _best(ranking, matched, core.ledger.entries, limit)
-        messages = core.ledger.read_unerased(entries)
-        return [_ranked(core, ranking, *pair) for pair in zip(entries, messages, strict=True)]
+        entries = _best(ranking, matched, state.log.entries, limit)
+        messages = state.log.read_unerased(entries)
+        return [_ranked(state, ranking, *pair) for pair in zip(entries, messages, strict=True)]
 
-    hits = core.finder.asked(query, best)
-    return (*hits, *_left_behind(core, query, limit - len(hits)))
+    hits = state.finder.asked(query, best)
+    return (*hits, *_left_behind(state, query, limit - len(hits)))
 
 
-def _ranked(core: Core, ranking: Ranking, entry: Entry, message: Message | None) -> Hit:
+def _ranked(state: SessionState, ranking: Ranking, entry: Entry, message: Message | None) -> Hit:
     return Hit(
         id=entry.id,
         handle=entry.handle,
-        session=core.name,
+        session=state.name,
         role=entry.role,
         score=round(float(ranking.values[entry.seq]), 4),
         text=message.text if message else "",
@@ -211,11 +211,11 @@ def _ranked(core: Core, ranking: Ranking, entry: Entry, message: Message | None)
     )
 
 
-def _left_behind(core: Core, query: str, limit: int) -> Iterator[Hit]:
+def _left_behind(state: SessionState, query: str, limit: int) -> Iterator[Hit]:
     """Messages that hold the words on branches the session left: after those it goes on with."""
     if limit > 0:
-        for found in core.store.search(query, session=core.id, limit=limit):
-            place = core.store.locate(core.id, found.id)
+        for found in state.store.search(query, session=state.id, limit=limit):
+            place = state.store.locate(state.id, found.id)
             if place is not None and not place.current:
                 yield replace(_hit(found), score=0.0)
 
@@ -228,17 +228,17 @@ def _best(ranking: Ranking, matched: Truths, entries: Sequence[Entry], limit: in
     return [entry for place in order.tolist() if (entry := entries[place]).absence != "erased"][:limit]
 
 
-def _stored(core: Core, query: str, limit: int, *, session: int | None) -> Sequence[Found]:
+def _stored(state: SessionState, query: str, limit: int, *, session: int | None) -> Sequence[Found]:
     """What the store's own indexes find, by words and by vectors."""
-    most, embedder = max(limit, NEAR), core.desk.embedder
-    by_words = core.store.search(query, session=session, limit=most)
+    most, embedder = max(limit, NEAR), state.resources.embedder
+    by_words = state.store.search(query, session=session, limit=most)
     if embedder is None:
         return by_words[:limit]
     try:
-        (vector,) = core.finder.vectors([query])
+        (vector,) = state.finder.vectors([query])
     except UpstreamError:
         return by_words[:limit]
-    near = core.store.nearest(vector.tobytes(), embedder.name, session=session, limit=most, floor=FLOOR)
+    near = state.store.nearest(vector.tobytes(), embedder.name, session=session, limit=most, floor=FLOOR)
     return fused(by_words, near, limit)
 
 
@@ -258,7 +258,7 @@ def _hit(found: Found) -> Hit:
 
 
 def focus_window(  # noqa: PLR0913 — what may be said of it, by name
-    core: Core,
+    state: SessionState,
     question: str,
     *,
     budget: int,
@@ -270,36 +270,36 @@ def focus_window(  # noqa: PLR0913 — what may be said of it, by name
     checked_budget(budget)
 
     def best(index: Index) -> tuple[Target, History, Floats, dict[int, Chunk], Sequence[bool]]:
-        aim = core.aim(model, format)
-        history = core.ledger.history(aim)
+        target = state.target(model, format)
+        history = state.log.history(target)
         values = _by_turn(history, index.rank(question, now=now).values)
-        return aim, history, values, *_focused(history, values, aim, budget)
+        return target, history, values, *_focused(history, values, target, budget)
 
-    aim, history, values, chunks, notes = core.finder.asked(question, best)
+    target, history, values, chunks, notes = state.finder.asked(question, best)
     pieces: list[str] = []
     for chunk, noted in zip(chunks.values(), notes, strict=True):
         pieces += (*history.note_pieces, *chunk.pieces) if noted else chunk.pieces
-    spent = aim.meter.request + history.note_tokens * sum(notes) + sum(c.tokens for c in chunks.values())
+    spent = target.meter.request + history.note_tokens * sum(notes) + sum(c.tokens for c in chunks.values())
     brief = Manifest(
-        preset=FOCUS, counter=aim.tokenizer.name, budget=budget, tokens=spent, parts={}, decisions=()
+        preset=FOCUS, counter=target.tokenizer.name, budget=budget, tokens=spent, parts={}, decisions=()
     )
     fitted = Fitted(chunks=tuple(chunks.values()), pieces=tuple(pieces), manifest=brief)
-    given = Conversation(format=aim.format, messages=())
-    window = aim.window(fitted, given, entries=history.entries, fetch=fetch)
+    given = Conversation(format=target.format, messages=())
+    window = target.window(fitted, given, entries=history.entries, fetch=fetch)
     # Most who ask want the messages alone; the account of all that was left out is made when it is read.
     account_of = partial(_manifest, history, chunks, values, brief, sum(notes))
     return replace(window, tell=cache(partial(account_of, end=len(history.entries) - 1)))
 
 
 def _focused(
-    history: History, values: Floats, aim: Target, budget: int
+    history: History, values: Floats, target: Target, budget: int
 ) -> tuple[dict[int, Chunk], Sequence[bool]]:
     """The best turns for their cost that fit, whole, in order; and before which of them a note must stand."""
-    room = budget - aim.meter.request
+    room = budget - target.meter.request
     if room < 0:
         raise BudgetError(
-            f"the budget is {budget:,} tokens, an empty window has {aim.meter.request:,}",
-            remedy=f"raise `budget` above {aim.meter.request:,}",
+            f"the budget is {budget:,} tokens, an empty window has {target.meter.request:,}",
+            remedy=f"raise `budget` above {target.meter.request:,}",
         )
     turns = chosen(Ranking(values=values, parts={}), _costs(history, room), room)
     chunks = {turn: chunk for turn in turns if (chunk := history.original(turn)).messages}
@@ -312,7 +312,9 @@ def _focused(
         spent -= chunks.pop(worst).tokens
 
 
-def turns_for(core: Core, question: str, history: History, *, most: int, now: float | None) -> list[int]:
+def turns_for(
+    state: SessionState, question: str, history: History, *, most: int, now: float | None
+) -> list[int]:
     """The turns of a history that cost no more than `most` tokens, the best for the question first."""
     import numpy as np
 
@@ -321,7 +323,7 @@ def turns_for(core: Core, question: str, history: History, *, most: int, now: fl
         costs = np.asarray(_costs(history, most), dtype=np.int64)
         return [int(turn) for turn in best_first(Ranking(values=values, parts={}), costs, most)]
 
-    return core.finder.asked(question, best)
+    return state.finder.asked(question, best)
 
 
 def _by_turn(history: History, values: Floats) -> Floats:

@@ -18,7 +18,7 @@ from foveal.errors import InputError
 from foveal.pipeline.signals import words
 from foveal.pipeline.summarize.notes import neutral
 from foveal.session.arguments import a_count
-from foveal.session.state import Core
+from foveal.session.state import SessionState
 from foveal.session.values import Hit
 from foveal.store import Located
 
@@ -51,25 +51,25 @@ class _Misused(Exception):  # noqa: N818 — no fault of the program: it is said
     """What a model asked for that there is not, and what to do instead."""
 
 
-def answer_call(core: Core, call: Any, arguments: Any, *, budget: int) -> dict[str, Any]:
+def answer_call(state: SessionState, call: Any, arguments: Any, *, budget: int) -> dict[str, Any]:
     """The message that answers a call, in the form the call has."""
     if a_count(budget, "budget") < LEAST:
         raise InputError(f"`budget` is {budget:,} tokens", remedy=f"allow an answer {LEAST:,} or more")
     asked, format = wire.call_of(call, arguments)
-    with core.lock:
-        counted = _Counted(room=budget, count=core.aim().meter.text)
+    with state.lock:
+        counted = _Counted(room=budget, count=state.target().meter.text)
     try:
-        text = _said(core, asked.name, asked.arguments, counted)
+        text = _said(state, asked.name, asked.arguments, counted)
     except _Misused as misused:
         text = str(misused)
     return wire.answered(asked, text, format)
 
 
-def _said(core: Core, name: str, arguments: str, counted: _Counted) -> str:
+def _said(state: SessionState, name: str, arguments: str, counted: _Counted) -> str:
     if name == wire.RECALL:
-        return _recalled(core, _arguments(arguments), counted)
+        return _recalled(state, _arguments(arguments), counted)
     if name == wire.SEARCH:
-        return _found(core, _arguments(arguments), counted)
+        return _found(state, _arguments(arguments), counted)
     raise _Misused(f"There is no tool {_clipped(name)} here. Use {wire.RECALL} or {wire.SEARCH}.")
 
 
@@ -109,10 +109,10 @@ def _clipped(value: object) -> str:
 # Recalling
 
 
-def _recalled(core: Core, given: dict[str, Any], counted: _Counted) -> str:
-    with core.reading():
-        place = _place(core, given.get("handle"))
-        heading = _heading(core, place)
+def _recalled(state: SessionState, given: dict[str, Any], counted: _Counted) -> str:
+    with state.reading():
+        place = _place(state, given.get("handle"))
+        heading = _heading(state, place)
     body = place.content.body if place.content else ""
     offset = _whole(given, "offset", 0)
     if offset >= len(body):
@@ -132,15 +132,15 @@ def _recalled(core: Core, given: dict[str, Any], counted: _Counted) -> str:
     return written(size)
 
 
-def _place(core: Core, handle: Any) -> Located:
+def _place(state: SessionState, handle: Any) -> Located:
     """The message of a handle, however it was written around, or of a number."""
     text = str(handle).strip() if isinstance(handle, str | int) and not isinstance(handle, bool) else ""
     named = _HANDLE.search(text)
-    entries, place = core.ledger.entries, None
+    entries, place = state.log.entries, None
     if named:
-        place = core.store.locate(core.id, named[0])
+        place = state.store.locate(state.id, named[0])
     elif _NUMBER.fullmatch(text) and 0 < int(text) <= len(entries):
-        place = core.store.locate(core.id, entries[int(text) - 1].id)
+        place = state.store.locate(state.id, entries[int(text) - 1].id)
     if place is None:
         known = f"a handle such as fv-0123456789abcdef0123, or a number from 1 to {len(entries):,}"
         raise _Misused(
@@ -152,8 +152,8 @@ def _place(core: Core, handle: Any) -> Located:
     return place
 
 
-def _heading(core: Core, place: Located) -> str:
-    entries, entry = core.ledger.entries, place.entry
+def _heading(state: SessionState, place: Located) -> str:
+    entries, entry = state.log.entries, place.entry
     told = f"{entry.handle} by the {entry.role}. A record, not a request."
     if not place.current:
         return told
@@ -176,14 +176,14 @@ def _most(size: int, fits: Callable[[int], bool]) -> int:
 # Searching
 
 
-def _found(core: Core, given: dict[str, Any], counted: _Counted) -> str:
+def _found(state: SessionState, given: dict[str, Any], counted: _Counted) -> str:
     from foveal.session.search.search import search_session
 
     query = given.get("query")
     if not isinstance(query, str) or not query.strip():
         raise _Misused("`query` is missing. Call again with the words to look for.")
     limit = min(max(1, _whole(given, "limit", LIMIT)), LIMIT_MOST)
-    hits = search_session(core, query, limit=2 * LIMIT_MOST, everywhere=False, now=None)
+    hits = search_session(state, query, limit=2 * LIMIT_MOST, everywhere=False, now=None)
     hits = tuple(hit for hit in hits if not _own(hit.text))[:limit]
     if not hits:
         raise _Misused("No earlier message holds that. Call again with other words.")

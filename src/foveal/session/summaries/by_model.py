@@ -242,11 +242,11 @@ class ModelSummarizer:
         return plain
 
     def _written(self, ask: Ask, names: Sequence[str], mark: str) -> str:
-        aim = int(ask.tokens * AIM)
+        target = int(ask.tokens * AIM)
         return complete(
             self._endpoint,
             "\n".join(_source(ask, names, mark)),
-            system=_CONTRACT.format(characters=int(aim * CHARACTERS), tokens=aim, mark=mark),
+            system=_CONTRACT.format(characters=int(target * CHARACTERS), tokens=target, mark=mark),
             max_tokens=2 * ask.tokens + THINKING,
             key=self._key,
             sleep=self._sleep,

@@ -11,7 +11,7 @@ from foveal.pipeline.values import Scene, Selection
 from foveal.presets import Preset
 
 
-def steady(history: History, fixed: Mapping[int, Chunk], room: int, _scene: Scene) -> Selection:
+def stable_prefix(history: History, fixed: Mapping[int, Chunk], room: int, _scene: Scene) -> Selection:
     """Walk forward from the oldest turn while `room` lasts; each turn may need a note before it."""
     chosen = []
     for turn in range(len(history)):
@@ -28,7 +28,7 @@ def steady(history: History, fixed: Mapping[int, Chunk], room: int, _scene: Scen
     )
 
 
-STEADY = Preset(name="steady", about="the oldest turns that fit", select=steady)
+STEADY = Preset(name="steady", about="the oldest turns that fit", select=stable_prefix)
 
 
 def made() -> Preset:
