@@ -5,11 +5,28 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from foveal.model import MESSAGES_KEY, SYSTEM_KEY, SYSTEM_KEYS, Detail, Entry, Format, Repair
 
 Verdict = Literal["kept", "left out"]
+Fixed = Literal["system_prompt", "pinned", "open_turn"]
+"""Why a turn is in every window, whatever the preset selects."""
+Absence = Literal["erased", "left_out", "empty"]
+"""Why a turn is in no window: it was erased, left out until restored, or has nothing that can be sent."""
+Code = Literal[Fixed, Absence, "selected", "not_selected", "replaced", "noted"]
+"""What was decided: fixed, absent, chosen or not by the preset, or covered by a stand-in or the note."""
+REASONS: Mapping[Fixed | Absence, str] = {
+    "system_prompt": "system prompt",
+    "pinned": "pinned",
+    "open_turn": "open turn",
+    "erased": "erased",
+    "left_out": "left out on request, until restored",
+    "empty": "empty: nothing of it can be sent",
+}
+"""The sentences of decisions that no preset makes."""
+FIXED: frozenset[Code] = frozenset(get_args(Fixed))
+ABSENT: frozenset[Code] = frozenset(get_args(Absence))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,11 +63,12 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """A run of messages, its verdict, and the reason in words a person can read."""
+    """A run of messages, its verdict, and the reason: a code for programs, a sentence for people."""
 
     first: int
     last: int
     verdict: Verdict
+    code: Code
     tokens: int
     because: str
     detail: Detail = "full"

@@ -21,7 +21,7 @@ def manifest(tokens: int, budget: int, *decisions: Decision) -> Manifest:
 
 
 def kept(first: int, last: int, tokens: int) -> Decision:
-    return Decision(first=first, last=last, verdict="kept", tokens=tokens, because="fits")
+    return Decision(first=first, last=last, verdict="kept", code="selected", tokens=tokens, because="fits")
 
 
 def test_a_turn_is_shared_out_among_those_who_speak_in_it() -> None:
@@ -30,12 +30,14 @@ def test_a_turn_is_shared_out_among_those_who_speak_in_it() -> None:
 
 
 def test_what_is_folded_is_a_summary_whoever_spoke() -> None:
-    folded = Decision(first=0, last=1, verdict="kept", tokens=7, because="note", detail="folded")
+    folded = Decision(
+        first=0, last=1, verdict="kept", code="noted", tokens=7, because="note", detail="folded"
+    )
     assert by_kind(manifest(7, 100, folded), entries("user", "tool"))["summary"] == 7
 
 
 def test_what_was_left_out_takes_no_room() -> None:
-    gone = Decision(first=0, last=0, verdict="left out", tokens=50, because="old")
+    gone = Decision(first=0, last=0, verdict="left out", code="not_selected", tokens=50, because="old")
     assert sum(by_kind(manifest(10, 100, gone, kept(1, 1, 10)), entries("user", "user")).values()) == 10
 
 

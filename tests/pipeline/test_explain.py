@@ -14,22 +14,37 @@ from choosing import chosen_tokens, unit_lists
 from foveal import presets
 from foveal.cli.demo import script
 from foveal.pipeline.explain import NEAR_MOST, decision_about, detail, explain, lines, merged
-from foveal.pipeline.history import LEFT_OUT
 from foveal.pipeline.sensitivity import Cut
 from foveal.pipeline.values import Unit
 from foveal.presets.reploid import pick_important
-from foveal.window import Conflict, Contributed, Cost, Costs, Decision, Manifest, Score, Slot, Verdict
+from foveal.window import Code, Conflict, Contributed, Cost, Costs, Decision, Manifest, Score, Slot, Verdict
 
 IN: Verdict = "kept"
 OUT: Verdict = "left out"
 
 
 def decision(
-    at: int, verdict: Verdict, tokens: int, score: float | None = None, *, because: str = "", slot: str = ""
+    at: int,
+    verdict: Verdict,
+    tokens: int,
+    score: float | None = None,
+    *,
+    because: str = "",
+    slot: str = "",
+    code: Code | None = None,
 ) -> Decision:
     worth = None if score is None else Score(total=score, parts={"recency": score - 1, "role": 1.0})
     reason = because or f"importance {score}, {tokens:,} tokens"
-    return Decision(first=at, last=at, verdict=verdict, tokens=tokens, because=reason, score=worth, slot=slot)
+    return Decision(
+        first=at,
+        last=at,
+        verdict=verdict,
+        code=code or ("selected" if verdict == IN else "not_selected"),
+        tokens=tokens,
+        because=reason,
+        score=worth,
+        slot=slot,
+    )
 
 
 def manifest(*decisions: Decision, budget: int = 100, slots: Sequence[Slot] = ()) -> Manifest:
@@ -60,7 +75,7 @@ def test_one_that_is_larger_than_the_worst_must_beat_more_of_them() -> None:
 
 
 def test_no_score_helps_against_what_must_be_in() -> None:
-    pinned = decision(0, IN, 90, 80, because="pinned")
+    pinned = decision(0, IN, 90, 80, because="pinned", code="pinned")
     assert keeps(manifest(pinned, decision(1, OUT, 35, 40)), 1) == "needs at least 25 more tokens"
 
 
@@ -78,7 +93,7 @@ def test_where_the_whole_had_room_the_slot_is_named() -> None:
 
 
 def test_what_was_left_out_on_request_needs_nothing_we_could_name() -> None:
-    assert keeps(manifest(decision(0, OUT, 25, because=LEFT_OUT), decision(1, IN, 90, 3)), 0) == ""
+    assert keeps(manifest(decision(0, OUT, 25, code="left_out"), decision(1, IN, 90, 3)), 0) == ""
 
 
 @given(unit_lists(["pool"]), st.integers(0, 120))
@@ -166,7 +181,7 @@ def test_one_message_is_explained_with_its_score_by_part() -> None:
 def test_neighbours_with_one_reason_are_one_run_that_has_what_they_share() -> None:
     run = [decision(at, OUT, 5, at, because="old", slot="DIALOG") for at in range(3)]
     assert list(merged(run)) == [
-        Decision(first=0, last=2, verdict=OUT, tokens=15, because="old", slot="DIALOG")
+        Decision(first=0, last=2, verdict=OUT, code="not_selected", tokens=15, because="old", slot="DIALOG")
     ]
 
 

@@ -1,7 +1,7 @@
-"""A choice in → one decision for every message, with its reason, and the tokens by part.
+"""Account for a window: one decision for every message, with its reason, and the tokens by part.
 
-Runs of left-out turns become one decision each, so the account costs the window's length. What was decided
-of the turns before a layout that holds still is not decided again.
+A run of left-out turns becomes one decision, so the account costs the window's length. Decisions about the
+turns before a kept layout are reused.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from dataclasses import dataclass, replace
 from typing import TypedDict
 
 from foveal.model import Chunk, Repair
-from foveal.pipeline.history import EMPTY, History, is_system
+from foveal.pipeline.history import History, is_system
 from foveal.pipeline.values import Selection
-from foveal.window import Conflict, Decision, Slot
+from foveal.window import REASONS, Code, Conflict, Decision, Fixed, Slot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """What is in the window: the chosen and the fixed turns, and how many notes stand between them."""
+    """What is in the window: the selected and the fixed turns, and the number of notes between them."""
 
     window: Mapping[int, Chunk]
-    forced: Mapping[int, str]
-    """Turns that had to be in, and why."""
+    forced: Mapping[int, Fixed]
+    """System prompts and pinned turns."""
     opened: int
     selection: Selection
     notes: int
@@ -40,7 +40,7 @@ class Account(TypedDict):
 
 
 def account(history: History, choice: Choice, costs: Mapping[str, int]) -> Account:
-    """Tokens, decisions and repairs of a window; `costs` are those of the parts that are no turns."""
+    """Tokens, decisions and repairs of a window; `costs` has the tokens of parts that are not turns."""
     layout = choice.selection.layout
     marked = sum(chunk.tokens for chunk in choice.selection.markers.values())
     parts = {**costs, "notes": choice.notes * history.note_tokens + marked}
@@ -68,7 +68,7 @@ def _part(choice: Choice, turn: int) -> str:
 
 
 def _decisions(history: History, choice: Choice) -> Iterator[Decision]:
-    """One for every message that is not settled."""
+    """One decision for every message that has none from the kept layout."""
     selection, layout = choice.selection, choice.selection.layout
     at = history.turn_of(layout.settled) if layout and layout.settled else 0
     for turn in sorted(turn for turn in choice.window if turn >= at):
@@ -80,6 +80,7 @@ def _decisions(history: History, choice: Choice) -> Iterator[Decision]:
             last=chunk.last,
             verdict="kept",
             tokens=chunk.tokens,
+            code=_code_in(choice, turn),
             because=_because_in(history, choice, turn),
             detail=chunk.detail,
             score=selection.scores.get(turn),
@@ -87,6 +88,14 @@ def _decisions(history: History, choice: Choice) -> Iterator[Decision]:
         )
         at = turn + 1
     yield from _out(history, choice, at, len(history))
+
+
+def _code_in(choice: Choice, turn: int) -> Code:
+    if turn in choice.selection.forms:
+        return "selected"
+    if choice.window[turn].detail == "folded":
+        return "replaced"
+    return "open_turn" if turn == choice.opened else choice.forced.get(turn, "selected")
 
 
 def _because_in(history: History, choice: Choice, turn: int) -> str:
@@ -99,8 +108,10 @@ def _because_in(history: History, choice: Choice, turn: int) -> str:
     if chunk.detail == "folded":
         return "a summary in place of messages that were left out"
     if turn == choice.opened:
-        return "open turn"
-    return choice.forced.get(turn) or selection.reasons.get(turn) or selection.because_in
+        return REASONS["open_turn"]
+    if turn in choice.forced:
+        return REASONS[choice.forced[turn]]
+    return selection.reasons.get(turn) or selection.because_in
 
 
 def _out(history: History, choice: Choice, start: int, stop: int) -> Iterator[Decision]:
@@ -108,7 +119,7 @@ def _out(history: History, choice: Choice, start: int, stop: int) -> Iterator[De
     at = start
     for first, last, why in history.absences(start, stop):
         yield from _chosen_out(history, choice.selection, at, first)
-        yield from _run(history, first, last, why)
+        yield from _run(history, first, last, REASONS[why], why)
         at = last
     yield from _chosen_out(history, choice.selection, at, stop)
 
@@ -116,8 +127,8 @@ def _out(history: History, choice: Choice, start: int, stop: int) -> Iterator[De
 def _chosen_out(history: History, selection: Selection, start: int, stop: int) -> Iterator[Decision]:
     """Turns with a reason of their own one by one, the others between them as runs."""
     at = start
-    for turn in _told(selection, start, stop):
-        if turn < at:  # in a run already
+    for turn in _with_reasons(selection, start, stop):
+        if turn < at:  # already part of a run
             continue
         yield from _run(history, at, turn, selection.because_out)
         at = turn + 1
@@ -132,8 +143,8 @@ def _chosen_out(history: History, selection: Selection, start: int, stop: int) -
     yield from _run(history, at, stop, selection.because_out)
 
 
-def _told(selection: Selection, start: int, stop: int) -> list[int]:
-    """The turns of a gap that have something to say; looks at the gap or at what is said, the shorter."""
+def _with_reasons(selection: Selection, start: int, stop: int) -> list[int]:
+    """The turns of a gap that have a reason of their own; scans the gap or the reasons, whichever is shorter."""
     reasons, folded = selection.reasons, selection.folded
     if stop - start <= len(reasons) + len(folded):
         return [turn for turn in range(start, stop) if turn in reasons or turn in folded]
@@ -141,7 +152,7 @@ def _told(selection: Selection, start: int, stop: int) -> list[int]:
 
 
 def _alike(selection: Selection, one: int, other: int) -> bool:
-    """Are both told in the same note, with nothing of their own to say?"""
+    """Whether one note covers both turns, and neither has a score of its own."""
     scored = one in selection.scores or other in selection.scores
     return not scored and selection.folded.get(other) == selection.folded[one]
 
@@ -151,6 +162,7 @@ def _folded(history: History, selection: Selection, start: int, stop: int) -> De
         first=history.span(start)[0],
         last=history.span(stop - 1)[1],
         verdict="kept",
+        code="noted",
         tokens=0,
         because=selection.folded[start],
         detail="folded",
@@ -158,12 +170,19 @@ def _folded(history: History, selection: Selection, start: int, stop: int) -> De
     )
 
 
-def _run(history: History, start: int, stop: int, because: str) -> Iterator[Decision]:
+def _run(
+    history: History, start: int, stop: int, because: str, code: Code = "not_selected"
+) -> Iterator[Decision]:
     if start == stop:
         return
     first, last = history.span(start)[0], history.span(stop - 1)[1]
     yield Decision(
-        first=first, last=last, verdict="left out", tokens=history.between(first, last), because=because
+        first=first,
+        last=last,
+        verdict="left out",
+        code=code,
+        tokens=history.between(first, last),
+        because=because,
     )
 
 
@@ -172,7 +191,7 @@ def _repairs(history: History, choice: Choice) -> Iterator[Repair]:
         yield from choice.window[turn].repairs
     earliest = min(choice.selection.turns, default=choice.opened)
     for first, last, why in history.absences(earliest, len(history)):
-        if why == EMPTY:
+        if why == "empty":
             for turn in range(first, last):
                 yield from history.chunk(turn).repairs
     opening = next((t for t in sorted(choice.window) if not is_system(choice.window[t])), None)

@@ -1,10 +1,10 @@
-"""The whole program, and the file to read first: a history and a budget in → a window's content.
+"""Build a window's content from a history and a budget. This is the whole program: read it first.
 
-    fixed    the system prompt, the pins and the open turn are in, whatever the selector says
-    retrieve what the past has to say to this, within its share of the room that is left
-    admit    material beside the conversation, in notes of ours, as the preset's plan has room for it
+    fix      the system prompt, pinned messages and the open turn are always in
+    retrieve past messages that the caller found, within their share of the budget
+    admit    attached context, in notes, as far as the preset's plan has room for it
     select   the preset's selector spends the rest
-    arrange  in conversation order, with a note of ours where the provider needs one
+    arrange  in the order of the conversation, with a note where the provider needs one
     account  one decision for every message, and the tokens by part
 
 The promise: `manifest.tokens <= budget`, or `BudgetError` says by part why not.
@@ -13,7 +13,7 @@ The promise: `manifest.tokens <= budget`, or `BudgetError` says by part why not.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
@@ -26,47 +26,39 @@ from foveal.pipeline.material.notes import Placed, placed
 from foveal.pipeline.material.values import Admit, Material
 from foveal.pipeline.shorten.turn import cut_results, least
 from foveal.pipeline.summarize.notes import retrieved_note
-from foveal.pipeline.summarize.values import Answer
-from foveal.pipeline.values import Layout, Rates, Scene, Selector
-from foveal.window import Contributed, Manifest, Retrieved
+from foveal.pipeline.values import Layout, Scene, Selector
+from foveal.window import Contributed, Fixed, Manifest, Retrieved
 
 RETRIEVED_SHARE = 0.2
-"""Of the budget: what the past may take at most."""
+"""Of the budget: the most that retrieved messages may take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What is wanted of one build."""
+    """Everything that determines one window, apart from the history."""
 
-    budget: int
+    scene: Scene
+    """What selectors see of the request."""
     framing: int
-    """Tokens of the request before any message."""
+    """Tokens of the request without any message."""
     tools: int
     """Tokens of the tool definitions."""
     preset: str
     counter: str
-    count: Callable[[str], int]
     select: Selector
-    task: str = ""
-    """What the window is for; selectors that do not look at content pass over it."""
-    now: float = 0.0
-    answer: Answer | None = None
-    """Who makes summaries; without one they are extracts, made anew."""
     prelude: Chunk | None = None
-    """A system prompt given with this build only."""
+    """A system prompt for this build only."""
     retrieved: tuple[tuple[Retrieved, str], ...] = ()
-    """Stretches of the past and their words, the most wanted first."""
+    """Past messages to show again, with their texts, best first."""
     material: tuple[Material, ...] = ()
-    """What was never said and may be in the window."""
+    """Attached context that the window may show."""
     admit: Admit | None = None
-    """Who says what of the material is shown; without one, nothing is."""
-    layout: Layout | None = None
-    """The layout of the build before, for presets that hold still."""
-    relevant: tuple[int, ...] = ()
-    """Positions of messages that have to do with what the window is for, the most wanted first."""
-    rates: Rates | None = None
-    """What the provider charges, where another window will follow that should begin with this one."""
+    """Chooses what of the material is shown; without it, none is."""
     warnings: tuple[str, ...] = ()
+
+    @property
+    def budget(self) -> int:
+        return self.scene.budget
 
     @property
     def overhead(self) -> int:
@@ -79,52 +71,42 @@ class Fitted:
 
     chunks: tuple[Chunk, ...]
     pieces: tuple[str, ...]
-    """The chunks as the provider's JSON, in order, notes of ours included."""
+    """The chunks as the provider's JSON, in order, notes included."""
     manifest: Manifest
     layout: Layout | None = None
-    """The layout to begin the next window with, where the preset holds still."""
+    """The layout that the next window keeps, for presets with a stable prefix."""
     reports: tuple[tuple[str, Mapping[str, object]], ...] = ()
-    """Events of the preset's own design: name and payload."""
+    """Events that the preset's design defines: name and payload."""
     placed: Placed = field(default_factory=Placed)
     """The material that is in, and its notes."""
     arcs: Mapping[int, str] = field(default_factory=dict)
-    """By position of its first message: how the conversation got here, where a note begins with that."""
+    """The conversation arcs that notes begin with, by position of the note's first message."""
 
 
 def fit(history: History, order: Order) -> Fitted:
-    """Choose, arrange and account for one window."""
+    """Select, arrange and account for one window."""
     forced = history.pinned
     fixed, opened = _fixed(history, order, forced)
     room = order.budget - order.overhead - sum(chunk.tokens for chunk in fixed.values())
-    brought, note = _brought(history, order, fixed, room)
+    retrieved, note = _retrieved(history, order, fixed, room)
     room -= note.tokens if note else 0
-    scene = Scene(
-        now=order.now,
-        task=order.task,
-        budget=order.budget,
-        count=order.count,
-        answer=order.answer,
-        overhead=order.overhead,
-        layout=order.layout,
-        relevant=order.relevant,
-        rates=order.rates,
-    )
-    beside = Placed()
+    scene = replace(order.scene, overhead=order.overhead)
+    material = Placed()
     if order.material:
         joints = history.note_tokens * sum(history.joints([fixed[turn] for turn in sorted(fixed)]))
-        beside = placed(order.material, order.admit, history, room - joints, scene)
-    if beside.items:
-        scene = replace(scene, material=beside.items, slots=beside.slots)
-    selection = order.select(history, fixed, room - beside.tokens, scene)
+        material = placed(order.material, order.admit, history, room - joints, scene)
+    if material.items:
+        scene = replace(scene, material=material.items, slots=material.slots)
+    selection = order.select(history, fixed, room - material.tokens, scene)
     window = {turn: selection.forms.get(turn) or history.chunk(turn) for turn in selection.turns} | fixed
     shown = {**window, **selection.markers}
     asked, before = _asked(history, opened), selection.before
-    chunks = _arranged(history, shown, asked, beside=beside, past=note, before=before)
+    chunks = _arranged(history, shown, asked, material=material, retrieved=note, before=before)
     notes = history.joints(chunks)
     choice = Choice(window=window, forced=forced, opened=opened, selection=selection, notes=sum(notes))
     past = sum(each.tokens for each in (note, *before.values()) if each)
-    costs = {"retrieved": past, "material": beside.tokens}
-    manifest = _manifest(order, account(history, choice, _costs(order, costs)), brought, beside.told)
+    costs = {"retrieved": past, "material": material.tokens}
+    manifest = _manifest(order, account(history, choice, _costs(order, costs)), retrieved, material.told)
     assert manifest.tokens <= order.budget, f"{manifest.tokens} tokens for a budget of {order.budget}"
     prelude = (order.prelude,) if order.prelude else ()
     return Fitted(
@@ -133,13 +115,13 @@ def fit(history: History, order: Order) -> Fitted:
         manifest=manifest,
         layout=_settled(selection.layout, manifest, history.span(opened)[0]),
         reports=selection.reports,
-        placed=beside,
+        placed=material,
         arcs={shown[turn].first: arc for turn, arc in selection.arcs.items()},
     )
 
 
 def _settled(layout: Layout | None, manifest: Manifest, opened: int) -> Layout | None:
-    """The layout with what was decided of everything before the open turn."""
+    """The layout with the decisions about everything before the open turn."""
     if layout is None:
         return None
     until = bisect_left(manifest.decisions, opened, key=attrgetter("first"))
@@ -151,33 +133,33 @@ def _arranged(
     shown: Mapping[int, Chunk],
     asked: int,
     *,
-    beside: Placed,
-    past: Chunk | None,
+    material: Placed,
+    retrieved: Chunk | None,
     before: Mapping[int, Chunk],
 ) -> list[Chunk]:
-    """The turns in their order; what is known before them, the rest of ours before the newest question."""
+    """The turns in order; what is known of the user before them, other notes before the newest question."""
     placed = [(t, chunk) for t in sorted(shown) for chunk in (before.get(t), shown[t]) if chunk]
     places, chunks = [turn for turn, _ in placed], [chunk for _, chunk in placed]
     first = next((at for at, chunk in enumerate(chunks) if not is_system(chunk)), len(chunks))
     head = max(first, bisect_left(places, min(_pinned_at_start(history), asked)))
     tail = max(head, bisect_left(places, asked))
-    chunks[tail:tail] = [note for note in (beside.tail, past) if note]
-    chunks[head:head] = [beside.head] if beside.head else []
+    chunks[tail:tail] = [note for note in (material.tail, retrieved) if note]
+    chunks[head:head] = [material.head] if material.head else []
     return chunks
 
 
 def _pinned_at_start(history: History) -> int:
-    """The first turn that need not be in every window: what is before it never moves."""
+    """The first turn that is not fixed; what precedes it never moves."""
     pinned, turn = history.pinned, 0
     while turn in pinned:
         turn += 1
     return turn
 
 
-def _brought(
+def _retrieved(
     history: History, order: Order, fixed: Mapping[int, Chunk], room: int
 ) -> tuple[tuple[Retrieved, ...], Chunk | None]:
-    """The retrieved stretches that fit their share and the room beside what is fixed, and their note."""
+    """The retrieved messages that fit their share of the budget, and the note that shows them."""
     if not order.retrieved:
         return (), None
     room -= history.note_tokens * sum(history.joints([fixed[turn] for turn in sorted(fixed)]))
@@ -192,28 +174,28 @@ def _brought(
 
 
 def _asked(history: History, opened: int) -> int:
-    """The newest turn of the user's, before which the past is put; the open turn where there is none."""
+    """The newest user turn, before which retrieved messages are placed; else the open turn."""
     asked = history.asked(opened)
     return opened if asked is None else asked
 
 
 def _costs(order: Order, costs: Mapping[str, int]) -> Mapping[str, int]:
-    """Tokens of the parts that are no turns."""
+    """Tokens of the parts that are not turns."""
     system = order.prelude.tokens if order.prelude else 0
     return {"framing": order.framing, "tools": order.tools, "system": system, **costs}
 
 
 def _manifest(
-    order: Order, told: Account, brought: tuple[Retrieved, ...], contributed: tuple[Contributed, ...]
+    order: Order, account: Account, retrieved: tuple[Retrieved, ...], contributed: tuple[Contributed, ...]
 ) -> Manifest:
     return Manifest(
         preset=order.preset,
         counter=order.counter,
         budget=order.budget,
         warnings=order.warnings,
-        retrieved=brought,
+        retrieved=retrieved,
         contributed=contributed,
-        **told,
+        **account,
     )
 
 
@@ -224,8 +206,8 @@ def _pieces(history: History, chunks: Sequence[Chunk], notes: Sequence[bool]) ->
         yield from chunk.pieces
 
 
-def _fixed(history: History, order: Order, forced: Mapping[int, str]) -> tuple[dict[int, Chunk], int]:
-    """The turns that must be in, and which of them is the open one, cut to fit if it has to be."""
+def _fixed(history: History, order: Order, forced: Mapping[int, Fixed]) -> tuple[dict[int, Chunk], int]:
+    """The turns that must be in, and which of them is open; its results are cut if they do not fit."""
     opened = _open_turn(history)
     fixed = {turn: chunk for turn in forced if (chunk := history.chunk(turn)).messages}
     fixed[opened] = chunk = history.chunk(opened)
@@ -234,9 +216,14 @@ def _fixed(history: History, order: Order, forced: Mapping[int, str]) -> tuple[d
     room = order.budget - order.overhead - others - notes
     if chunk.tokens > room:
         cut = partial(
-            cut_results, chunk.messages, room, history.frame.price, order.count, render=history.frame.render
+            cut_results,
+            chunk.messages,
+            room,
+            history.frame.price,
+            order.scene.count,
+            render=history.frame.render,
         )
-        # Where there is no room for the ways back, the words still fit.
+        # Without room for handles, the text may still fit.
         shorter = cut(mark=history.marks(chunk)) or cut()
         if shorter is None:
             raise _too_small(history, order, fixed, opened, notes)
@@ -261,7 +248,7 @@ def _too_small(
     history: History, order: Order, fixed: Mapping[int, Chunk], opened: int, notes: int
 ) -> BudgetError:
     frame = history.frame
-    open_least = least(fixed[opened].messages, frame.price, order.count, render=frame.render)
+    open_least = least(fixed[opened].messages, frame.price, order.scene.count, render=frame.render)
     system = sum(c.tokens for c in fixed.values() if is_system(c))
     system += order.prelude.tokens if order.prelude else 0
     pinned = sum(c.tokens for t, c in fixed.items() if t != opened and not is_system(c))

@@ -1,8 +1,8 @@
-"""Entries in → turns that are read, mended and priced when somebody looks at them.
+"""Split a session's entries into turns, and prepare a turn when a build first needs it.
 
-A history may hold a hundred thousand messages; a build looks at the newest few. So turn boundaries and
-token sums are kept as entries arrive, in constant time each, and a turn's messages are read, repaired,
-counted and written once, when first needed.
+A history may have a hundred thousand messages, of which a build needs the latest few. So turn boundaries and
+token sums are updated as entries arrive, in constant time each, and a turn's messages are read, repaired,
+counted and written once, on first use.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from foveal.model import Chunk, Entry, Message, Repair, Rules
 from foveal.pipeline.repair import Scribe, mend
 from foveal.pipeline.summarize.notes import way_back, ways_back
 from foveal.pipeline.turns import Links, Tail, joined, joins
+from foveal.window import Absence, Fixed
 
 OPENING = "[The conversation as far as it is shown:]"
 
@@ -31,17 +32,14 @@ class Frame:
     scribe: Scribe
     price: Callable[[Message], int]
     render: Callable[[Sequence[Message]], Sequence[Message]]
-    """Messages as the provider will read them: what is converted costs what it is written as."""
+    """Messages as the provider will read them: a converted message costs what it is converted to."""
     chained: bool = False
-    """The stored format gives every block an item of its own: assistant runs are one turn."""
+    """The stored format has one item per block, so a run of assistant items is one turn."""
     handles: bool = False
-    """The agent can bring originals back: notes and short forms show how."""
+    """The agent has the recall tool: notes and short forms show handles."""
 
 
 T = TypeVar("T")
-ERASED = "erased"
-LEFT_OUT = "left out on request, until restored"
-EMPTY = "empty: nothing of it can be sent"
 
 
 class History:
@@ -57,26 +55,26 @@ class History:
         self._starts: list[int] = []
         self._sums: list[int] = [0]
         self._tail: Tail | None = None
-        self._forced: dict[int, str] = {}
-        self._absent: dict[int, str] = {}
-        self._absences: list[tuple[int, int, str]] = []
-        """The absent turns in order, as runs with one reason: first, one past the last, why."""
+        self._forced: dict[int, Fixed] = {}
+        self._absent: dict[int, Absence] = {}
+        self._absences: list[tuple[int, int, Absence]] = []
+        """The absent turns in order, as runs with one reason: first, one past the last, reason."""
         self._stand_ins: dict[int, str] = {}
         """Texts that windows show in place of a left-out turn and those before it."""
-        self._noted: dict[int, int] = {}
-        """By position of such a text, that of the first message it tells of."""
+        self._covered_from: dict[int, int] = {}
+        """By position of such a text, the position of the first message that it covers."""
         self._asked: list[int] = []
-        """Turns that begin with the user's words."""
+        """Turns that begin with a user message."""
         self._chunks: dict[int, Chunk] = {}
-        self._newly: tuple[tuple[int, int], Sequence[Message]] = ((0, 0), ())
-        """What was read last, and where it stands."""
+        self._last_read: tuple[tuple[int, int], Sequence[Message]] = ((0, 0), ())
+        """The positions read last, and their messages."""
         self._made: dict[int, dict[str, Any]] = {}
-        """By turn, what was remembered of it."""
+        """Results of `remembered`, by turn."""
         self._oldest = 0
-        """No turn before this one is at hand, the forced ones aside."""
+        """The oldest turn that is prepared, fixed ones aside."""
 
     def extend(self, entries: Sequence[Entry]) -> None:
-        """Take newly arrived entries; only the turn they join is looked at again."""
+        """Add new entries; only the turn they join is prepared again."""
         for entry in entries:
             self._add(entry)
 
@@ -92,22 +90,22 @@ class History:
         self._made.pop(turn, None)
         self._entries.append(entry)
         self._sums.append(self._sums[-1] + entry.tokens)
-        if self._absent.get(turn) == EMPTY:
+        if self._absent.get(turn) == "empty":
             del self._absent[turn]
             self._absences = []
         if entry.noted_by is not None:
-            self._noted.setdefault(entry.noted_by, entry.seq)
+            self._covered_from.setdefault(entry.noted_by, entry.seq)
         if entry.stand_in:
             self._stand_ins[turn] = entry.stand_in
             self._absent.pop(turn, None)
-        elif entry.absence and self._absent.get(turn) != ERASED:
-            self._set_absent(turn, ERASED if entry.absence == "erased" else LEFT_OUT)
+        elif entry.absence and self._absent.get(turn) != "erased":
+            self._set_absent(turn, "erased" if entry.absence == "erased" else "left_out")
         if entry.role == "system":
-            self._forced[turn] = "system prompt"
+            self._forced[turn] = "system_prompt"
         elif entry.pinned:
             self._forced[turn] = "pinned"
 
-    def _set_absent(self, turn: int, why: str) -> None:
+    def _set_absent(self, turn: int, why: Absence) -> None:
         self._absent[turn] = why
         self._absences = []
 
@@ -126,7 +124,7 @@ class History:
 
     @property
     def sums(self) -> Sequence[int]:
-        """Stored tokens before each position, and of everything at last."""
+        """Stored tokens before each position; the last element is the total."""
         return self._sums
 
     @property
@@ -135,27 +133,27 @@ class History:
         return self._sums[-1]
 
     @property
-    def pinned(self) -> Mapping[int, str]:
-        """Turns that must be in, and why: the system prompt and what somebody pinned."""
+    def pinned(self) -> Mapping[int, Fixed]:
+        """Turns that are in every window: system prompts and pinned messages."""
         return {turn: why for turn, why in self._forced.items() if turn not in self._absent}
 
-    def absence(self, turn: int) -> str:
-        """Why a turn cannot be in any window; empty when it can. An empty turn is known once prepared."""
-        return self._absent.get(turn, "")
+    def absence(self, turn: int) -> Absence | None:
+        """Why a turn cannot be in any window; None if it can. An empty turn is found when it is prepared."""
+        return self._absent.get(turn)
 
     def asked(self, turn: int) -> int | None:
-        """The newest turn up to this one that begins with the user's words and can be in a window."""
+        """The latest turn up to this one that begins with a user message and can be in a window."""
         for at in range(bisect_right(self._asked, turn) - 1, -1, -1):
             if self._asked[at] not in self._absent:
                 return self._asked[at]
         return None
 
     def begun(self) -> int | None:
-        """The first turn that begins with the user's words and can be in a window."""
+        """The first turn that begins with a user message and can be in a window."""
         return next((turn for turn in self._asked if turn not in self._absent), None)
 
-    def absences(self, start: int, stop: int) -> Iterator[tuple[int, int, str]]:
-        """The absent turns from `start` up to `stop`, as runs: first, one past the last, why."""
+    def absences(self, start: int, stop: int) -> Iterator[tuple[int, int, Absence]]:
+        """The absent turns from `start` up to `stop`, as runs: first, one past the last, reason."""
         if self._absent and not self._absences:
             self._absences = list(_runs(self._absent))
         at = bisect_right(self._absences, (start, len(self), ""))
@@ -167,7 +165,7 @@ class History:
 
     def leads(self, turn: int) -> bool:
         """Is this the history's first turn, system prompts and absent ones aside?"""
-        return all(t in self._absent or self._forced.get(t) == "system prompt" for t in range(turn))
+        return all(t in self._absent or self._forced.get(t) == "system_prompt" for t in range(turn))
 
     def span(self, turn: int) -> tuple[int, int]:
         """Positions of a turn's first and last message."""
@@ -178,51 +176,51 @@ class History:
         return bisect_right(self._starts, seq) - 1
 
     def between(self, first: int, last: int) -> int:
-        """Stored tokens of the messages from one position to another, both included."""
+        """Stored tokens of the messages from `first` to `last`, both included."""
         return self._sums[last + 1] - self._sums[first]
 
     def chunk(self, turn: int) -> Chunk:
-        """The turn as the provider may see it; without messages if nothing of it can be sent."""
+        """The turn in the provider's form; without messages if nothing of it can be sent."""
         found = self._chunks.get(turn)
         if found is None:
             found = self._chunks[turn] = self._prepared(turn)
             self._oldest = min(self._oldest, turn)
             if not found.messages:
-                self._set_absent(turn, EMPTY)
+                self._set_absent(turn, "empty")
         return found
 
     def _prepared(self, turn: int) -> Chunk:
         if turn in self._stand_ins:
-            return self.folded(turn, self._stand_ins[turn], first=self._noted.get(self.span(turn)[1]))
-        return self._mended(turn)
+            return self.folded(turn, self._stand_ins[turn], first=self._covered_from.get(self.span(turn)[1]))
+        return self._repaired(turn)
 
     def original(self, turn: int) -> Chunk:
-        """The turn itself, also where a note stands in its place or it was left out."""
-        return self._mended(turn) if turn in self._stand_ins else self.chunk(turn)
+        """The turn itself, even where a stand-in replaces it."""
+        return self._repaired(turn) if turn in self._stand_ins else self.chunk(turn)
 
-    def _mended(self, turn: int) -> Chunk:
+    def _repaired(self, turn: int) -> Chunk:
         first, last = self.span(turn)
         read = self.read(first, last + 1)
         messages, repairs = mend(read, self.frame.rules, self.frame.scribe, seq=first)
         return self._written(messages, first, last, repairs)
 
     def folded(self, turn: int, text: str, *, first: int | None = None) -> Chunk:
-        """A note in the place of a turn, for it and whatever else the text covers, from `first` on."""
+        """A note that replaces this turn and whatever else its text covers, from message `first` on."""
         start, last = self.span(turn)
         if self.frame.handles:
             text = f"{text}\n{self.way_back(start if first is None else first, last)}"
         return replace(self.note(text), first=start, last=last, detail="folded")
 
     def way_back(self, first: int, last: int) -> str:
-        """The mark by which an agent brings these messages back; empty where it has no tool for that."""
+        """The handle that recalls these messages; empty if the agent has no recall tool."""
         return way_back(self._entries[first], self._entries[last]) if self.frame.handles else ""
 
     def marks(self, chunk: Chunk) -> Callable[[Message], str] | None:
-        """How short forms of a turn's messages end; None where the agent could not use it."""
+        """Returns the handle that ends a message's short form; None if the agent has no recall tool."""
         return ways_back(self._entries[chunk.first : chunk.last + 1]) if self.frame.handles else None
 
     def note(self, text: str) -> Chunk:
-        """A note of ours that stands in no turn's place."""
+        """A note that replaces no turn."""
         return self._written([self.frame.scribe.note(text)], -1, -1, ())
 
     def stand_in(self, turn: int) -> str:
@@ -230,13 +228,13 @@ class History:
         return self._stand_ins.get(turn, "")
 
     def read(self, start: int, stop: int) -> Sequence[Message]:
-        """The messages from one position up to another, as they were stored; twice in a row costs once."""
-        if self._newly[0] != (start, stop):
-            self._newly = ((start, stop), self._read(start, stop))
-        return self._newly[1]
+        """The messages from `start` up to `stop`, as stored; the last range read is kept."""
+        if self._last_read[0] != (start, stop):
+            self._last_read = ((start, stop), self._read(start, stop))
+        return self._last_read[1]
 
     def remembered(self, turn: int, make: Callable[[History, int], T]) -> T:
-        """What `make` says of a turn, asked once for as long as the turn does not change."""
+        """The result of `make` for a turn, computed once for as long as the turn does not change."""
         made, name = self._made.setdefault(turn, {}), make.__qualname__
         if name not in made:
             made[name] = make(self, turn)
@@ -261,7 +259,7 @@ class History:
         return replace(self._written(messages, chunk.first, chunk.last, chunk.repairs), detail="trimmed")
 
     def release(self, turn: int) -> None:
-        """Let go of the prepared turns before this one: the window has moved past them."""
+        """Drop the prepared turns before this one: the window has moved past them."""
         if turn <= self._oldest:
             return
         self._oldest = turn
@@ -269,7 +267,7 @@ class History:
         self._made = {t: made for t, made in self._made.items() if t >= turn}
 
     def adopt(self, before: History) -> None:
-        """Take what an older reading of the same history prepared of turns that did not change since."""
+        """Take over turns that an older copy of this history prepared and that did not change since."""
         for turn in {*before._chunks, *before._made}:
             if turn >= len(self) or turn in self._stand_ins or turn in self._absent:
                 continue
@@ -283,9 +281,9 @@ class History:
             self._oldest = min(self._oldest, turn)
 
     def joint(self, before: Chunk | None, after: Chunk) -> bool:
-        """Must a note of ours stand between the two for the provider to accept them as neighbours?"""
+        """Whether the provider accepts these neighbours only with a note between them."""
         message = after.messages[0]
-        if before is None:  # no provider minds a note, some insist on one
+        if before is None:  # every provider accepts a note here, some require one
             continues = message.results and not self.frame.rules.needs_call
             return message.role not in ("user", "system") and not continues
         return (
@@ -295,8 +293,8 @@ class History:
         )
 
     def joints(self, chunks: Sequence[Chunk]) -> list[bool]:
-        """For each chunk in order: does a note stand before it? System prompts are nobody's neighbours."""
-        if not self.frame.rules.calls_follow_input:  # then only the first can need one
+        """For each chunk in order, whether a note must precede it. System prompts do not count as neighbours."""
+        if not self.frame.rules.calls_follow_input:  # only the first chunk can need one
             found = [False] * len(chunks)
             first = next((at for at, chunk in enumerate(chunks) if not is_system(chunk)), None)
             if first is not None:
@@ -312,10 +310,10 @@ class History:
         return found
 
 
-def _runs(absent: Mapping[int, str]) -> Iterator[tuple[int, int, str]]:
-    """Neighbours with one reason as one run."""
+def _runs(absent: Mapping[int, Absence]) -> Iterator[tuple[int, int, Absence]]:
+    """Neighbouring turns with the same reason as one run."""
     first = last = -1
-    why = ""
+    why: Absence = "erased"
     for turn in sorted(absent):
         if turn == last and absent[turn] == why:
             last += 1

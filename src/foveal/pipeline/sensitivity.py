@@ -1,51 +1,47 @@
-"""A manifest in → for each left-out decision, what would have kept it: more tokens, or a higher score.
+"""Say what would have kept a left-out decision: more tokens, or a higher score.
 
-    tokens  what the budget lacks for it beside everything that is in; where the newest stay, beside
-            everything newer than it too
-    score   above that of the kept ones whose tokens, with the room that is left, make place for it
+    tokens  what the budget lacks for it next to everything that is in, and, where the latest turns stay,
+            next to everything newer than it
+    score   above those of the kept decisions whose tokens, with the free room, would make place for it
 
-Where there was room in the whole and not in its own share of the plan, the share is named.
+If only its slot of the plan was full, the slot is named.
 
-These are read off the manifest, and a larger budget may be shared out anew: `crossing` finds the number
-itself, by trying.
+These numbers come from the manifest alone, and a larger budget may be divided differently; `crossing` finds
+the exact number by trying.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from foveal.pipeline.history import EMPTY, ERASED, LEFT_OUT
-from foveal.window import Decision, Manifest, Score
+from foveal.window import ABSENT, FIXED, Decision, Manifest, Score
 
-FIXED = ("system prompt", "pinned", "open turn")
-"""How the reasons begin of what is in whatever its score."""
-ABSENT = (EMPTY, ERASED, LEFT_OUT)
 FIRST, FASTER = 16, 4
-"""How a number is looked for: the first that is tried, and how many times larger each next step is."""
+"""The search tries this number first, and makes each next step this many times larger."""
 
 
 def worth(decision: Decision) -> Score | None:
-    """The score of a decision, where the preset gives any."""
+    """The score of a decision, if the preset scores."""
     return decision.score if decision.score and (decision.score.parts or decision.score.total) else None
 
 
 def nearest(decisions: Sequence[Decision]) -> list[Decision]:
-    """Left-out decisions, those nearest to the cut first: by score, or where there is none the newest."""
+    """Left-out decisions, nearest to the cut first: by score, or the latest first without scores."""
     return sorted(decisions, key=_nearness)
 
 
 def _nearness(decision: Decision) -> tuple[bool, float, int]:
     score = worth(decision)
-    if score:  # of equals the smallest: least was missing for it
+    if score:  # of equal scores the smallest comes first: it lacked least
         return False, -score.total, decision.tokens
     return decision.score is None, 0.0, -decision.last
 
 
 def crossing(flips: Callable[[int], bool], most: int, guesses: Iterable[int] = ()) -> int | None:
-    """A number that flips something while one less does not, 0 taken as such; None where `most` does not.
+    """A number for which `flips` is true while it is false for one less; None if it is false for `most`.
 
-    It tries small numbers first, so of several such numbers it is seldom a large one; a good guess saves most
-    of the tries.
+    0 counts as false. Small numbers are tried first, so of several such numbers it rarely returns a large
+    one; a good guess saves most of the tries.
 
     >>> crossing(lambda number: number >= 37, 100), crossing(lambda number: False, 100)
     (37, None)
@@ -69,61 +65,59 @@ def crossing(flips: Callable[[int], bool], most: int, guesses: Iterable[int] = (
 
 
 class Cut:
-    """Where the window of a manifest was cut."""
+    """Where a manifest's window was cut."""
 
     def __init__(self, manifest: Manifest) -> None:
         self.free = manifest.budget - manifest.tokens
         self.digits = 1 if any(s.total > 1 for d in manifest.decisions if (s := worth(d))) else 3
         self._scored = any(worth(decision) for decision in manifest.decisions)
-        self._out = [d for d in manifest.left_out if d.because not in ABSENT]
-        self._chosen = sorted(
-            (d for d in manifest.kept if worth(d) and not d.because.startswith(FIXED)), key=_total
-        )
+        self._out = [d for d in manifest.left_out if d.code not in ABSENT]
+        self._chosen = sorted((d for d in manifest.kept if worth(d) and d.code not in FIXED), key=_total)
         self._slots = {slot.name: max(0, slot.allotted - slot.used) for slot in manifest.slots}
-        newest = max(self._out, key=lambda d: d.last, default=None)
-        self._slot_bound = newest is not None and newest.tokens <= self.free
+        latest = max(self._out, key=lambda d: d.last, default=None)
+        self._slot_bound = latest is not None and latest.tokens <= self.free
 
     def score(self, total: float) -> str:
-        """A score with the digits that tell the scores of this manifest apart."""
+        """A score with enough digits to distinguish the scores of this manifest."""
         return f"{total:,.{self.digits}f}"
 
     def keeps(self, decision: Decision) -> str:
-        """What would have kept a left-out decision; empty where nothing would, or nobody knows."""
-        lost = decision.verdict != "left out" or decision.because in ABSENT
+        """What would have kept a left-out decision; empty if nothing would, or if it is unknown."""
+        lost = decision.verdict != "left out" or decision.code in ABSENT
         if lost or (self._scored and not worth(decision)):
             return ""
         ways = [self._tokens(decision), self._score(decision)]
         return f"{self._subject(decision)} {' or '.join(filter(None, ways))}" if any(ways) else ""
 
     def _subject(self, decision: Decision) -> str:
-        """A run of turns is spoken of as a whole."""
+        """A run of turns is described as a whole."""
         run = decision.first != decision.last and not (decision.slot and decision in self._out)
         return "all of it needs" if run and not self._scored else "needs"
 
     def lacks(self, decision: Decision) -> int:
-        """Tokens that the budget lacks for it, as far as the manifest tells."""
+        """Tokens that the budget lacks for it, judging by the manifest."""
         return max(0, self._need(decision) - self.free)
 
     def _need(self, decision: Decision) -> int:
         return decision.tokens if self._scored else sum(d.tokens for d in self._newer(decision))
 
     def _tokens(self, decision: Decision) -> str:
-        """How many more tokens, of the whole or of its slot."""
+        """How many more tokens it needs, in all or in its slot."""
         need = self._need(decision)
         full = [name for name in decision.slot.split(", ") if self._slots.get(name, need) < need]
         if full and (self._slot_bound if not self._scored else need <= self.free):
             tightest = min(full, key=lambda name: self._slots[name])
-            # A turn's tokens by slot are not in the manifest: in its tightest it has all of them or fewer.
+            # The manifest has no tokens per slot of a turn: at most all of them are in the tightest.
             most = "up to " if ", " in decision.slot else ""
             return f"{most}{need - self._slots[tightest]:,} more tokens for {tightest}"
         if need <= self.free:
             return ""
-        # Of a preset that scores, others may take room that is added: this much is the least.
+        # With scores, other turns may take added room, so this is a minimum.
         least = "at least " if self._scored else ""
         return f"{least}{need - self.free:,} more tokens"
 
     def _newer(self, decision: Decision) -> list[Decision]:
-        """The decision and those that stay before it does, where the newest of a slot stay."""
+        """The decision and the newer ones of its slots, which would be kept before it."""
         mine = set(decision.slot.split(", "))
         return [d for d in self._out if d.last >= decision.first and mine & set(d.slot.split(", "))]
 
@@ -132,7 +126,7 @@ class Cut:
         return "" if above is None else f"a score over {self.score(above)}"
 
     def above(self, decision: Decision) -> float | None:
-        """The score of the kept one that it would have to beat; None where no score would help it."""
+        """The score of the kept decision that it would have to beat; None if no score would help."""
         if not self._scored or decision.tokens <= self.free:
             return None
         room = self.free

@@ -1,19 +1,17 @@
-"""Windows and prices in → what sending them costs, by the rules of the provider's cache.
+"""Work out what windows cost by the rules of the provider's cache, and keep a session's totals.
 
-A request that begins as the one before is read from the cache up to the first message that differs, if that
-beginning is long enough for the provider; the rest is written to it.
+The cache serves a request up to the first message that differs from the request before it, if that prefix is
+long enough for the provider; the rest is written to the cache.
 
-One build after another in → what each costs by the provider's cache, and what the session has cost so far.
-
-What was sent last is remembered for each target. A stored build has only fingerprints of it, as many for a
-long window as for a short one, and the sums of all builds up to it: whoever opens the session next goes on
-from there. Money is not stored, for prices change: it is reckoned when somebody looks.
+The last request is kept for each target. A stored build has only fingerprints of it, as many for a long
+window as for a short one, and the totals of all builds up to it, so that the next process goes on from there.
+Money is not stored, because prices change: it is computed when a caller asks. The stored JSON:
 
     costs    of this build: `managed`, `unmanaged`, `billed`, each [requests, tokens, cached, written]
     book     head      fingerprint of the target, its tools and the system prompt of this build alone
-             prefix    [chunks, fingerprint of so many chunks from the start of the window], a few of them
-             messages  how long the history was
-             sums      the costs of the session up to this build, by model
+             prefix    [chunks, fingerprint of that many chunks from the start of the window], a few of them
+             messages  the length of the history
+             sums      the session's costs up to this build, by model
 """
 
 from __future__ import annotations
@@ -40,14 +38,14 @@ from foveal.wire.jsontext import compact
 
 
 def predicted(tokens: int, repeated: int, card: ModelCard) -> Cost:
-    """One request, of which so many tokens are those that the one before began with."""
+    """The cost of one request that shares `repeated` tokens of prefix with the one before."""
     least = card.cache_min or 0
     cached = repeated if repeated >= least else 0
     return Cost(tokens=tokens, cached=cached, written=tokens - cached if tokens >= least else 0)
 
 
 def dollars(cost: Cost, prices: Prices | None) -> float | None:
-    """US dollars; None when nobody knows the price of input. What has no price of its own costs that."""
+    """US dollars; None where the price of input is unknown. A part without its own price costs that."""
     if prices is None or prices.input is None:
         return None
     read = prices.input if prices.cache_read is None else prices.cache_read
@@ -57,7 +55,7 @@ def dollars(cost: Cost, prices: Prices | None) -> float | None:
 
 
 def priced(costs: Costs, model: str, catalogue: Path | None) -> Costs:
-    """The same with dollars, at the prices of today."""
+    """The same costs with dollars, at today's prices."""
     prices = prices_of(model, catalogue)
     bill = costs.billed
     return Costs(
@@ -69,7 +67,7 @@ def priced(costs: Costs, model: str, catalogue: Path | None) -> Costs:
 
 @lru_cache(maxsize=64)
 def prices_of(model: str, catalogue: Path | None) -> Prices | None:
-    """What a model costs, looked up once."""
+    """A model's prices, looked up once."""
     return catalog.prices(model, extra=catalogue)
 
 
@@ -87,25 +85,25 @@ def repeated(history: History, before: Sequence[Chunk], now: Sequence[Chunk], wh
 
 
 def opening(history: History, chunks: Sequence[Chunk]) -> int:
-    """Tokens of chunks that stand at the beginning of a window, with the notes of ours between them."""
+    """Tokens of the chunks a window begins with, and of the notes between them."""
     notes = history.note_tokens * sum(history.joints(chunks))
     return notes + sum(chunk.tokens for chunk in chunks)
 
 
 def alike(before: Sequence[Chunk], now: Sequence[Chunk]) -> int:
-    """How many chunks two windows have in common at their beginnings."""
+    """How many chunks the common prefix of two windows has."""
     pairs = zip(before, now, strict=False)
     differs = (at for at, (old, new) in enumerate(pairs) if old is not new and written(old) != written(new))
     return next(differs, min(len(before), len(now)))
 
 
 def written(chunk: Chunk) -> tuple[str, ...]:
-    """A chunk as it is sent. A system prompt that stands outside the messages is no piece of them."""
+    """A chunk as it is sent. A system prompt outside the messages has no pieces: its text is compared."""
     return chunk.pieces or tuple(message.text for message in chunk.messages)
 
 
 def _part(history: History, old: Chunk, new: Chunk) -> int:
-    """Tokens of the messages that two versions of a turn begin with: one went on, the other was cut."""
+    """Tokens of the common prefix of two versions of a turn, of which one continued or was cut."""
     frame, least = history.frame, min(len(old.pieces), len(new.pieces))
     same = next((at for at in range(least) if old.pieces[at] != new.pieces[at]), least)
     rendered = frame.render(new.messages) if same else ()
@@ -113,15 +111,15 @@ def _part(history: History, old: Chunk, new: Chunk) -> int:
 
 
 POINTS = 8
-"""Fingerprints of a stored window: whoever opens the session finds what repeats it to within an eighth."""
+"""Fingerprints of a stored window: the next process finds the repeated prefix to within an eighth of it."""
 TARGETS_MOST = 3
-"""Targets whose last window is kept at hand."""
+"""Targets whose last request stays in memory."""
 NOTHING = Costs(managed=Cost(requests=0, tokens=0), unmanaged=Cost(requests=0, tokens=0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A window as it is sent, and the history that it was made of."""
+    """A window as it is sent, and the history it was built from."""
 
     target: Target
     order: Order
@@ -129,34 +127,34 @@ class Request:
     tools: str
     history: History
     length: int
-    """Messages of the history when the window was made."""
+    """Messages of the history at that time."""
 
     @property
     def head(self) -> str:
-        """Where this differs, nothing at all is shared."""
+        """A fingerprint: requests with different heads share no prefix."""
         prelude = written(self.order.prelude) if self.order.prelude else ()
         return fingerprint("", (self.target.card.id, self.target.format, self.tools, *prelude))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """A window that was sent."""
+    """A request that was sent."""
 
     moment: float
     length: int
-    """Messages of the history then."""
+    """Messages of the history at that time."""
     prefix: Mapping[int, str] = field(default_factory=dict)
-    """Read from the store: fingerprints of its beginnings, by the chunks in them."""
+    """Where it was read from the store: fingerprints of prefixes, by their number of chunks."""
     chunks: tuple[Chunk, ...] = ()
     trail: Sequence[str] = ()
-    """Sent by this process: its chunks, and the fingerprint of the beginning up to each of them."""
+    """Where this process sent it: its chunks, and the fingerprint of the prefix that ends with each."""
     entries: Sequence[Entry] = ()
-    """Of the history, which has grown since."""
+    """The history's entries; the list has grown since."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Booked:
-    """What a request costs that is about to be sent, and the books with it in them."""
+class CostEntry:
+    """The costs of a request that is about to be sent, and the totals that include them."""
 
     costs: Costs
     head: str
@@ -166,53 +164,53 @@ class Booked:
 
 @dataclass(slots=True)
 class CostTotals:
-    """What a process knows of the costs of a session. Whoever asks holds the session."""
+    """What a session has cost, as far as this process knows. Callers hold the session's lock."""
 
     number: int = 0
-    """The newest build that is in."""
+    """The latest build included."""
     sums: Mapping[str, Costs] = field(default_factory=dict)
-    """By model, as they are stored."""
+    """By model."""
     sent: dict[str, Sent] = field(default_factory=dict)
-    """By head, the newest last."""
+    """By head, the latest last."""
     amended: int = 0
-    """How often the store had amended a build then."""
+    """The store's count of amended builds at that time."""
 
     def catch_up(self, head: Head, read: Callable[[], BuildRecord | None]) -> None:
-        """See what others built, and what was billed to anybody, since; `read` finds the newest build."""
+        """Include builds and bills of other processes; `read` returns the latest build."""
         if (head.builds, head.amended) == (self.number, self.amended):
             return
-        newest = read()
-        self.sums, sent = read_book(newest) if newest else ({}, {})
+        latest = read()
+        self.sums, sent = read_totals(latest) if latest else ({}, {})
         self.sent = self.sent if head.builds == self.number else sent
         self.number, self.amended = head.builds, head.amended
 
-    def book(self, request: Request, moment: float) -> Booked:
-        """What a request costs; nothing is changed until it is filed."""
+    def entry(self, request: Request, moment: float) -> CostEntry:
+        """The costs of a request; `commit` adds them once the build is stored."""
         head, chunks, model = request.head, request.fitted.chunks, request.target.card.id
         before = self.sent.get(head)
         whole = alike(before.chunks, chunks) if before else 0
         trail = _trail(head, chunks, before.trail[:whole] if before else ())
         ttl = request.target.card.cache_ttl
-        layout = before if before and not expired(before.moment, moment, ttl) else None
-        costs = Costs(managed=_managed(request, layout, whole, trail), unmanaged=_unmanaged(request, layout))
+        cached = before if before and not expired(before.moment, moment, ttl) else None
+        costs = Costs(managed=_managed(request, cached, whole, trail), unmanaged=_unmanaged(request, cached))
         entries = request.history.entries
-        return Booked(
+        return CostEntry(
             costs=costs,
             head=head,
             sent=Sent(moment=moment, length=request.length, chunks=chunks, trail=trail, entries=entries),
             sums=_with(self.sums, model, costs),
         )
 
-    def file(self, booked: Booked, number: int) -> None:
-        """Take in what is stored now."""
-        self.number, self.sums = number, booked.sums
-        self.sent.pop(booked.head, None)
-        self.sent[booked.head] = booked.sent
+    def commit(self, entry: CostEntry, number: int) -> None:
+        """Add a request whose build is stored."""
+        self.number, self.sums = number, entry.sums
+        self.sent.pop(entry.head, None)
+        self.sent[entry.head] = entry.sent
         while len(self.sent) > TARGETS_MOST:
             del self.sent[next(iter(self.sent))]
 
     def total(self, catalogue: Path | None) -> Costs | None:
-        """The session so far, with dollars; None before the first build."""
+        """The session so far with dollars; None before the first build."""
         found = [priced(costs, model, catalogue) for model, costs in self.sums.items()]
         return reduce(add, found) if found else None
 
@@ -233,25 +231,27 @@ def _managed(request: Request, before: Sent | None, whole: int, trail: Sequence[
 
 
 def _unmanaged(request: Request, before: Sent | None) -> Cost:
-    """The whole history, every time."""
+    """The cost of sending the whole history."""
     sums, around, shared = request.history.sums, request.order.overhead, 0
     if before:
         shared = min(before.length, request.length)
         if before.entries and before.entries is not request.history.entries:
-            shared = _same(before, request, shared)  # it was read anew: maybe it was edited
+            shared = _same(
+                before, request, shared
+            )  # the history was read again, perhaps because it was edited
     return predicted(
         around + sums[request.length], around + sums[shared] if shared else 0, request.target.card
     )
 
 
 def _same(before: Sent, request: Request, most: int) -> int:
-    """Messages that two versions of a history begin with."""
+    """Messages in the common prefix of two versions of a history."""
     pairs = zip(before.entries[:most], request.history.entries[:most], strict=True)
     return next((at for at, (old, new) in enumerate(pairs) if old.digest != new.digest), most)
 
 
 def _trail(head: str, chunks: Sequence[Chunk], known: Sequence[str]) -> list[str]:
-    """The fingerprint of every beginning; what has one is not read again."""
+    """The fingerprint of every prefix; those of `known` are reused."""
     trail = list(known)
     mark = trail[-1] if trail else head
     for chunk in chunks[len(trail) :]:
@@ -266,7 +266,7 @@ def fingerprint(before: str, texts: Sequence[str]) -> str:
 
 
 def charged(costs: Costs | None, input_tokens: int, cached: int | None, written: int | None) -> Cost:
-    """A bill. Where the report says nothing of the cache, what was predicted is assumed."""
+    """A bill. Cache numbers that the provider did not report are taken from the prediction."""
     expected = costs.managed if costs else Cost(tokens=0)
     read = min(expected.cached, input_tokens) if cached is None else cached
     if written is None:
@@ -275,35 +275,35 @@ def charged(costs: Costs | None, input_tokens: int, cached: int | None, written:
 
 
 def with_bill(record: BuildRecord, bill: Cost) -> str:
-    """A build's record with what was charged for it; a request that was sent again is billed again."""
+    """A build's record with its bill added; a request that was sent twice is billed twice."""
     stored = json.loads(record.manifest)
     if "costs" in stored:
         stored["costs"] = write_costs(read_costs(stored["costs"]) + replace(NOTHING, billed=bill))
     return compact(stored)
 
 
-def with_sums(newest: BuildRecord, model: str, bill: Cost) -> str:
-    """The newest build's record with a bill in its sums."""
-    stored = json.loads(newest.manifest)
+def with_sums(latest: BuildRecord, model: str, bill: Cost) -> str:
+    """The latest build's record with a bill added to its totals."""
+    stored = json.loads(latest.manifest)
     if "book" in stored:
-        sums = _with(read_book(newest)[0], model, replace(NOTHING, billed=bill))
+        sums = _with(read_totals(latest)[0], model, replace(NOTHING, billed=bill))
         stored["book"]["sums"] = {name: write_costs(costs) for name, costs in sums.items()}
     return compact(stored)
 
 
-def write_book(booked: Booked) -> dict[str, object]:
-    trail = booked.sent.trail
+def write_totals(entry: CostEntry) -> dict[str, object]:
+    trail = entry.sent.trail
     points = sorted({len(trail) * part // POINTS for part in range(1, POINTS + 1)} - {0})
     return {
-        "head": booked.head,
+        "head": entry.head,
         "prefix": [[at, trail[at - 1]] for at in points],
-        "messages": booked.sent.length,
-        "sums": {model: write_costs(costs) for model, costs in booked.sums.items()},
+        "messages": entry.sent.length,
+        "sums": {model: write_costs(costs) for model, costs in entry.sums.items()},
     }
 
 
-def read_book(record: BuildRecord) -> tuple[dict[str, Costs], dict[str, Sent]]:
-    """The sums up to a stored build, and what was sent; none of a build of before there were books."""
+def read_totals(record: BuildRecord) -> tuple[dict[str, Costs], dict[str, Sent]]:
+    """The totals up to a stored build, and its request; empty for a build without them."""
     book = json.loads(record.manifest).get("book")
     if book is None:
         return {}, {}

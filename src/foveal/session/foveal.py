@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from foveal import presets
 from foveal.config import Tables, default_store
-from foveal.errors import NotFoundError
-from foveal.events import Bus, Subscriber
+from foveal.errors import FovealError, NotFoundError
+from foveal.events import Bus, Subscriber, Warned
+from foveal.jobs import Job, Worker
 from foveal.knowledge.values import (
     Memory,
     MemoryKind,
@@ -21,10 +22,11 @@ from foveal.knowledge.values import (
     Presence,
     Profile,
 )
+from foveal.pipeline.summarize.values import Answer
 from foveal.session.arguments import a_moment, a_name, a_number, a_text, in_thread
-from foveal.session.resources import Helpers, embedder_of, reader_of, warmer_of, worker_of, writer_of
+from foveal.session.resources import Models, Resources, load_embedder, summary_writer
 from foveal.session.session import Session
-from foveal.session.state import Resources, SessionState
+from foveal.session.state import SessionState
 from foveal.session.summaries.library import Library
 from foveal.store import Checked, Durability, SessionRecord, open_store
 
@@ -68,32 +70,57 @@ class Foveal:
         summary_key: str = "",
     ) -> None:
         presets.find("", numbers)
-        place = default_store() if store is None else store
-        self._store = open_store(str(place), tenant=tenant, durability=durability, create=create)
+        address = default_store() if store is None else store
+        self._store = open_store(str(address), tenant=tenant, durability=durability, create=create)
         self._bus = Bus()
-        helpers = Helpers(
+        models = Models(
             embedder=embedder,
             embedder_key=embedder_key,
             summary_url=summary_url,
             summary_model=summary_model,
             summary_key=summary_key,
         )
-        writer, choose = writer_of(helpers, self._bus), embedder_of(helpers)
-        library, reader, warmer = Library(self._store), reader_of(self._store, self._bus), warmer_of()
+        writer = summary_writer(models, self._bus)
         self._resources = Resources(
             store=self._store,
             bus=self._bus,
-            worker=worker_of(reader, warmer, library, choose, writer, self._bus),
-            library=library,
-            reader=reader,
-            warmer=warmer,
+            worker=Worker(self._jobs(writer), faults=self._warn),
+            library=Library(self._store),
             catalogue=catalogue,
             counter=counter,
             numbers=numbers,
-            choose_embedder=choose,
+            choose_embedder=load_embedder(models),
             light=embedder in ("", "none"),
             writer=writer,
         )
+
+    def _jobs(self, writer: Answer | None) -> dict[str, Job]:
+        """The background work of a store. Each job loads what it needs when it first runs."""
+
+        def embed() -> bool:
+            from foveal.session.search.search import embed_some
+
+            embedder = self._resources.embedder
+            return embedder is not None and embed_some(self._store, embedder)
+
+        def read() -> bool:
+            from foveal.session.knowledge.mine import Reader
+
+            return self._resources.part(Reader).read_some()
+
+        def warm() -> bool:
+            from foveal.session.knowledge.warmup import Warmer
+
+            return self._resources.part(Warmer).warm_some()
+
+        jobs: dict[str, Job] = {"embedding": embed, "knowledge": read, "warm-up": warm}
+        if writer:
+            jobs["summaries"] = lambda: self._resources.library.write_one(writer)
+        return jobs
+
+    def _warn(self, job: str, error: Exception) -> None:
+        what = error.what if isinstance(error, FovealError) else type(error).__name__
+        self._bus.emit([Warned(session="", text=f"background work ({job}) failed: {what}")])
 
     def session(self, name: str = "default", *, model: str = "", preset: str = "") -> Session:
         """The session of that name, made if it is not there. A model or preset given is remembered."""

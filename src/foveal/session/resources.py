@@ -1,34 +1,94 @@
-"""The settings of a store in → what its sessions share, with the background work that belongs to them."""
+"""What every session of one `Foveal` shares: the store, the event bus, the worker, the embedder."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from foveal.config import secret, variable_name
-from foveal.errors import FovealError
-from foveal.events import Bus, SummaryFailed, Warned
-from foveal.jobs import Job, Worker
+from foveal.config import Tables, secret, variable_name
+from foveal.events import Bus, SummaryFailed
+from foveal.jobs import Worker
 from foveal.pipeline.summarize.extract import extractive
 from foveal.pipeline.summarize.values import Answer
 from foveal.pipeline.tokens.count import tokenizer
+from foveal.presets.fifth.levels import FifthNumbers
+from foveal.presets.numbers import overridden
+from foveal.presets.reploid import ReploidNumbers
 from foveal.session.summaries.library import Library
 from foveal.store import Store
 
 if TYPE_CHECKING:
     from foveal.search.embed import Embedder
-    from foveal.session.knowledge.mine import Reader
-    from foveal.session.knowledge.warmup import Warmer
 
+T = TypeVar("T")
+Owner = TypeVar("Owner")
 COUNTED_BY = "o200k_base"
-"""How the words of a model's summary are counted, whichever model the windows are for."""
+"""The tokenizer that counts summaries and bundles, whichever model the windows are for."""
+REPLOID = ReploidNumbers()
+FIFTH = FifthNumbers()
+
+
+class Parts:
+    """Components that an owner makes on first use, one of each kind."""
+
+    def __init__(self) -> None:
+        self._made: dict[Any, Any] = {}
+        self._lock = RLock()
+
+    def of(self, owner: Owner, kind: Callable[[Owner], T]) -> T:
+        with self._lock:
+            if kind not in self._made:
+                self._made[kind] = kind(owner)
+            made: T = self._made[kind]
+            return made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Helpers:
-    """Who embeds, and who writes summaries. Keys are named by their environment variable, never held."""
+class Resources:
+    """What the sessions of one tenant share."""
+
+    store: Store
+    bus: Bus
+    worker: Worker
+    library: Library
+    catalogue: Path | None = None
+    counter: str | None = None
+    numbers: Tables | None = None
+    choose_embedder: Callable[[], Embedder | None]
+    """Loads the embedder on first use."""
+    light: bool = True
+    """Vectors come from static embeddings or not at all: embedding a query asks no model and no endpoint."""
+    writer: Answer | None = None
+    """The model that writes summaries, if one is configured."""
+    parts: Parts = field(default_factory=Parts)
+
+    def part(self, kind: Callable[[Resources], T]) -> T:
+        """The component of that kind, shared by all sessions and made on first use."""
+        return self.parts.of(self, kind)
+
+    @property
+    def embedder(self) -> Embedder | None:
+        return self.choose_embedder()
+
+    @property
+    def reploid(self) -> ReploidNumbers:
+        return overridden(REPLOID, self._numbers("reploid"), "numbers, preset reploid")
+
+    @property
+    def fifth(self) -> FifthNumbers:
+        return overridden(FIFTH, self._numbers("fifth"), "numbers, preset fifth")
+
+    def _numbers(self, preset: str) -> Mapping[str, object]:
+        return (self.numbers or {}).get(preset, {})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Models:
+    """The embedder and the model that writes summaries. Keys are environment variables' names, never keys."""
 
     embedder: str = ""
     embedder_key: str = ""
@@ -37,87 +97,42 @@ class Helpers:
     summary_key: str = ""
 
 
-def embedder_of(helpers: Helpers) -> Callable[[], Embedder | None]:
-    """The way to the embedder, which is made when it is first asked for."""
+def load_embedder(models: Models) -> Callable[[], Embedder | None]:
+    """A function that returns the configured embedder, loaded on its first call."""
 
     @lru_cache(maxsize=1)
-    def made() -> Embedder | None:
+    def load() -> Embedder | None:
         from foveal.search.embed import named
 
-        if "://" not in helpers.embedder:
-            return named(helpers.embedder)
+        if "://" not in models.embedder:
+            return named(models.embedder)
         from foveal.upstream import embed, endpoint_at
 
-        variable_name(helpers.embedder_key, "embedder_key")
-        place = endpoint_at(helpers.embedder, key_variable=helpers.embedder_key)
+        variable_name(models.embedder_key, "embedder_key")
+        endpoint = endpoint_at(models.embedder, key_variable=models.embedder_key)
 
         def ask(texts: Sequence[str]) -> list[list[float]]:
-            return embed(place, texts, key=secret(helpers.embedder_key))
+            return embed(endpoint, texts, key=secret(models.embedder_key))
 
-        return named(helpers.embedder, ask)
+        return named(models.embedder, ask)
 
-    return made
+    return load
 
 
-def writer_of(helpers: Helpers, bus: Bus) -> Answer | None:
-    """The model that writes summaries, if one is named."""
-    if not helpers.summary_url:
+def summary_writer(models: Models, bus: Bus) -> Answer | None:
+    """The model that writes summaries, if one is configured."""
+    if not models.summary_url:
         return None
     from foveal.session.summaries.by_model import ModelSummarizer
     from foveal.upstream import endpoint_at
 
-    variable_name(helpers.summary_key, "summary_key")
-    place = endpoint_at(helpers.summary_url, helpers.summary_model, key_variable=helpers.summary_key)
+    variable_name(models.summary_key, "summary_key")
+    endpoint = endpoint_at(models.summary_url, models.summary_model, key_variable=models.summary_key)
     count = tokenizer(COUNTED_BY).count
     return ModelSummarizer(
-        place,
-        secret(helpers.summary_key),
+        endpoint,
+        secret(models.summary_key),
         count=count,
         fallback=partial(extractive, count=count),
         faults=lambda key, fault: bus.emit([SummaryFailed(session="", key=key, fault=fault)]),
     )
-
-
-def reader_of(store: Store, bus: Bus) -> Reader:
-    """Who reads messages for what is known of their user."""
-    from foveal.session.knowledge.mine import Reader
-
-    return Reader(store, bus)
-
-
-def warmer_of() -> Warmer:
-    """Who compiles what will probably be asked next."""
-    from foveal.session.knowledge.warmup import Warmer
-
-    return Warmer()
-
-
-def worker_of(
-    reader: Reader,
-    warmer: Warmer,
-    library: Library,
-    choose: Callable[[], Embedder | None],
-    writer: Answer | None,
-    bus: Bus,
-) -> Worker:
-    """The background work of a store: vectors, what is known of its user, a model's words for extracts."""
-
-    def embed() -> bool:
-        from foveal.session.search.search import embed_some
-
-        embedder = choose()
-        return embedder is not None and embed_some(library.store, embedder)
-
-    jobs: dict[str, Job] = {
-        "embedding": embed,
-        "knowledge": reader.read_some,
-        "warm-up": warmer.warm_some,
-    }
-    if writer:
-        jobs["summaries"] = partial(library.write_one, writer)
-    return Worker(jobs, faults=partial(_told, bus))
-
-
-def _told(bus: Bus, job: str, fault: Exception) -> None:
-    what = fault.what if isinstance(fault, FovealError) else type(fault).__name__
-    bus.emit([Warned(session="", text=f"background work ({job}) failed: {what}")])

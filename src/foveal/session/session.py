@@ -1,8 +1,8 @@
-"""One conversation that remembers everything: add to it, build windows of it, look anything up again.
+"""One stored conversation: add messages, build windows, search and recall.
 
-The shell around the pipeline: it reads the clock and the store, hands plain values to pure stages and
-writes down what happened. What is in memory is derived from the store and caught up before each use, so
-several processes may share a session; what belongs together happens in one transaction.
+A session reads the clock and the store, passes plain values to the pure pipeline and stores what happened.
+Its state in memory is derived from the store and catches up before each use, so several processes may share
+a session. Changes that belong together happen in one transaction.
 """
 
 from __future__ import annotations
@@ -26,21 +26,17 @@ from foveal.session.arguments import (
     some_words,
 )
 from foveal.session.build import billing
-from foveal.session.build.build import (
-    BuildRequest,
-    build_context,
-    build_window,
-    compare_presets,
-    stored_manifest,
-)
-from foveal.session.build.material import Beside
+from foveal.session.build.build import build_window, stored_manifest
+from foveal.session.build.material import build_context
+from foveal.session.build.values import BuildRequest
 from foveal.session.history import append, marks
 from foveal.session.history.compress import compress_history
 from foveal.session.history.mined import session_records
 from foveal.session.history.tasks import complete_task, start_task
-from foveal.session.inspect.compare import Comparison
+from foveal.session.inspect.compare import Comparison, compare_session
 from foveal.session.inspect.stats import session_stats
-from foveal.session.state import Resources, SessionState
+from foveal.session.resources import Resources
+from foveal.session.state import SessionState
 from foveal.session.target import Count
 from foveal.session.values import Hit, Recorded, Removal, Stats
 from foveal.store import SessionRecord, TaskRecord
@@ -56,7 +52,7 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """One stored conversation. Made by `Foveal.session`."""
+    """One stored conversation. `Foveal.session` opens it."""
 
     def __init__(self, resources: Resources, record: SessionRecord) -> None:
         self.name = record.name
@@ -68,17 +64,17 @@ class Session:
 
     @property
     def preset(self) -> str:
-        """How its windows are chosen, unless a build names another."""
+        """The preset of its windows, unless a build names another."""
         return self._state.log.head.preset or presets.DEFAULT
 
     @property
     def branch(self) -> int:
-        """Changes when an edited history became a fork: positions in manifests are those of their branch."""
+        """Counts up whenever an edited history makes the session continue as a fork."""
         return self._state.log.head.branch
 
     @property
     def format(self) -> Format:
-        """The provider format its windows come in: that of the first messages that had one."""
+        """The provider format of its windows: that of the first messages that had one."""
         return self._state.format
 
     # Writing
@@ -96,7 +92,7 @@ class Session:
         timestamp: float | None = None,
         name: str = "",
     ) -> str:
-        """Store one message of text and return its id. It is the session's own: `sync` leaves it alone."""
+        """Store one text message and return its id. `sync` leaves messages that were added this way in place."""
         words = a_text(text, "text")
         message = append.worded(role, words, name=name, timestamp=timestamp, metadata=metadata)
         kind, level = a_choice(kind, Kind, "kind"), a_choice(level, Level, "level")
@@ -104,15 +100,15 @@ class Session:
         return append.add(self._state, message)
 
     def extend(self, messages: Any, *, format: Format | None = None) -> tuple[str, ...]:
-        """Store messages at the end, in any provider's format, and return their ids."""
+        """Append messages in any provider's format and return their ids."""
         return append.extend(self._state, messages, format)
 
     def sync(self, history: Any, *, format: Format | None = None) -> tuple[str, ...]:
         """Store what is new in a client's whole history and return the new ids.
 
-        The stored prefix is recognised by content; messages that were `add`ed stay where they are. Where
-        the history differs from what is stored, the session goes on as a fork that shares the prefix. What
-        the old branch held stays in the store; pins and other marks follow the messages.
+        The stored prefix is recognised by content; messages stored with `add` stay where they are. If the
+        history differs from the stored one, the session continues as a fork that shares the common prefix.
+        The old branch stays in the store; pins and other marks follow the messages.
         """
         return append.sync(self._state, history, format)
 
@@ -135,24 +131,33 @@ class Session:
         contributors: Sequence[Contributor | str] = (),
         progress: Progress | None = None,
     ) -> Window:
-        """The best window that fits the budget; it costs what is new, not what is old.
+        """The best window that fits the budget. A build costs what is new, not what is old.
 
-        Where the preset holds still, a window begins with the one before, byte for byte but for the cache
-        markers that Anthropic's form carries then.
+        With a preset that has a stable prefix, a window begins with the previous one byte for byte, apart
+        from the cache markers of Anthropic's format.
 
         `budget`: tokens; by default the model's limit less its longest reply.
         `system`: a system prompt for this window only; to keep one, `add("system", …)`.
-        `workspace`: a folder whose files, docs, code, history and test results may stand beside the
-        conversation; `active_files` are open in the editor, `contributors` know more about it, and
-        `progress` is told how many files were looked at, of how many.
+        `workspace`: a folder whose files, docs, code, git history and test results may be attached;
+        `active_files` are open in the editor, `contributors` add context of their own, and `progress` is
+        called with the number of files read and the number of all.
         """
-        task, now = some_words(task, "task"), a_moment(now, "now")
-        beside = Beside.of(workspace, active_files, contributors, progress)
-        wanted = BuildRequest(
-            task=task, budget=budget, model=model, preset=preset, tools=tools, system=system
+        request = BuildRequest(
+            task=some_words(task, "task"),
+            budget=budget,
+            model=model,
+            preset=preset,
+            tools=tools,
+            system=system,
+            format=format,
+            now=a_moment(now, "now"),
+            counter=counter,
+            workspace=workspace,
+            active_files=tuple(active_files),
+            contributors=tuple(contributors),
+            progress=progress,
         )
-        wanted = replace(wanted, format=format, now=now, counter=counter, beside=beside)
-        return build_window(self._state, wanted, self.recall)
+        return build_window(self._state, request, self.recall)
 
     def prompt(  # noqa: PLR0913 — every option of a build that a text can have, by name
         self,
@@ -170,15 +175,24 @@ class Session:
     ) -> Prompt:
         """The eight layers as one text, and as the messages of a window with the same content.
 
-        What is known, then the conversation so far, its recent messages, what was found for the task, and
-        the user's message. It is a build like any other, of the preset `openscroll`.
+        In order: what is known of the user, the conversation so far, its recent messages, what was retrieved
+        for the task, and the user's message. This is a build of the preset `openscroll`.
         """
         from foveal.session.build.prompt import build_prompt
 
-        task, now = some_words(task, "task"), a_moment(now, "now")
-        beside = Beside.of(workspace, active_files, contributors, progress)
-        wanted = BuildRequest(task=task, budget=budget, model=model, tools=tools, system=system)
-        return build_prompt(self._state, replace(wanted, now=now, beside=beside), self.recall)
+        request = BuildRequest(
+            task=some_words(task, "task"),
+            budget=budget,
+            model=model,
+            tools=tools,
+            system=system,
+            now=a_moment(now, "now"),
+            workspace=workspace,
+            active_files=tuple(active_files),
+            contributors=tuple(contributors),
+            progress=progress,
+        )
+        return build_prompt(self._state, request, self.recall)
 
     def context(  # noqa: PLR0913 — everything that may be said of it, by name
         self,
@@ -192,15 +206,21 @@ class Session:
         now: float | None = None,
         progress: Progress | None = None,
     ) -> SmartContext:
-        """What of a workspace belongs beside the conversation, as one text, with the report on it.
+        """The context that a workspace contributes, as one text with a report.
 
-        `task`: what it is for; by default what the user said last. The rest is as in `build`.
+        `task`: by default the user's latest message. The other options are as in `build`.
         """
-        wanted = BuildRequest(
-            task=some_words(task, "task"), budget=budget, model=model, now=a_moment(now, "now")
+        request = BuildRequest(
+            task=some_words(task, "task"),
+            budget=budget,
+            model=model,
+            now=a_moment(now, "now"),
+            workspace=workspace,
+            active_files=tuple(active_files),
+            contributors=tuple(contributors),
+            progress=progress,
         )
-        beside = Beside.of(workspace, active_files, contributors, progress)
-        return build_context(self._state, replace(wanted, beside=beside))
+        return build_context(self._state, request)
 
     def billed(
         self,
@@ -210,9 +230,9 @@ class Session:
         cache_write_tokens: int | None = None,
         build: int | None = None,
     ) -> None:
-        """Tell what the provider billed for a build's input: estimates learn from it, `stats` tells of it.
+        """Record what the provider billed for a build's input. It corrects estimates and appears in `stats`.
 
-        `input_tokens`: all of them. Of these, as many are the cache's as was predicted, unless said.
+        `input_tokens`: all input tokens. Cache numbers that are not given are taken from the prediction.
         """
         billing.billed(self._state, input_tokens, build, cached=cached_tokens, written=cache_write_tokens)
 
@@ -225,32 +245,32 @@ class Session:
         presets: Sequence[str] | None = None,
         now: float | None = None,
     ) -> Comparison:
-        """The windows that presets make of the history, side by side, all of ours unless named."""
-        wanted = BuildRequest(
+        """The windows of several presets side by side, by default of all built-in ones."""
+        request = BuildRequest(
             budget=budget, model=model, task=some_words(task, "task"), now=a_moment(now, "now")
         )
-        return compare_presets(self._state, wanted, presets)
+        return compare_session(self._state, request, presets)
 
     def manifest(self, build: int | None = None) -> Manifest:
-        """The manifest of a build, the newest when no number is given."""
+        """The manifest of a build, by default of the latest."""
         return stored_manifest(self._state, build)
 
     def why(self, id: str, *, build: int | None = None) -> Why:
-        """Why a message was in a build's window or not, the newest build's unless named.
+        """Why a message was in a build's window or not; by default in the latest build's.
 
-        With what would have changed that: tokens of budget or a score, found by making the build again.
+        It also says what would have changed the decision, tokens of budget or a score, found by rebuilding.
         """
         from foveal.session.inspect.why import explain_decision
 
         return explain_decision(self._state, some_words(id, "id"), build)
 
     def diff(self, a: int, b: int) -> Diff:
-        """What entered the window, left it or changed its detail from one build to another, and why."""
+        """What entered the window, was evicted or changed its level of detail between two builds, and why."""
         from foveal.session.inspect.diff import diff_builds
 
         return diff_builds(self._state, a, b)
 
-    # Looking back
+    # Search and recall
 
     def recall(self, handle: str) -> Any:
         """The original behind a handle or an id, exactly as it came in."""
@@ -259,9 +279,9 @@ class Session:
     def search(
         self, query: str, *, limit: int = 10, everywhere: bool = False, now: float | None = None
     ) -> tuple[Hit, ...]:
-        """Stored messages that answer the words, best first; `everywhere`: in all of the tenant's sessions.
+        """Stored messages that match the query, best first; with `everywhere`, from all of the tenant's sessions.
 
-        `now`: what "yesterday" in the query counts from; by default the newest message.
+        `now`: the moment that "yesterday" in the query refers to; by default that of the latest message.
         """
         from foveal.session.search.search import search_session
 
@@ -277,9 +297,9 @@ class Session:
         format: Format | None = None,
         now: float | None = None,
     ) -> Window:
-        """A window of the best messages for one question: whole, in order, never over the budget.
+        """A window of the best messages for one question: in full, in order, never over the budget.
 
-        Nothing is fixed and nothing is stored: it is a look back, not the next request.
+        Nothing is always in, and nothing is stored: it is a lookup, not the next request.
         """
         from foveal.session.search.search import focus_window
 
@@ -290,13 +310,13 @@ class Session:
         )
 
     def tools(self, format: Format | None = None) -> list[dict[str, Any]]:
-        """`foveal_recall` and `foveal_search`, for an agent; windows built with the first show handles."""
+        """Definitions of `foveal_recall` and `foveal_search` for an agent; windows built with the first show handles."""
         return wire.tool_definitions(format or self.format)
 
     def answer(self, call: Any, arguments: Any = None, *, budget: int = 2_000) -> dict[str, Any]:
-        """The message that answers a model's call of one of `tools`, to be appended with `extend`.
+        """The message that answers a model's call of one of `tools`; append it with `extend`.
 
-        `call`: as the provider's reply has it, or the tool's name. `budget`: tokens of the answer at most.
+        `call`: the call as in the provider's reply, or the tool's name. `budget`: the answer's tokens at most.
         """
         from foveal.session.search.tools import answer_call
 
@@ -308,14 +328,14 @@ class Session:
             return tuple(self._state.log.history(self._state.target()).entries)
 
     def export(self) -> list[Any]:
-        """The whole history, each message as it came in; erased ones are not in it."""
+        """The whole history, each message as it came in, without erased ones."""
         found = self._state.store.messages(self._state.id)
         return [json.loads(content.body) for content in found if content]
 
     def records(self) -> tuple[Recorded, ...]:
-        """The decisions, constraints and corrections of the session, word for word, in order.
+        """The decisions, constraints and corrections of the session, verbatim and in order.
 
-        Only what the user and the model said themselves: what repeats a tool, a file or the web is none.
+        Only what the user and the model said themselves; text that repeats a tool, a file or the web is ignored.
         """
         return session_records(self._state)
 
@@ -323,20 +343,20 @@ class Session:
         """The session in numbers."""
         return session_stats(self._state)
 
-    # Marking
+    # Marks
 
     def pin(self, id: str) -> None:
-        """Keep a message in every window, at full."""
+        """Keep a message in every window, in full."""
         marks.mark(self._state, some_words(id, "id"), "pinned", pinned=True)
 
     def unpin(self, id: str) -> None:
         marks.mark(self._state, some_words(id, "id"), "unpinned", pinned=False)
 
     def forget(self, id: str, *, erase: bool = True) -> tuple[str, ...]:
-        """Erase a message for good and return the ids that went, copies on branches that were left included.
+        """Erase a message for good and return the erased ids, including copies on older branches.
 
-        Equal words in another message of the history stay. With `erase=False` the message is only left out
-        of windows until `restore`.
+        Other messages with the same text stay. With `erase=False` the message is only left out of windows
+        until `restore`.
         """
         some_words(id, "id")
         if erase:
@@ -344,9 +364,9 @@ class Session:
         return (marks.mark(self._state, id, "left out", absence="left out"),)
 
     def restore(self, id: str | None = None) -> tuple[str, ...]:
-        """Let a message that was left out be in windows again and return the ids; without an id, all of them.
+        """Let windows show a message that was left out, by default all of them, and return the ids.
 
-        Where a note stands for it, the note goes, and every message that it covers comes back.
+        If a stand-in covers the message, the stand-in is removed and every message it covers is restored.
         """
         return marks.restore(self._state, None if id is None else some_words(id, "id"))
 
@@ -355,37 +375,37 @@ class Session:
         return tuple(entry for entry in self.entries() if entry.absence == "left out")
 
     def prune(self, max_tokens: int | None = None) -> Removal:
-        """Leave out the least important turns until the rest fits, by default 80% of the model's window."""
+        """Leave out the least important turns until the rest fits, by default into 80% of the model's window."""
         return marks.prune(self._state, max_tokens)
 
     def summarize(self, keep: int | None = None) -> Removal:
-        """Show one note in place of all but the newest `keep` messages, until they are restored."""
+        """Replace all but the latest `keep` messages by one note, until they are restored."""
         return marks.summarize(self._state, keep)
 
     def compress(self, max_tokens: int | None = None) -> Removal:
-        """Show short notes in place of old messages now, instead of when a window is built.
+        """Replace old messages by short notes now, instead of when a window is built.
 
-        The oldest go first, until windows have less than 80% of `max_tokens` to hold, by default what the
-        model takes; also what is past its age. A model writes the notes where one is set up, and is waited
-        for. Pins, system prompts and the open turn stay as they are. `restore` undoes it.
+        The oldest are replaced first, until less than 80% of `max_tokens` is left, by default of the model's
+        window, and with them what is past its age. A configured model writes the notes, and the call waits
+        for it. Pinned messages, system prompts and the open turn stay. `restore` undoes it.
         """
         return compress_history(self._state, max_tokens)
 
     # Tasks
 
     def start_task(self, name: str) -> int:
-        """Begin a task with the next message and return its number; the one before is completed.
+        """Begin a task with the next message and return its number; the previous task is completed.
 
-        What was volatile until now leaves windows: what is marked so, tool output of more than 500 tokens,
-        chunks of a search. Pins and what the model still has to answer stay. `restore` undoes it.
+        Volatile messages are left out of windows from now on: those marked so, tool output of more than 500
+        tokens, search results. Pinned messages and the open turn stay. `restore` undoes it.
         """
         return start_task(self._state, a_name(name, "name"))
 
     def complete_task(self) -> str:
-        """End the open task and return its summary, which windows show in place of its messages from now on.
+        """End the open task and return its summary, which replaces its messages in windows from now on.
 
-        A task that is hardly longer than its summary stays in windows as it is, and so do pins and what the
-        model still has to answer. `restore` undoes it.
+        A task that is hardly longer than its summary stays as it is, and so do pinned messages and the open
+        turn. `restore` undoes it.
         """
         return complete_task(self._state)
 

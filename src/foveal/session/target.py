@@ -27,6 +27,7 @@ from foveal.pipeline.fit import Fitted, Order
 from foveal.pipeline.history import Frame
 from foveal.pipeline.repair import Scribe
 from foveal.pipeline.tokens.count import SCALED, Meter, Tokenizer, names, scaled, tokenizer
+from foveal.pipeline.values import Scene
 from foveal.presets import Preset
 from foveal.session.arguments import at_most
 from foveal.window import Window
@@ -142,17 +143,14 @@ class Target:
         now: float,
         system: Sequence[Message] = (),
     ) -> Order:
-        """What the pipeline is asked for."""
+        """The pipeline's input for one window."""
         return Order(
-            budget=budget,
+            scene=Scene(now=now, task=task, budget=budget, count=self.meter.text),
             framing=self.meter.request,
             tools=self.meter.tools(tools),
             preset=preset.name,
             counter=self.tokenizer.name,
-            count=self.meter.text,
             select=preset.select,
-            task=task,
-            now=now,
             prelude=self._prelude(system) if system else None,
             warnings=self.warnings,
         )

@@ -148,7 +148,9 @@ def decided(sizes: list[int]) -> Manifest:
     decisions, first = [], 0
     for size in sizes:
         last = first + size - 1
-        decisions.append(Decision(first=first, last=last, verdict="kept", tokens=size, because=f"{first}"))
+        decisions.append(
+            Decision(first=first, last=last, verdict="kept", code="selected", tokens=size, because=f"{first}")
+        )
         first = last + 1
     return Manifest(preset="", counter="", budget=1, tokens=0, parts={}, decisions=tuple(decisions))
 

@@ -14,7 +14,7 @@ from foveal import Foveal, Session
 from foveal.pipeline import fit as pipeline
 from foveal.pipeline.explain import decision_about
 from foveal.presets import PRESETS, find
-from foveal.session.build.build import built
+from foveal.session.build.build import stored_build
 from foveal.session.build.manifest_json import read_manifest
 from foveal.session.fit import history_of
 from foveal.session.inspect.why import Again, Why
@@ -137,7 +137,7 @@ def test_the_score_flips_in_the_build_that_is_made_again(quiet: Session, preset:
     ids = quiet.extend(messages(11))
     quiet.build(budget=900, preset=preset, now=NOW)
     state = quiet._state
-    record = built(state, None)
+    record = stored_build(state, None)
     for id in random.Random(2).sample(ids[1:40], 3):
         found = quiet.why(id)
         if found.score is not None:

@@ -1,8 +1,9 @@
-"""A session and a preset that holds still in → the layout its next window begins with, also after a restart.
+"""Keep the layout of a session's windows between builds, also across restarts.
 
-A layout is stored with the build that made it, as positions and numbers: the words a note tells are read from
-the messages again, so nothing that was erased stays in one. Builds that hold still name that build, and the
-decisions about what was before it stand in its record alone: such a build's record costs what is new.
+A layout is stored with the build that made it, as positions and numbers. The texts of its note are read from
+the messages again, so a note never contains what was erased. A build that keeps a layout refers to the build
+that made it, whose record alone has the decisions about earlier messages: such a build's record costs what
+is new.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from foveal.presets import Preset
 from foveal.presets.foveal.digest import note_text
 from foveal.presets.foveal.recall import note_of
 from foveal.presets.foveal.snippets import Snippet, snippets
-from foveal.session.build.manifest_json import kept_with, read_manifest, sent_length, since
+from foveal.session.build.manifest_json import build_record, read_manifest, sent_length, since
 from foveal.session.costs import prices_of
 from foveal.session.state import SessionState, StoredLayout
 from foveal.session.target import Target
@@ -27,26 +28,26 @@ from foveal.window import Decision
 from foveal.wire.jsontext import compact
 
 LAYOUT = "layout"
-"""Under which a build's record has the layout that it made."""
+"""The key of the layout in a build's record."""
 LOOKED_AT = 200
-"""Builds that are looked at for the newest layout."""
+"""Builds that are searched for the latest layout."""
 
 
 def current_layout(state: SessionState, target: Target, preset: Preset) -> Layout | None:
-    """The layout of the window before; None where messages in it were changed since, or there is none."""
+    """The layout of the last window; None if there is none, or messages in it have changed since."""
     if not preset.stable_prefix:
         return None
-    where = _where(state, target, preset)
-    if where not in state.layouts or state.layouts_since != state.log.head.builds:
-        state.layouts.clear()  # the session moved on: no other layout is good any more
-        state.layouts[where] = _stored(state, where, state.log.history(target), target)
+    key = _key(state, target, preset)
+    if key not in state.layouts or state.layouts_since != state.log.head.builds:
+        state.layouts.clear()  # the session moved on: the other layouts are outdated
+        state.layouts[key] = _stored(state, key, state.log.history(target), target)
         state.layouts_since = state.log.head.builds
-    found = state.layouts[where]
+    found = state.layouts[key]
     return found.layout if found else None
 
 
 def rates(state: SessionState, target: Target, preset: Preset) -> Rates | None:
-    """What the provider charges for holding still; None where the preset does not."""
+    """The provider's prices for a stable prefix; None for presets without one."""
     if not preset.stable_prefix:
         return None
     found = prices_of(target.card.id, state.resources.catalogue)
@@ -59,44 +60,43 @@ def rates(state: SessionState, target: Target, preset: Preset) -> Rates | None:
 def keep(
     state: SessionState, target: Target, preset: Preset, made: Layout
 ) -> tuple[StoredLayout, Mapping[str, str]]:
-    """Remember a layout; what is to be stored of it, which is nothing for one that was held."""
-    where = _where(state, target, preset)
-    before = state.layouts.get(where)
+    """Keep a layout, and return what the build's record has to store: nothing if it did not change."""
+    key = _key(state, target, preset)
+    before = state.layouts.get(key)
     if before and before.build and before.layout == made:
-        state.layouts[where] = stored = replace(before, layout=made)
+        state.layouts[key] = stored = replace(before, layout=made)
         return stored, {}
-    state.layouts[where] = stored = _layout(made)
-    return stored, {LAYOUT: _written(where, made)}
+    state.layouts[key] = stored = _stored_layout(made)
+    return stored, {LAYOUT: _written(key, made)}
 
 
-def filed(state: SessionState, stored: StoredLayout | None, build: int) -> None:
-    """Take in that a build is stored, and with which layout."""
-    if state.layouts_since == state.log.head.builds:  # as it was before this build
+def stored_with(state: SessionState, stored: StoredLayout | None, build: int) -> None:
+    """Note that a build is stored, with the layout it made."""
+    if state.layouts_since == state.log.head.builds:  # no other process built since
         state.layouts_since = build
-    for where, found in state.layouts.items():
+    for key, found in state.layouts.items():
         if stored and found is stored and not stored.build:
-            state.layouts[where] = replace(stored, build=build)
+            state.layouts[key] = replace(stored, build=build)
 
 
-def _where(state: SessionState, target: Target, preset: Preset) -> str:
-    """What a layout is good for: the preset, how notes are written and counted, the messages as they are."""
+def _key(state: SessionState, target: Target, preset: Preset) -> str:
+    """What a layout depends on: the preset, how notes are written and counted, the version of the messages."""
     head = state.log.head
     return f"{preset.name}/{target.history_key}/{target.handles}/{head.branch}/{head.version}"
 
 
-def _written(where: str, stored: Layout) -> str:
-    told = _numbered(stored.shown)
+def _written(key: str, layout: Layout) -> str:
     return compact(
         {
-            "where": where,
-            "talk": stored.talk,
-            "first": stored.first,
-            "kept": list(stored.kept),
-            "place": stored.note.first if stored.note else 0,
-            "shown": told,
-            "wanted": list(stored.wanted),
-            "task": stored.task,
-            "brought": [[each.place, _numbered(each.shown)] for each in stored.brought],
+            "where": key,
+            "talk": layout.talk,
+            "first": layout.first,
+            "kept": list(layout.kept),
+            "place": layout.note.first if layout.note else 0,
+            "shown": _numbered(layout.shown),
+            "wanted": list(layout.wanted),
+            "task": layout.task,
+            "brought": [[each.place, _numbered(each.shown)] for each in layout.brought],
         }
     )
 
@@ -105,28 +105,28 @@ def _numbered(shown: Mapping[int, tuple[int, ...]]) -> dict[str, list[int]]:
     return {str(seq): list(numbers) for seq, numbers in shown.items()}
 
 
-def _stored(state: SessionState, where: str, history: History, target: Target) -> StoredLayout | None:
+def _stored(state: SessionState, key: str, history: History, target: Target) -> StoredLayout | None:
     known = set()
     for build in state.store.builds(state.id, limit=LOOKED_AT):
         number = since(build) or build.number
         if number in known:
             continue
-        known.add(number)  # the first that has a layout is the newest, so it says how far that was sent
+        known.add(number)  # the first one found is the latest, so it says how far the layout was sent
         maker = build if number == build.number else state.store.build(state.id, number)
-        if maker and (found := _layout_of(maker)).get("where") == where:
+        if maker and (found := _layout_json(maker)).get("where") == key:
             try:
                 layout = replace(
                     _read(found, history, target), length=sent_length(build), moment=build.created_at
                 )
-            except IndexError:  # another version cut the messages into fewer snippets
+            except IndexError:  # another version of Foveal cut the messages into fewer excerpts
                 return None
             past = _decided(state, maker, layout.first)
-            return _layout(replace(layout, decided=past, settled=layout.first), maker.number)
+            return _stored_layout(replace(layout, decided=past, settled=layout.first), maker.number)
     return None
 
 
-def _layout_of(build: BuildRecord) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(kept_with(build).get(LAYOUT, "{}"))
+def _layout_json(build: BuildRecord) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(build_record(build).get(LAYOUT, "{}"))
     return found
 
 
@@ -134,7 +134,7 @@ def _decided(state: SessionState, maker: BuildRecord, first: int) -> tuple[Decis
     return tuple(each for each in read_manifest(state, maker).decisions if each.first < first)
 
 
-def _layout(layout: Layout, build: int = 0) -> StoredLayout:
+def _stored_layout(layout: Layout, build: int = 0) -> StoredLayout:
     past = [decision for decision in layout.decided if decision.first < layout.first]
     left_out = sum(each.last - each.first + 1 for each in past if each.verdict == "left out")
     return StoredLayout(layout=layout, past=len(past), left_out=left_out, build=build)
@@ -142,26 +142,28 @@ def _layout(layout: Layout, build: int = 0) -> StoredLayout:
 
 def _read(found: Mapping[str, Any], history: History, target: Target) -> Layout:
     shown = {int(seq): tuple(numbers) for seq, numbers in found["shown"].items()}
-    told = [each for seq, numbers in shown.items() for each in _told(history, seq, numbers, target)]
+    excerpts = [each for seq, numbers in shown.items() for each in _excerpts(history, seq, numbers, target)]
     place = history.turn_of(found["place"])
     return Layout(
         talk=found["talk"],
         first=found["first"],
         kept=tuple(found["kept"]),
-        note=history.folded(place, note_text(told), first=min(shown)) if told else None,
+        note=history.folded(place, note_text(excerpts), first=min(shown)) if excerpts else None,
         shown=shown,
-        brought=tuple(_brought(history, target, *each) for each in found.get("brought", ())),
+        brought=tuple(_retrieved_note(history, target, *each) for each in found.get("brought", ())),
         wanted=tuple(found.get("wanted", ())),
         task=found.get("task", ""),
     )
 
 
-def _brought(history: History, target: Target, place: int, told: Mapping[str, list[int]]) -> RetrievedNote:
-    shown = {int(seq): tuple(numbers) for seq, numbers in told.items()}
+def _retrieved_note(
+    history: History, target: Target, place: int, stored: Mapping[str, list[int]]
+) -> RetrievedNote:
+    shown = {int(seq): tuple(numbers) for seq, numbers in stored.items()}
     return RetrievedNote(place=place, shown=shown, note=note_of(history, shown, target.meter.text))
 
 
-def _told(history: History, seq: int, numbers: tuple[int, ...], target: Target) -> list[Snippet]:
+def _excerpts(history: History, seq: int, numbers: tuple[int, ...], target: Target) -> list[Snippet]:
     turn = history.turn_of(seq)
     if history.stand_in(turn):
         (message,) = history.chunk(turn).messages

@@ -1,9 +1,9 @@
-"""A manifest ⇄ the JSON it is stored as.
+"""Write a manifest as the JSON that the store keeps, and read it back.
 
-Decisions that share a reason are stored as runs, and each reason once; of a preset that scores, what is in
-and the best of what is not keep their scores, the rest become runs. So a build's record costs its window and
-not its history. What a layout that holds still decided of the past stands in the record of the build that
-made it; the others have `since`, [that build's number, messages of the past].
+Decisions that share a reason are stored as runs, and each reason once. For a preset that scores, kept
+decisions and the best of the left-out ones keep their scores and the rest become runs, so a build's record
+costs its window and not its history. Decisions about the past of a kept layout are in the record of the build
+that made it; later builds have `since`: [that build's number, the number of past messages].
 """
 
 from __future__ import annotations
@@ -16,23 +16,34 @@ from typing import Any
 from foveal.model import Detail, Repair
 from foveal.pipeline.explain import merged
 from foveal.pipeline.sensitivity import nearest
-from foveal.session.costs import Booked, read_costs, write_book, write_costs
+from foveal.session.costs import CostEntry, read_costs, write_costs, write_totals
 from foveal.session.state import SessionState, StoredLayout
 from foveal.store import BuildRecord
-from foveal.window import Conflict, Contributed, Decision, Manifest, Retrieved, Score, Slot, Verdict
+from foveal.window import (
+    REASONS,
+    Code,
+    Conflict,
+    Contributed,
+    Decision,
+    Manifest,
+    Retrieved,
+    Score,
+    Slot,
+    Verdict,
+)
 from foveal.wire.jsontext import compact
 
 NEAR_MOST = 50
-"""Left-out decisions that are stored with their scores: those nearest to the cut."""
+"""Left-out decisions that are stored with their scores: the nearest to the cut."""
 FURTHER = "further out than those listed with their scores"
 
 
 def write_manifest(
-    manifest: Manifest, booked: Booked | None = None, stored: StoredLayout | None = None
+    manifest: Manifest, entry: CostEntry | None = None, stored: StoredLayout | None = None
 ) -> str:
     decisions = tuple(_stored(manifest.decisions, stored))
     reasons = {because: at for at, because in enumerate(dict.fromkeys(d.because for d in decisions))}
-    filed = {"costs": write_costs(booked.costs), "book": write_book(booked)} if booked else {}
+    costs = {"costs": write_costs(entry.costs), "book": write_totals(entry)} if entry else {}
     since = {"since": [stored.build, stored.layout.first]} if stored and stored.build else {}
     return compact(
         {
@@ -49,22 +60,22 @@ def write_manifest(
             "retrieved": [asdict(each) for each in manifest.retrieved],
             "contributed": [asdict(_anonymous(each)) for each in manifest.contributed],
             **since,
-            **filed,
+            **costs,
         }
     )
 
 
 def _stored(decisions: Sequence[Decision], stored: StoredLayout | None) -> Iterator[Decision]:
-    """Those of the past end where a layout begins, so that another build can go on from there."""
+    """Runs end where the layout begins, so that a later build can continue from there."""
     past = stored.past if stored else 0
     if stored and not stored.build:
         yield from merged(_condensed(decisions[:past]))
     yield from merged(_condensed(decisions[past:]))
 
 
-def _anonymous(told: Contributed) -> Contributed:
-    """A build outlives the words that a thing is named by: what its owner forgets is not named here."""
-    return replace(told, title="")
+def _anonymous(piece: Contributed) -> Contributed:
+    """Without its title: a name that its owner makes us forget must not survive in a build's record."""
+    return replace(piece, title="")
 
 
 def _condensed(decisions: Sequence[Decision]) -> tuple[Decision, ...]:
@@ -82,11 +93,11 @@ def _condensed(decisions: Sequence[Decision]) -> tuple[Decision, ...]:
 
 def _row(d: Decision, reasons: Mapping[str, int]) -> list[object]:
     scored = [d.score.total, dict(d.score.parts)] if d.score else None
-    return [d.first, d.last, d.verdict, d.tokens, reasons[d.because], d.detail, scored, d.slot]
+    return [d.first, d.last, d.verdict, d.tokens, reasons[d.because], d.detail, scored, d.slot, d.code]
 
 
 def read_manifest(state: SessionState, record: BuildRecord) -> Manifest:
-    """The manifest of a stored build, with what stands in the record of another."""
+    """The manifest of a stored build, with the decisions that another build's record has."""
     data = json.loads(record.manifest)
     return Manifest(
         preset=record.preset,
@@ -111,7 +122,7 @@ def _past(state: SessionState, data: Mapping[str, Any]) -> Iterator[Decision]:
     if "since" in data:
         build, messages = data["since"]
         maker = state.store.build(state.id, build)
-        assert maker, f"build {build} went before its session"
+        assert maker, f"build {build} is gone, its session is not"
         yield from (each for each in _decisions(json.loads(maker.manifest)) if each.first < messages)
 
 
@@ -120,19 +131,19 @@ def _decisions(data: Mapping[str, Any]) -> Iterator[Decision]:
 
 
 def since(build: BuildRecord) -> int:
-    """The build whose layout this one has; 0: it has its own, or none."""
+    """The build whose layout this one keeps; 0 if it has its own, or none."""
     number: int = json.loads(build.manifest).get("since", [0])[0]
     return number
 
 
-def kept_with(build: BuildRecord) -> Mapping[str, str]:
-    """What a build was filed with."""
+def build_record(build: BuildRecord) -> Mapping[str, str]:
+    """What is stored about a build beside its decisions."""
     found: dict[str, str] = json.loads(build.manifest).get("record") or {}
     return found
 
 
 def sent_length(build: BuildRecord) -> int:
-    """Messages that the history had."""
+    """The length of the history at that build."""
     length: int = (json.loads(build.manifest).get("book") or {}).get("messages", 0)
     return length
 
@@ -143,18 +154,31 @@ def _decision(  # noqa: PLR0913, PLR0917 — one for each column of a row
     last: int,
     verdict: Verdict,
     tokens: int,
-    because: int | str,  # in words in the builds of stores from before
+    because: int | str,  # a sentence in older stores
     detail: Detail,
     scored: tuple[float, dict[str, float]] | None,
     slot: str,
+    code: Code | None = None,  # absent from older stores
 ) -> Decision:
+    reason = because if isinstance(because, str) else reasons[because]
     return Decision(
         first=first,
         last=last,
         verdict=verdict,
+        code=code or _older_code(verdict, detail, reason),
         tokens=tokens,
-        because=because if isinstance(because, str) else reasons[because],
+        because=reason,
         detail=detail,
         score=Score(total=scored[0], parts=scored[1]) if scored else None,
         slot=slot,
     )
+
+
+def _older_code(verdict: Verdict, detail: Detail, reason: str) -> Code:
+    """The code of a decision that was stored before decisions had one."""
+    for code, sentence in REASONS.items():
+        if reason.partition(";")[0] == sentence:
+            return code
+    if verdict == "left out":
+        return "not_selected"
+    return "noted" if detail == "folded" else "selected"

@@ -1,4 +1,4 @@
-"""A session in → the eight-layer prompt: one text, and the window of messages with the same content."""
+"""Build the eight-layer prompt of a session: one text, and a window with the same content as messages."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from foveal.presets.openscroll.prompt import prompt_text
-from foveal.session.build.build import BuildRequest, Made, gather, make, store_window
-from foveal.session.build.material import Gathered
+from foveal.session.build.build import Made, make, store_window
+from foveal.session.build.material import gather
+from foveal.session.build.values import BuildRequest, Gathered
 from foveal.session.state import SessionState
 from foveal.window import Slot, Window
 
@@ -16,7 +17,7 @@ PRESET = "openscroll"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """The layers in order as one text; `window` has the same as messages, in the order of a stable prefix."""
+    """The layers in order as one text; `window` has the same content as messages, ordered for a stable prefix."""
 
     text: str
     tokens: int
@@ -35,25 +36,27 @@ class Prompt:
         return self.window.manifest.slots
 
 
-def build_prompt(state: SessionState, wanted: BuildRequest, fetch: Any) -> Prompt:
+def build_prompt(state: SessionState, request: BuildRequest, fetch: Any) -> Prompt:
     """Build a window and write it as one text; both are within the budget."""
-    wanted = replace(wanted, preset=PRESET)
-    gathered = gather(state, wanted)
+    request = replace(request, preset=PRESET)
+    gathered = gather(state, request)
     with state.lock:
-        made, text, budget = _fitting(state, wanted, gathered)
+        made, text, budget = _fitting(state, request, gathered)
         window = store_window(state, made, fetch)
-    return Prompt(text=text, tokens=made.target.meter.text(text), budget=budget, window=window)
+    return Prompt(text=text, tokens=made.request.target.meter.text(text), budget=budget, window=window)
 
 
-def _fitting(state: SessionState, wanted: BuildRequest, gathered: Gathered) -> tuple[Made, str, int]:
-    """A window whose text fits: titles and speakers may cost more than what is around messages."""
-    made = make(state, wanted, gathered)
-    budget = room = made.fitted.manifest.budget
+def _fitting(state: SessionState, request: BuildRequest, gathered: Gathered) -> tuple[Made, str, int]:
+    """A window whose text fits: titles and speakers may cost more than the framing of messages."""
+    made = make(state, request, gathered)
+    budget = room = made.request.fitted.manifest.budget
     while True:
-        text = prompt_text(made.fitted)
-        # Tools go along with the text, as they do with the messages.
-        over = made.target.meter.text(text) + made.fitted.manifest.parts.get("tools", 0) - budget
+        text = prompt_text(made.request.fitted)
+        # Tools are sent with the text as they are with messages.
+        over = (
+            made.request.target.meter.text(text) + made.request.fitted.manifest.parts.get("tools", 0) - budget
+        )
         if over <= 0:
             return made, text, budget
         room -= max(over, room // 50 + 1)
-        made = make(state, replace(wanted, budget=room), gathered)
+        made = make(state, replace(request, budget=room), gathered)

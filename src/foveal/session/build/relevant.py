@@ -1,23 +1,23 @@
-"""A window that holds still and the session around it in → the messages that have to do with what it is for.
+"""Find the past messages that a window should show again.
 
-Looked for when the user says something new, or the window is laid out anew: never for a turn of tools. For a
-task that was given the session's index ranks every message, as for `focus`; what the user just said is looked
-up in the store's own index of words. No model is asked and nothing goes over the network.
+Two presets ask, each in its own way. For presets with a stable prefix, `relevant` returns the messages that
+match the task or the user's latest message; it searches when the user wrote something new or the layout
+changes, never for a tool turn. A task is ranked by the session's index, as for `focus`; the user's message is
+looked up in the store's full-text index. For presets that retrieve by triggers, `retrieved` returns old tasks
+that are referred to, errors that occur again and past topics that are mentioned, with their texts.
 
-A window and the session around it in → what of the past should come back into it, with its words.
-
-An old task that is referred to, an error that occurs again, a past topic that is mentioned. Only messages
-are brought back that windows may show or that a note stands for, nothing that was left out on request.
+Only messages that windows may show, or that a stand-in covers, are returned; what was left out on request is
+not. Nothing here asks a model or uses the network.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from typing import Literal
 
 from foveal import wire
-from foveal.pipeline.fit import RETRIEVED_SHARE, Order
+from foveal.pipeline.fit import RETRIEVED_SHARE
 from foveal.pipeline.history import History
 from foveal.pipeline.kinds import kind_of
 from foveal.pipeline.scoring import TASK_MOST, items
@@ -32,57 +32,58 @@ from foveal.pipeline.values import Item, Scene
 from foveal.presets.fifth.triggers import Situation, Step, old_task, past_topic, repeated_error
 from foveal.presets.foveal.recall import asked_since, mark_of, words_asked
 from foveal.session.history import stand_ins
+from foveal.session.history.mined import Walker
 from foveal.session.history.tasks import as_task
 from foveal.session.state import SessionState
 from foveal.store import Found
 from foveal.window import Manifest, Retrieved
 
 HITS = 50
-"""Hits in the store that are looked at: the best of them are often in the window already."""
-ALIKE = 0.35
-"""Of the weight of what the user said: what a message must hold of it."""
-NEAR = 0.7
-"""Of the best such share: what the others must hold."""
-FEWEST = 2
-"""Words that say something, below which nobody refers to anything."""
-HELD = 0.8
-"""Of these words: what a message holds that has to do with them, however long it is."""
-FEWEST_HELD = 4
-"""Words that it holds at least: fewer are in every long text."""
+"""Search hits that are considered: the best of them are often in the window already."""
+LEAST_SHARE = 0.35
+"""Of the weight of the user's message: what a hit must match at least."""
+NEAR_BEST = 0.7
+"""Of the best hit's share: what other hits must match at least."""
+FEWEST_WORDS = 2
+"""Content words below which a message refers to nothing."""
+MATCHED = 0.8
+"""Of those words: a message with this many of them matches, however long it is."""
+FEWEST_MATCHED = 4
+"""Words that it has at least: every long text has a few."""
 READ = 8
-"""Hits that are read for this."""
+"""Hits whose texts are read for this."""
 LONGEST = 50_000
-"""Characters of them that are."""
+"""Characters of each that are read."""
 
 
-def due(history: History, order: Order) -> bool:
-    """Is there something to look for: new words, another task, and more than a window holds?"""
-    layout = order.layout
+def searches(history: History, scene: Scene) -> bool:
+    """Whether to search: there is a new message or task, and more history than the window has room for."""
+    layout = scene.layout
     if layout is None:
-        return history.tokens > order.budget
-    if mark_of(order.task) == layout.task and asked_since(history, layout.length) is None:
+        return history.tokens > scene.budget
+    if mark_of(scene.task) == layout.task and asked_since(history, layout.length) is None:
         return False
     return layout.first > 0 or history.tokens > layout.talk
 
 
-def relevant(state: SessionState, history: History, order: Order) -> tuple[int, ...]:
-    """Positions of messages of that history, the most wanted first."""
+def relevant(state: SessionState, history: History, scene: Scene) -> tuple[int, ...]:
+    """Positions of the messages that match the task or the user's latest message, best first."""
     from foveal.session.search.search import LARGE, turns_for
 
-    text, given = words_asked(history, order.task, order.layout)
+    text, given = words_asked(history, scene.task, scene.layout)
     text = text[:TASK_MOST]
     if given and len(history.entries) <= LARGE and state.resources.light:
-        turns = turns_for(state, text, history, most=order.budget, now=order.now)
+        turns = turns_for(state, text, history, most=scene.budget, now=scene.now)
         return tuple(history.starts[turn] for turn in turns)
-    if len(words(text)) < FEWEST:
+    if len(words(text)) < FEWEST_WORDS:
         return ()
     with state.reading():
-        found = list(_found(state, history, text))
+        found = list(_hits(state, history, text))
     return tuple(each.seq for each in (found if given else _referred_to(found, text)))
 
 
-def _found(state: SessionState, history: History, text: str) -> Iterator[Found]:
-    """Messages that hold the words, the best first; the user's newest do not count."""
+def _hits(state: SessionState, history: History, text: str) -> Iterator[Found]:
+    """Messages with these words, best first, without the user's latest message."""
     asked = asked_since(history, 0)
     for found in state.store.search(text, session=state.id, limit=HITS):
         entry = history.entries[found.seq] if found.seq < len(history.entries) else None
@@ -91,201 +92,211 @@ def _found(state: SessionState, history: History, text: str) -> Iterator[Found]:
 
 
 def _referred_to(hits: Sequence[Found], text: str) -> Iterator[Found]:
-    """Those that weigh nearly as much as the best; and long ones that hold nearly all that is said."""
-    least = max(ALIKE, NEAR * max((found.score for found in hits), default=0.0))
-    for place, found in enumerate(hits):
-        if found.score >= least or (place < READ and _holds(found, text)):
+    """Hits that score nearly as well as the best, and long messages with nearly all of the words."""
+    least = max(LEAST_SHARE, NEAR_BEST * max((found.score for found in hits), default=0.0))
+    for rank, found in enumerate(hits):
+        if found.score >= least or (rank < READ and _matches(found, text)):
             yield found
 
 
-def _holds(found: Found, text: str) -> bool:
+def _matches(found: Found, text: str) -> bool:
     asked = frozenset(words(text))
-    said = wire.reread(found.body, found.format, found.role, digest=found.digest).text[:LONGEST]
-    return len(asked.intersection(words(said))) >= max(FEWEST_HELD, HELD * len(asked))
+    content = wire.reread(found.body, found.format, found.role, digest=found.digest).text[:LONGEST]
+    return len(asked.intersection(words(content))) >= max(FEWEST_MATCHED, MATCHED * len(asked))
 
 
-PAST_HITS = 50
-"""Search hits that are looked at: the best of them are often in the window already."""
-BROUGHT = 8
-"""Results of tools in which a repeated error is looked for, the newest."""
-AROUND = 40
-"""Tokens of the note around its stretches."""
-APIECE = 20
-"""Tokens around each stretch."""
-AFTER = 40
-"""Messages after an error in which what resolved it is looked for."""
+TOOL_RESULTS = 8
+"""The latest tool results in which a repeated error is looked for."""
+NOTE_TOKENS = 40
+"""Tokens of the note around the retrieved passages."""
+PASSAGE_TOKENS = 20
+"""Tokens around each passage."""
+RESOLVED_WITHIN = 40
+"""Messages after an error in which its resolution is looked for."""
 SHORT = 40
-"""Tokens that an error and what resolved it have at least, each."""
-WAY_BACK = 36
-"""Tokens of the mark by which an agent brings a stretch back."""
-LABEL = 10
-"""Tokens of the mark over a quoted message."""
+"""Tokens that an error and its resolution get at least, each."""
+HANDLE_TOKENS = 36
+"""Tokens of the handle that recalls a passage."""
+LABEL_TOKENS = 10
+"""Tokens of the label above a quoted message."""
 LEAST = 24
-"""Tokens of words that are worth bringing back."""
+"""Tokens of text below which a passage is not worth showing."""
 
-Stretches = tuple[tuple[Retrieved, str], ...]
+Forms = tuple[tuple[Retrieved, str], ...]
+"""One passage in several lengths, the longest first."""
+Trigger = Literal["old task", "repeated error", "past topic"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Past:
-    """The history around a window."""
+    """The history outside a window."""
 
     history: History
-    layout: frozenset[int]
-    """Messages that are in the window."""
+    in_window: frozenset[int]
+    """Messages that the window shows."""
     open: frozenset[int]
-    """Messages that may be brought back into it."""
+    """Messages that may be shown again."""
     tasks: Sequence[Task]
-    """Those whose summaries are not in it."""
+    """Tasks whose summaries the window does not show."""
 
 
-def retrieved(state: SessionState, history: History, manifest: Manifest, order: Order) -> Stretches:
-    """What is to be retrieved beside a window, the most wanted first, within its share of the budget."""
+def retrieved(state: SessionState, history: History, manifest: Manifest, scene: Scene) -> Forms:
+    """What the triggers retrieve for a window, best first, within its share of the budget."""
     past = _past(state, history, manifest)
-    now = _situation(state, past, order) if past.open or past.tasks else None
+    now = _situation(state, past, scene) if past.open or past.tasks else None
     if now is None:
         return ()
     hits = [item.index for item in now.past]
-    room = int(RETRIEVED_SHARE * order.budget) - AROUND
-    apiece = APIECE + WAY_BACK * history.frame.handles
-    found: list[Stretches] = []
+    room = int(RETRIEVED_SHARE * scene.budget) - NOTE_TOKENS
+    each = PASSAGE_TOKENS + HANDLE_TOKENS * history.frame.handles
+    found: list[Forms] = []
     paired: set[int] = set()
-    for step in _steps(now):
+    for trigger, step in _steps(now):
         seqs = [seq for seq in range(step.first, step.last + 1) if seq in past.open]
         if step.task is None and paired.issuperset(seqs):
             continue
-        pair = _pair(past, seqs, hits) if step.task is None else ()
-        found.append(
-            _of_an_error(past, step, pair, room - apiece, order) if pair else _forms(past, step, hits)
-        )
+        pair = _error_and_resolution(past, seqs, hits) if step.task is None else ()
+        if pair:
+            found.append(
+                _error_forms(past, pair, room - each, scene.count, again=trigger == "repeated error")
+            )
+        else:
+            found.append(_forms(past, trigger, step, hits))
         paired.update(pair)
-    return tuple(_fitting(list(filter(None, found)), room, apiece, order.count))
+    return tuple(_fitting(list(filter(None, found)), room, each, scene.count))
 
 
-def _pair(past: _Past, seqs: Sequence[int], hits: Sequence[int]) -> tuple[int, ...]:
-    """The best message of a stretch and the one that resolved it, where it reports an error."""
+def _error_and_resolution(past: _Past, seqs: Sequence[int], hits: Sequence[int]) -> tuple[int, ...]:
+    """The best of these messages and the one that resolved it, if it reports an error."""
     best = next((seq for seq in hits if seq in seqs), seqs[0] if len(seqs) == 1 else None)
     if best is None:
         return ()
     walk = Walk()
-    near = [seq for seq in range(best, best + AFTER + 1) if seq in past.open]
+    near = [seq for seq in range(best, best + RESOLVED_WITHIN + 1) if seq in past.open]
     for seq, message in stand_ins.read(past.history, near):
-        # Whoever reports an error, it is one: models repeat what they were shown.
-        told = replace(message, role="user") if seq == best and message.role == "assistant" else message
-        if any(each.error_seq == best for each in walk.over(told, seq)):
+        # An error counts whoever reports it: models repeat what they were shown.
+        report = replace(message, role="user") if seq == best and message.role == "assistant" else message
+        if any(each.error_seq == best for each in walk.over(report, seq)):
             return best, seq
     return ()
 
 
-def _of_an_error(past: _Past, step: Step, pair: Sequence[int], room: int, order: Order) -> Stretches:
-    """An error and what resolved it: whole, or the beginnings and ends of both."""
+def _error_forms(
+    past: _Past, pair: Sequence[int], room: int, count: Callable[[str], int], *, again: bool
+) -> Forms:
+    """An error and its resolution, in full or cut in the middle."""
     error, resolution = (seq + 1 for seq in pair)
-    again = "occurs again" if step.because.startswith("an error") else "of before is mentioned"
-    why = f"an error {again}: message {error:,} reported it, message {resolution:,} resolved it"
-    what, text = _quoted(past, pair, why)
-    sizes = (max(SHORT, room // 4 - LABEL), SHORT)
+    what = "occurs again" if again else "of before is mentioned"
+    because = f"an error {what}: message {error:,} reported it, message {resolution:,} resolved it"
+    found, text = _quoted(past, pair, because)
+    sizes = (max(SHORT, room // 4 - LABEL_TOKENS), SHORT)
     passages = _passages(past, pair)
-    short = ([replace(p, text=cut(p.text, size, order.count)) for p in passages] for size in sizes)
-    return ((what, text), *((what, quoted_passages(each)) for each in short))
+    short = ([replace(p, text=cut(p.text, size, count)) for p in passages] for size in sizes)
+    return ((found, text), *((found, quoted_passages(each)) for each in short))
 
 
 def _fitting(
-    found: Sequence[Stretches], room: int, apiece: int, count: Callable[[str], int]
+    found: Sequence[Forms], room: int, each: int, count: Callable[[str], int]
 ) -> Iterator[tuple[Retrieved, str]]:
-    """One form of each stretch: the longest in half of what is left, else the shortest whole.
+    """One form of each passage: the longest within half of the room left, else the shortest.
 
-    Where not even that fits, the first is cut and the others do not come.
+    If not even that fits, the first passage is cut and the others are dropped.
     """
     for number, forms in enumerate(found):
-        most = room - apiece
+        most = room - each
         what, text = next((form for form in forms if 2 * count(form[1]) <= most), forms[-1])
         if number == 0 and most >= LEAST:
             text = cut(text, most, count)
         if count(text) <= most:
-            room -= count(text) + apiece
+            room -= count(text) + each
             yield what, text
 
 
 def _past(state: SessionState, history: History, manifest: Manifest) -> _Past:
     kept = [d for d in manifest.kept if d.detail != "folded"]
-    layout = frozenset(seq for d in kept for seq in range(d.first, d.last + 1))
+    in_window = frozenset(seq for d in kept for seq in range(d.first, d.last + 1))
+    tasks = map(as_task, state.store.tasks(state.id))
     return _Past(
         history=history,
-        layout=layout,
+        in_window=in_window,
         open=frozenset(
             e.seq
             for e in history.entries
-            if e.seq not in layout and e.role != "system" and (not e.absence or e.noted_by is not None)
+            if e.seq not in in_window and e.role != "system" and (not e.absence or e.noted_by is not None)
         ),
-        tasks=[t for t in map(as_task, state.store.tasks(state.id)) if t.summary and not _told(manifest, t)],
+        tasks=[task for task in tasks if task.summary and not _in_window(manifest, task)],
     )
 
 
-def _told(manifest: Manifest, task: Task) -> bool:
-    """Is the task in the window already, by its summary or itself?"""
+def _in_window(manifest: Manifest, task: Task) -> bool:
+    """Whether the window shows the task, by its summary or its messages."""
     last = task.first if task.last is None else task.last
     return any(task.first <= decision.last <= last for decision in manifest.kept)
 
 
-def _situation(state: SessionState, past: _Past, order: Order) -> Situation | None:
-    """What the table looks at; None where nobody asks anything."""
+def _situation(state: SessionState, past: _Past, scene: Scene) -> Situation | None:
+    """What the triggers look at; None if the user asked nothing."""
     flat = [item for found in items(past.history).values() for item in found]
     asked = next((item for item in reversed(flat) if item.kind == "current_user_prompt"), None)
     if asked is None:
         return None
     text = asked.text[:TASK_MOST]
-    brought = [item.text for item in flat if item.tool and item.index > asked.index][-BROUGHT:]
+    results = [item.text for item in flat if item.tool and item.index > asked.index][-TOOL_RESULTS:]
     return Situation(
-        items=[item for item in flat if item.index in past.layout],
+        items=[item for item in flat if item.index in past.in_window],
         scores=(),
-        scene=Scene(now=order.now, task=order.task, budget=order.budget),
+        scene=Scene(now=scene.now, task=scene.task, budget=scene.budget),
         asked=text,
-        brought=brought,
+        brought=results,
         tasks=past.tasks,
-        resolved=_resolved(state) if any(map(error_lines, (text, *brought))) else (),
-        past=list(_found_items(state, past, text)),
+        resolved=_resolved(state) if any(map(error_lines, (text, *results))) else (),
+        past=list(_past_items(state, past, text)),
     )
 
 
 def _resolved(state: SessionState) -> Sequence[Resolved]:
-    """Errors of before: who asks for the first time walks through the whole session."""
-    state.walker.catch_up()
-    return state.walker.resolved
+    """Earlier errors with their resolutions; the first call reads the whole session."""
+    walker = state.part(Walker)
+    walker.catch_up()
+    return walker.resolved
 
 
-def _found_items(state: SessionState, past: _Past, words: str) -> Iterator[Item]:
-    """Messages outside the window that hold the words, the best first."""
-    for found in state.store.search(words, session=state.id, limit=PAST_HITS):
+def _past_items(state: SessionState, past: _Past, words: str) -> Iterator[Item]:
+    """Messages outside the window with these words, best first."""
+    for found in state.store.search(words, session=state.id, limit=HITS):
         if found.seq in past.open and past.history.entries[found.seq].digest == found.digest:
             message = wire.reread(found.body, found.format, found.role, digest=found.digest)
             kind = kind_of(found.role, tool_call=bool(message.calls), newest_user=False)
             yield Item(index=found.seq, id=found.id, role=found.role, kind=kind, text=message.text, tokens=0)
 
 
-def _steps(now: Situation) -> Iterator[Step]:
-    """The rows of the table that bring something back; no message comes twice."""
+def _steps(now: Situation) -> Iterator[tuple[Trigger, Step]]:
+    """What each trigger retrieves, every message once."""
+    triggers: tuple[tuple[Trigger, Iterator[Step]], ...] = (
+        ("old task", old_task(now)),
+        ("repeated error", repeated_error(now)),
+        ("past topic", past_topic(now)),
+    )
     taken: set[int] = set()
-    for step in chain(old_task(now), repeated_error(now), past_topic(now)):
-        places = set(range(step.first, step.last + 1))
-        if not places <= taken:
-            yield step
-        taken |= places if step.task is None else set()
+    for trigger, steps in triggers:
+        for step in steps:
+            seqs = set(range(step.first, step.last + 1))
+            if not seqs <= taken:
+                yield trigger, step
+            taken |= seqs if step.task is None else set()
 
 
-def _forms(past: _Past, step: Step, hits: Sequence[int]) -> Stretches:
-    """A stretch with its words, the longest form first: the messages as they were said, the best alone.
-
-    Of a task, its summary.
-    """
+def _forms(past: _Past, trigger: Trigger, step: Step, hits: Sequence[int]) -> Forms:
+    """A passage in its lengths: all of its messages, or the best one alone; of a task, its summary."""
     for task in past.tasks:
         if task.number == step.task:
-            why = f"{shown(task)} is referred to"
-            return ((Retrieved(first=step.first, last=step.last, because=why), neutral(task.summary)),)
+            because = f"{shown(task)} is referred to"
+            return ((Retrieved(first=step.first, last=step.last, because=because), neutral(task.summary)),)
     seqs = [seq for seq in range(step.first, step.last + 1) if seq in past.open]
     alone = [seq for seq in hits if seq in seqs][:1]
-    # What the question and the past have in common is not told: a manifest is stored, and outlives messages.
-    why = "a past topic is mentioned" if step.because.startswith("a past topic") else step.because
-    forms = (_quoted(past, run, why) for run in (seqs, alone) if run)
+    # The shared words are not named: a manifest is stored, and outlives the messages.
+    because = "a past topic is mentioned" if trigger == "past topic" else step.because
+    forms = (_quoted(past, run, because) for run in (seqs, alone) if run)
     return tuple(form for form in forms if form[1])
 
 

@@ -6,16 +6,13 @@ Only new messages cost anything: the walk goes on where it ended, and starts aga
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from foveal.model import Entry, Message
 from foveal.pipeline.summarize.failures import Resolved, Walk
 from foveal.pipeline.summarize.records import Overheard, RecordKind
 from foveal.pipeline.summarize.voices import said_by
+from foveal.session.state import SessionState
 from foveal.session.values import Recorded
-
-if TYPE_CHECKING:
-    from foveal.session.state import SessionState
 
 READ = 512
 """Messages that are read at a time."""
@@ -80,5 +77,7 @@ def _unsaved(state: SessionState) -> Mapping[str, tuple[tuple[RecordKind, str], 
     missing = {content.digest for content in state.store.unmined(state.id, limit=_ALL)}
     if missing.isdisjoint(entry.digest for entry in state.log.entries):
         return {}
-    state.walker.catch_up()
-    return {digest: state.walker.records[digest] for digest in missing & state.walker.records.keys()}
+    state.part(Walker).catch_up()
+    return {
+        digest: state.part(Walker).records[digest] for digest in missing & state.part(Walker).records.keys()
+    }

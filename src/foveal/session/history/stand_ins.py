@@ -23,6 +23,7 @@ from foveal.pipeline.summarize.records import Record, distinct
 from foveal.pipeline.summarize.tasks import task_summary
 from foveal.pipeline.summarize.values import Answer, Ask, Summary
 from foveal.pipeline.summarize.voices import Said, voices
+from foveal.session.history.mined import Walker
 from foveal.session.state import SessionState
 from foveal.session.summaries.library import Answers
 from foveal.session.target import Target
@@ -101,7 +102,7 @@ def told(
         return ""
     first, last = heard[0].seq, heard[-1].seq
     most = max(1, min(MOST, sum(each.tokens for each in heard) // 2)) if tokens is None else tokens
-    resolved = [r for r in state.walker.resolved if first <= r.error_seq and r.resolution_seq <= last]
+    resolved = [r for r in state.part(Walker).resolved if first <= r.error_seq and r.resolution_seq <= last]
     return task_summary(heard, resolved[-RESOLVED:], tokens=most, count=target.meter.text, answer=answer)
 
 
@@ -122,7 +123,7 @@ def shown(history: History, turn: int) -> int:
 
 def said(state: SessionState, history: History, turns: Sequence[int]) -> list[Said]:
     """The messages of turns as compaction sees them, those behind notes included."""
-    state.walker.catch_up()
+    state.part(Walker).catch_up()
     return [
         _said(state, history, history.entries[seq], message)
         for seqs in behind(history, turns)
@@ -140,9 +141,9 @@ def read(history: History, seqs: Sequence[int]) -> Iterable[tuple[int, Message]]
 def _said(state: SessionState, history: History, entry: Entry, message: Message) -> Said:
     records = tuple(
         Record(kind=kind, text=text, seq=entry.seq, digest=entry.digest, role=entry.role)
-        for kind, text in state.walker.records.get(entry.digest, ())
+        for kind, text in state.part(Walker).records.get(entry.digest, ())
     )
-    outside = state.walker.outside.get(entry.digest, ())
+    outside = state.part(Walker).outside.get(entry.digest, ())
     return Said(
         seq=entry.seq,
         role=entry.role,
@@ -278,6 +279,6 @@ def _written(state: SessionState, asks: Iterable[Ask]) -> bool:
 
 def open_turn(history: History) -> int:
     """The last turn that windows show, which the model is to answer or has just answered; -1 without one."""
-    system = {turn for turn, why in history.pinned.items() if why == "system prompt"}
+    system = {turn for turn, why in history.pinned.items() if why == "system_prompt"}
     turns = range(len(history) - 1, -1, -1)
     return next((turn for turn in turns if turn not in system and not history.absence(turn)), -1)

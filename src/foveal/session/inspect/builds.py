@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from foveal import wire
 from foveal.errors import InputError, NotFoundError
 from foveal.model import Detail, Entry, Kind, Role
-from foveal.session.build.build import built, stored_manifest
+from foveal.session.build.build import stored_build, stored_manifest
 from foveal.session.build.manifest_json import read_manifest
 from foveal.session.costs import priced
 from foveal.session.foveal import Foveal
@@ -191,7 +191,7 @@ def _built(state: SessionState, record: BuildRecord) -> Built:
 def drawn_build(session: Session, number: int | None = None) -> Drawn:
     """One build with all its decisions, the newest unless named."""
     state = session._state
-    record = built(state, number)
+    record = stored_build(state, number)
     manifest = stored_manifest(state, record.number)
     with state.reading():
         current = _current(state, manifest)
@@ -242,7 +242,7 @@ def list_chunks(session: Session, number: int | None = None, *, first: int, last
             f"`last`: {last - first + 1:,} messages are asked for", remedy=f"ask for {CHUNKS_MOST} at once"
         )
     state = session._state
-    record = built(state, number)
+    record = stored_build(state, number)
     manifest = read_manifest(state, record)
     seen = _seen(manifest)
     rows = page(session, after=first, limit=last - first + 1).messages if _current(state, manifest) else ()

@@ -23,8 +23,13 @@ from foveal.pipeline.history import History
 from foveal.pipeline.values import Layout, Rates
 from foveal.presets import PRESETS, Preset, find
 from foveal.presets.foveal.watermarks import expired
+from foveal.session.build.build import HANDLES
+from foveal.session.build.layout import current_layout, rates
+from foveal.session.build.manifest_json import build_record
+from foveal.session.build.values import BuildRequest
 from foveal.session.costs import alike, dollars, predicted, repeated
 from foveal.session.fit import history_of
+from foveal.session.state import SessionState
 from foveal.session.target import Count, Target, asked_reply, checked_budget, target_for, warn
 from foveal.window import Cost, Window
 
@@ -209,10 +214,10 @@ def _made(case: Case, preset: Preset, stop: int, *, layout: Layout | None, now: 
     history = case.fresh()
     history.extend(case.entries[:stop])
     order = case.target.order(preset, budget=case.budget, tools=case.given.tools, task=case.task, now=now)
-    order = replace(order, rates=case.rates(preset), layout=layout)
+    order = replace(order, scene=replace(order.scene, rates=case.rates(preset), layout=layout))
     fitted = pipeline.fit(history, order)
     window = case.target.window(fitted, case.given, entries=history.entries, fetch=_no_recall)
-    layout = fitted.layout if order.rates else None
+    layout = fitted.layout if order.scene.rates else None
     return _Made(window=window, chunks=fitted.chunks, history=history, layout=layout)
 
 
@@ -265,3 +270,27 @@ def _kind(entry: Entry) -> str:
     if entry.answers or entry.role == "tool":
         return "tool_output"
     return "tool_calls" if entry.calls else entry.role
+
+
+def compare_session(state: SessionState, request: BuildRequest, presets: Sequence[str] | None) -> Comparison:
+    """Compare presets on a stored session, as its next window would be built."""
+    checked_budget(request.budget)
+    chosen = named(presets, state.resources.numbers)
+    with state.reading():
+        latest = state.store.build(state.id)
+        handles = latest is not None and HANDLES in build_record(latest)
+        target = replace(state.target(request.model), handles=handles)
+        warn(target.warnings)
+        case = Case(
+            target=target,
+            rates=lambda preset: rates(state, target, preset),
+            layout=lambda preset: current_layout(state, target, preset),
+            entries=state.log.entries,
+            fresh=lambda: History(state.log.read, target.frame(state.format)),
+            given=Conversation(format=target.format, messages=()),
+            budget=target.budget(None) if request.budget is None else request.budget,
+            task=request.task,
+            now=request.moment,
+            prices=catalog.prices(target.card.id, extra=state.resources.catalogue),
+        )
+        return compared(case, chosen)

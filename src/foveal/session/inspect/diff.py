@@ -15,7 +15,7 @@ from textwrap import wrap
 from foveal.errors import NotFoundError
 from foveal.model import Entry
 from foveal.pipeline.explain import WIDTH, Line, Look, terse
-from foveal.session.build.build import built
+from foveal.session.build.build import stored_build
 from foveal.session.build.manifest_json import read_manifest
 from foveal.session.state import SessionState
 from foveal.store import BuildRecord
@@ -79,7 +79,7 @@ class Diff:
 
 def diff_builds(state: SessionState, a: int, b: int) -> Diff:
     with state.reading():
-        records = [built(state, number) for number in (a, b)]
+        records = [stored_build(state, number) for number in (a, b)]
         manifests = [read_manifest(state, record) for record in records]
         _check(state, manifests, (a, b))
         runs = list(_runs(state.log.entries, *manifests))

@@ -26,8 +26,9 @@ from foveal.pipeline.signals import identifiers
 from foveal.session.costs import dollars, predicted
 from foveal.session.foveal import Foveal
 from foveal.session.history.append import append_drafts
+from foveal.session.resources import Resources
 from foveal.session.session import Session
-from foveal.session.state import Resources, SessionState
+from foveal.session.state import SessionState
 from foveal.session.target import Target, checked_budget, warn
 from foveal.window import Window
 

@@ -16,26 +16,27 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from foveal import presets
 from foveal.errors import BudgetError, NotFoundError
 from foveal.model import Entry
 from foveal.pipeline import fit as pipeline
 from foveal.pipeline.explain import Line, decision_about, detail
-from foveal.pipeline.history import EMPTY, ERASED, LEFT_OUT, History
+from foveal.pipeline.history import History
 from foveal.pipeline.material.values import Material
 from foveal.pipeline.scoring import Recipe, Scorer
-from foveal.pipeline.sensitivity import FIXED, Cut, crossing, worth
+from foveal.pipeline.sensitivity import Cut, crossing, worth
 from foveal.pipeline.values import Item, Scene
 from foveal.presets import Preset
-from foveal.session.build.build import HANDLES, TASK, BuildRequest, built, gather
+from foveal.session.build.build import HANDLES, TASK, stored_build
 from foveal.session.build.layout import current_layout, rates
 from foveal.session.build.manifest_json import read_manifest
+from foveal.session.build.material import gather
 from foveal.session.build.relevant import retrieved
+from foveal.session.build.values import BuildRequest
 from foveal.session.state import SessionState
 from foveal.session.summaries.library import Answers
 from foveal.session.target import Target
 from foveal.store import BuildRecord
-from foveal.window import Decision, Manifest, Score
+from foveal.window import FIXED, Code, Decision, Manifest, Score
 
 
 class Again:
@@ -45,20 +46,24 @@ class Again:
         self, state: SessionState, record: BuildRecord, manifest: Manifest, material: Sequence[Material] = ()
     ) -> None:
         self._state, self._told = state, manifest
-        self._preset = presets.find(record.preset, state.resources.numbers)
+        self._preset = state.preset(record.preset)
         target = replace(state.target(record.model), handles=HANDLES in manifest.record)
         self._history = _history(state, target, manifest.decisions[-1].last + 1, self._preset)
         select = self._preset.select
         self._scores = _Scores(select.score) if isinstance(select, Recipe) else None
         order = target.order(self._preset, budget=manifest.budget, tools="", task="", now=record.created_at)
-        self._order = replace(
-            order,
+        scene = replace(
+            order.scene,
             layout=current_layout(state, target, self._preset),
             rates=rates(state, target, self._preset),
+            answer=Answers(state.resources.library, target.meter.text, better=False),
+        )
+        self._order = replace(
+            order,
+            scene=scene,
             material=tuple(material),
             admit=self._preset.admit,
             tools=_overhead(manifest) - order.framing,
-            answer=Answers(state.resources.library, target.meter.text, better=False),
             select=self._recipe(select) if isinstance(select, Recipe) else select,
         )
 
@@ -83,11 +88,11 @@ class Again:
         """
         if self._scores:
             self._scores.instead = scores
-        order = replace(self._order, budget=budget)
+        order = replace(self._order, scene=replace(self._order.scene, budget=budget))
         try:
             fitted = pipeline.fit(self._history, order)
             if self._preset.retrieves:
-                past = retrieved(self._state, self._history, fitted.manifest, order)
+                past = retrieved(self._state, self._history, fitted.manifest, order.scene)
                 fitted = pipeline.fit(self._history, replace(order, retrieved=past)) if past else fitted
         except BudgetError:
             return None
@@ -124,7 +129,7 @@ def _history(state: SessionState, target: Target, stop: int, preset: Preset) -> 
 
 def _overhead(manifest: Manifest) -> int:
     """Tokens of the request that no message of the history has."""
-    stored = sum(d.tokens for d in manifest.kept if d.because == "system prompt")
+    stored = sum(d.tokens for d in manifest.kept if d.code == "system_prompt")
     return sum(manifest.parts.get(part, 0) for part in ("framing", "tools", "system")) - stored
 
 
@@ -159,10 +164,10 @@ class _Scores:
         return [replace(score, total=total) if item.index == place else score for item, score in pairs]
 
 
-GONE = {
-    ERASED: "nothing brings it back",
-    LEFT_OUT: "`restore` lets it in again",
-    EMPTY: "no budget brings it in",
+GONE: dict[Code, str] = {
+    "erased": "nothing brings it back",
+    "left_out": "`restore` lets it in again",
+    "empty": "no budget brings it in",
 }
 UNSURE = "more exactly nobody can say: what the build was asked for beside its budget is not stored"
 
@@ -190,7 +195,7 @@ class Why:
 
 
 def explain_decision(state: SessionState, id: str, build: int | None) -> Why:
-    record = built(state, build)
+    record = stored_build(state, build)
     told, material = read_manifest(state, record), material_of(state, record)
     with state.reading():
         entry = _entry(state, id, told)
@@ -198,7 +203,7 @@ def explain_decision(state: SessionState, id: str, build: int | None) -> Why:
         manifest = again.faithful()
         decision = _decision(manifest or told, entry)
         tokens = score = None
-        if manifest and decision.because not in GONE and not _fixed(decision):
+        if manifest and decision.code not in GONE and not _fixed(decision):
             tokens = _tokens(again, manifest, decision, entry.seq)
             score = _score(again, manifest, decision, entry.seq)
     otherwise = _words(decision, tokens, score, manifest or told, sure=manifest is not None)
@@ -245,7 +250,7 @@ def _decision(manifest: Manifest, entry: Entry) -> Decision:
 
 
 def _fixed(decision: Decision) -> bool:
-    return decision.verdict == "kept" and decision.detail == "full" and decision.because.startswith(FIXED)
+    return decision.verdict == "kept" and decision.detail == "full" and decision.code in FIXED
 
 
 def _changed(before: Decision, after: Manifest | None, seq: int) -> bool:
@@ -298,8 +303,8 @@ def _more(tokens: int) -> str:
 def _words(
     decision: Decision, tokens: int | None, score: float | None, manifest: Manifest, *, sure: bool
 ) -> str:
-    if decision.because in GONE:
-        return GONE[decision.because]
+    if decision.code in GONE:
+        return GONE[decision.code]
     whole, cut = decision.verdict == "kept" and decision.detail == "full", Cut(manifest)
     if not sure and not _fixed(decision):
         told = cut.keeps(decision)

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from foveal import wire
 from foveal.errors import InputError, NotFoundError
@@ -19,10 +19,8 @@ from foveal.pipeline.summarize.language import ends
 from foveal.pipeline.summarize.records import Overheard
 from foveal.pipeline.summarize.voices import voices
 from foveal.session.arguments import a_choice, a_name, a_text
+from foveal.session.resources import Resources
 from foveal.store import Found, MemoryRecord, Store
-
-if TYPE_CHECKING:
-    from foveal.session.state import Resources
 
 LOOKED_AT, PROMPTS_AMONG = 100, 1_000
 """Stored messages that hold the words of a sentence, among which its origin is looked for; and prompts, which
@@ -32,6 +30,25 @@ HEARD = 20_000
 """Characters of each end of such a message in which parts of the sentence are looked for."""
 _WORD = re.compile(r"\w+")
 _ID = re.compile(r"memory-([0-9]{1,18})")
+WORKSPACES = 8
+"""Workspaces whose documents are remembered."""
+
+
+class ShownDocs:
+    """The project documents that windows show, by workspace: no memory repeats them."""
+
+    def __init__(self, _resources: Resources) -> None:
+        self._docs: dict[str, str] = {}
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return tuple(self._docs.values())
+
+    def show(self, workspace: str, text: str) -> None:
+        self._docs.pop(workspace, None)
+        self._docs[workspace] = text
+        while len(self._docs) > WORKSPACES:
+            self._docs.pop(next(iter(self._docs)), None)
 
 
 def remember(resources: Resources, text: str, *, kind: MemoryKind | None, by: Origin) -> Memory:
@@ -39,7 +56,7 @@ def remember(resources: Resources, text: str, *, kind: MemoryKind | None, by: Or
     kind = asked_kind(said) if kind is None else kind
     a_choice(kind, MemoryKind, "kind")
     a_choice(by, Origin, "by")
-    if stated(resources.store, said, resources.reader.prompt_files):
+    if stated(resources.store, said, resources.part(ShownDocs).texts):
         raise InputError(
             "`text` restates what a system prompt or a project's document says already",
             remedy="nothing: windows show it from there",

@@ -15,13 +15,14 @@ from typing import cast
 
 from foveal import wire
 from foveal.errors import NotFoundError
-from foveal.events import Bus, Event, MemoryChanged
+from foveal.events import Event, MemoryChanged
 from foveal.knowledge.hygiene import junk, key_of
 from foveal.knowledge.values import Found, MemoryKind, ThingKind
 from foveal.model import Format, Kind, Role
 from foveal.pipeline.summarize.records import TYPED
 from foveal.pipeline.summarize.voices import voices
-from foveal.session.knowledge.memories import brought, keep, stated
+from foveal.session.knowledge.memories import ShownDocs, brought, keep, stated
+from foveal.session.resources import Resources
 from foveal.store import MemoryRecord, Mention, Store, Unread
 
 UNIT = 32
@@ -31,19 +32,19 @@ LOOKED_BACK = 100
 KEPT = 2_000
 """Messages of one session that are kept in mind."""
 AT_HAND = 8
-"""Sessions that are kept in mind, and workspaces."""
+"""Sessions that are kept in mind."""
 
 
 class Reader:
     """Reads a store's messages for what is known, some at a time, from one thread at a time."""
 
-    def __init__(self, store: Store, bus: Bus) -> None:
-        self._store = store
-        self._bus = bus
+    def __init__(self, resources: Resources) -> None:
+        self._store = resources.store
+        self._bus = resources.bus
+        self._docs = resources.part(ShownDocs)
         self._lock = Lock()
         self._minds: dict[int, _Mind] = {}
         self._as_of = -1
-        self._docs: dict[str, str] = {}
 
     def read_some(self, session: int | None = None, *, wait: float = -1) -> bool:
         """Read some messages of one session; says whether more may be left.
@@ -80,7 +81,7 @@ class Reader:
             mind.read(each.digest, spoken(each), each.role)
         found = {each.digest: () for each in batch} | mind.mentions()
         with self._store.together():
-            prompts = (mind.prompts, *self.prompt_files)
+            prompts = (mind.prompts, *self._docs.texts)
             events = [event for each in batch for event in self._remember(each, prompts)]
             self._store.knowledge.save_mentions(session, found)
         if mind.read_so_far > KEPT:
@@ -92,18 +93,6 @@ class Reader:
         until = time.monotonic() + seconds
         while self.read_some(session, wait=max(0.0, until - time.monotonic())) and time.monotonic() < until:
             pass
-
-    @property
-    def prompt_files(self) -> tuple[str, ...]:
-        """What windows show of the documents of projects: no memory restates it."""
-        return tuple(self._docs.values())
-
-    def show_docs(self, workspace: str, text: str) -> None:
-        """Windows show this of the documents of a workspace."""
-        self._docs.pop(workspace, None)
-        self._docs[workspace] = text
-        while len(self._docs) > AT_HAND:
-            self._docs.pop(next(iter(self._docs)), None)
 
     def _forget(self) -> None:
         """Something was erased: what is in mind may tell of it."""

@@ -8,7 +8,6 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from foveal.errors import NotFoundError
 from foveal.events import MemoryChanged
@@ -19,11 +18,11 @@ from foveal.session.arguments import a_name, a_text
 from foveal.session.knowledge.bundles import Known, Served, Want, all_known, bundles
 from foveal.session.knowledge.ledger import settle
 from foveal.session.knowledge.memories import spaced_words
-
-if TYPE_CHECKING:
-    from foveal.session.state import Resources, SessionState
-    from foveal.store import Store
-    from foveal.window import Manifest
+from foveal.session.knowledge.mine import Reader
+from foveal.session.resources import Resources
+from foveal.session.state import SessionState
+from foveal.store import Store
+from foveal.window import Manifest
 
 CATCHING_UP, KEEPING_UP = 60.0, 0.05
 """Seconds of reading that a look at the profile waits for at most, and a window."""
@@ -43,7 +42,7 @@ _ID = re.compile(r"thing-([0-9]{1,18})")
 
 def read_profile(resources: Resources, *, now: float) -> Profile:
     """All that is known, once the messages that nobody read yet are read."""
-    resources.reader.catch_up(CATCHING_UP)
+    resources.part(Reader).catch_up(CATCHING_UP)
     with resources.store.together(write=False):
         known = all_known(resources.store, now)
     return Profile(
@@ -85,7 +84,7 @@ def known(
     It is what was read so far, and what can be read of the session in a moment: the newest messages are in
     the window themselves. Not to be called inside a transaction: it may keep what it compiles.
     """
-    state.resources.reader.catch_up(KEEPING_UP, state.id)
+    state.resources.part(Reader).catch_up(KEEPING_UP, state.id)
     relevance: dict[str, float] = {}
     things: dict[str, Thing] = {}
 

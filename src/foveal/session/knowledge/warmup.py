@@ -15,7 +15,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING
 
 from foveal import presets
 from foveal.errors import InputError, NotFoundError
@@ -23,14 +22,12 @@ from foveal.events import Event, WarmedUp, WarmupStopped
 from foveal.knowledge.importance import thing_id, thing_of
 from foveal.knowledge.prediction import DEEP, Conversation, predict
 from foveal.knowledge.values import Depth, Prediction, PredictionLedger, Presence, Thing
+from foveal.session.knowledge.bundles import Want
 from foveal.session.knowledge.ledger import Key, prediction_ledger, spend, write
 from foveal.session.knowledge.profile import bundle_wants, relevances
+from foveal.session.resources import Resources
+from foveal.store import SessionRecord, Store
 from foveal.wire.times import seconds
-
-if TYPE_CHECKING:
-    from foveal.session.knowledge.bundles import Want
-    from foveal.session.state import Resources
-    from foveal.store import SessionRecord, Store
 
 MOST = 1_000
 """Conversations or paths that are looked at."""
@@ -119,7 +116,7 @@ class Unit:
 class Warmer:
     """Who warms up; of each session only the newest predictions wait."""
 
-    def __init__(self) -> None:
+    def __init__(self, _resources: Resources) -> None:
         self._lock = threading.Lock()
         self._waiting: dict[str, Callable[[], None]] = {}
 
@@ -165,7 +162,7 @@ def presence(
             "deep" if DEEP in made[0].required_bundles else presets.find(KNOWS, resources.numbers).depth
         )
         name = place.name if place else ""
-        resources.warmer.ask(name, partial(_warm, resources, place, _units(wanted, depth), len(made)))
+        resources.part(Warmer).ask(name, partial(_warm, resources, place, _units(wanted, depth), len(made)))
         resources.worker.wake()
     return made
 

@@ -18,7 +18,7 @@ from foveal.events import Warned
 from foveal.model import Chunk, Conversation, Entry, Format, Message, Role, handle_of
 from foveal.pipeline.account import Choice, account
 from foveal.pipeline.fit import Fitted
-from foveal.pipeline.history import LEFT_OUT, History
+from foveal.pipeline.history import History
 from foveal.pipeline.values import Selection
 from foveal.search.fusion import FLOOR, fused
 from foveal.search.rank import best_first, chosen
@@ -194,7 +194,7 @@ def search_session(
         messages = state.log.read_unerased(entries)
         return [_ranked(state, ranking, *pair) for pair in zip(entries, messages, strict=True)]
 
-    hits = state.finder.asked(query, best)
+    hits = state.part(Finder).asked(query, best)
     return (*hits, *_left_behind(state, query, limit - len(hits)))
 
 
@@ -235,7 +235,7 @@ def _stored(state: SessionState, query: str, limit: int, *, session: int | None)
     if embedder is None:
         return by_words[:limit]
     try:
-        (vector,) = state.finder.vectors([query])
+        (vector,) = state.part(Finder).vectors([query])
     except UpstreamError:
         return by_words[:limit]
     near = state.store.nearest(vector.tobytes(), embedder.name, session=session, limit=most, floor=FLOOR)
@@ -275,7 +275,7 @@ def focus_window(  # noqa: PLR0913 — what may be said of it, by name
         values = _by_turn(history, index.rank(question, now=now).values)
         return target, history, values, *_focused(history, values, target, budget)
 
-    target, history, values, chunks, notes = state.finder.asked(question, best)
+    target, history, values, chunks, notes = state.part(Finder).asked(question, best)
     pieces: list[str] = []
     for chunk, noted in zip(chunks.values(), notes, strict=True):
         pieces += (*history.note_pieces, *chunk.pieces) if noted else chunk.pieces
@@ -323,7 +323,7 @@ def turns_for(
         costs = np.asarray(_costs(history, most), dtype=np.int64)
         return [int(turn) for turn in best_first(Ranking(values=values, parts={}), costs, most)]
 
-    return state.finder.asked(question, best)
+    return state.part(Finder).asked(question, best)
 
 
 def _by_turn(history: History, values: Floats) -> Floats:
@@ -341,7 +341,7 @@ def _costs(history: History, room: int) -> list[int]:
     sums, starts = history.sums, [*history.starts, len(history.entries)]
     costs = [sums[after] - sums[at] for at, after in pairwise(starts)]
     for first, stop, why in history.absences(0, len(history)):
-        if why != LEFT_OUT:
+        if why != "left_out":
             costs[first:stop] = [room + 1] * (stop - first)
     return costs
 
