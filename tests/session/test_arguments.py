@@ -59,7 +59,7 @@ def test_from_the_first_moment_to_the_last_a_query_may_tell_a_time(
 
 @pytest.mark.parametrize("budget", [None, "8k", 1.5, True])
 def test_the_budget_of_a_focus_must_be_a_whole_number(session: Session, budget: Any) -> None:
-    with pytest.raises(InputError, match=r"`budget` is .*, not a whole number"):
+    with pytest.raises(InputError, match=r"`budget` is .*, not an integer"):
         session.focus("login", budget=budget)
 
 

@@ -216,7 +216,11 @@ def test_a_bill_that_another_process_reports_is_in_the_sums(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("cached", "written", "what"),
-    [(-1, None, "`cached_tokens` is -1"), (None, 1.5, "`cache_write_tokens` is 1.5"), (60, 41, "101 tokens")],
+    [
+        (-1, None, "`cached_tokens` is -1"),
+        (None, 1.5, "`cache_write_tokens` is 1.5"),
+        (60, 41, "add up to 101"),
+    ],
 )
 def test_a_bill_that_cannot_be_is_refused(session: Session, cached: Any, written: Any, what: str) -> None:
     talk(session, *OLD)

@@ -1,7 +1,7 @@
-"""A manifest in → the same in words and a table, for a person at a terminal of 80 columns.
+"""Render a manifest as text for a terminal of 80 columns.
 
-One rendering for the library and every surface: lines of text, each with what it is about, so that a
-surface may colour them.
+The library and every surface share this rendering: lines of text, each with its role, so that a surface may
+colour them.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from foveal.window import Contributed, Cost, Costs, Decision, Manifest, Slot
 
 WIDTH = 80
 NEAR_MOST = 12
-"""Left-out decisions that are shown one by one: those nearest to the cut."""
+"""Left-out decisions that are listed one by one: the nearest to the cut."""
 
 TYPE_MOST = 15
-"""Characters of what brought a piece of material."""
+"""Characters of a piece of material's type."""
 BECAUSE_LEAST = 20
-"""Characters a line for reasons in a table, beside which everything else is clipped."""
+"""The least width of the reason column; other columns are clipped to leave it."""
 REASON_LEAST = 16
-"""The same in a table of which nothing can be clipped."""
+"""The same for a table whose columns cannot be clipped."""
 
 SCORE = re.compile(r"(importance|priority|score) [\d,.]+")
 
@@ -39,11 +39,11 @@ class Line(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What is told in one row: a decision, or the sum of several that share a reason."""
+    """One row of the table: a decision, or the sum of several with the same reason."""
 
     decision: Decision
     runs: int = 1
-    """Stretches of the conversation that it is about; between them stand others."""
+    """The number of separate runs of messages that it sums up."""
     messages: int = 1
 
 
@@ -65,18 +65,18 @@ def lines(manifest: Manifest, *, width: int = WIDTH) -> Iterator[Line]:
         yield from _wrapped(f"{name}: {text}", width, indent="  ", hanging="  ")
     yield Line("")
     yield from _decisions(manifest, width)
-    yield from _beside(manifest.contributed, width)
+    yield from _material(manifest.contributed, width)
     yield from _plan(manifest.slots)
     yield from _notes(manifest, width)
 
 
 def spent(costs: Costs | None) -> Iterator[tuple[str, str]]:
-    """What windows cost and save, by name; nothing of a window that belongs to no session."""
+    """What windows cost and save, by name; nothing for a window without a session."""
     if costs is None:
         return
     yield "sent", _cost(costs.managed)
     yield "unmanaged", _cost(costs.unmanaged)
-    # A short history with material beside it costs more than the history alone: no percentage says more.
+    # A short history with attached context costs more than the history alone: a percentage says nothing.
     amount = "" if costs.saved is None else f", {_dollars(costs.saved)}"
     yield "saved", f"{round(costs.percent)}%{amount}" if costs.percent >= 0 else "nothing: it costs more"
     if costs.billed:
@@ -91,7 +91,7 @@ def _cost(cost: Cost) -> str:
 
 
 def _dollars(amount: float) -> str:
-    """With the digits that tell small amounts apart."""
+    """With enough digits to distinguish small amounts."""
     sign = "-" if amount < 0 else ""
     return f"{sign}${abs(amount):,.2f}" if abs(amount) >= 10 else f"{sign}${abs(amount):.4f}"
 
@@ -106,7 +106,7 @@ def _decisions(manifest: Manifest, width: int) -> Iterator[Line]:
     rest = [row for row in rows if row.decision.first in hidden]
     table = [_cells(row, cut, planned) for row in shown]
     titles = ("messages", "verdict", "tokens", "score", "slot", "because")
-    # A column in which nothing stands is left away.
+    # Empty columns are omitted.
     used = [
         at for at, title in enumerate(titles) if title == "because" or any(row[at] != [""] for row in table)
     ]
@@ -115,22 +115,22 @@ def _decisions(manifest: Manifest, width: int) -> Iterator[Line]:
     right = [titles[at] in ("messages", "tokens", "score") for at in used]
     yield Line(next(_block([[titles[at]] for at in used], widths, right)), "title")
     for row, cells in zip(shown, table, strict=True):
-        told = [line for text in cells[-1] for line in wrap(text, widths[-1])]
-        for text in _block([*(cells[at] for at in used[:-1]), told], widths, right):
+        reason = [line for text in cells[-1] for line in wrap(text, widths[-1])]
+        for text in _block([*(cells[at] for at in used[:-1]), reason], widths, right):
             yield Line(text, row.decision.verdict)
     if rest:
         yield from (Line(line.text, "left out") for line in _wrapped(_further(rest, cut), width))
 
 
 def _rows(decisions: Sequence[Decision], planned: set[str]) -> Iterator[Row]:
-    """Runs with one reason as one row; the reasons without what the columns say already."""
+    """Runs with the same reason as one row; reasons without what other columns show."""
     if any(map(worth, decisions)):
         runs = [terse(decision, planned) for decision in merged(decisions)]
     else:
         runs = list(merged(terse(decision, planned) for decision in decisions))
     alike: dict[object, list[Decision]] = {}
     for run in runs:
-        # What is in the window in its own words, or was weighed and left out, is told where it stands.
+        # A message that is in verbatim, or was scored and left out, keeps a row at its position.
         apart = run.detail != "folded" and (run.verdict == "kept" or worth(run) is not None)
         alike.setdefault((run.first if apart else None, *_reason(run)), []).append(run)
     return (_row(each) for each in alike.values())
@@ -142,7 +142,7 @@ def _row(runs: Sequence[Decision]) -> Row:
 
 
 def terse(decision: Decision, planned: set[str]) -> Decision:
-    """The reason without what is said elsewhere: its tokens, its score, the slots of the plan."""
+    """The reason without what other columns show: its tokens, its score, the slots of the plan."""
     said = {f"{decision.tokens:,} tokens", *planned.intersection(decision.slot.split(", "))}
     clauses = [part for part in decision.because.split(", ") if part not in said]
     if worth(decision):
@@ -151,7 +151,7 @@ def terse(decision: Decision, planned: set[str]) -> Decision:
 
 
 def _cells(row: Row, cut: Cut, planned: set[str]) -> list[list[str]]:
-    """What stands in each column, line by line; the last one is wrapped when its width is known."""
+    """The cells of each column, line by line; the last one is wrapped once its width is known."""
     found, apart = row.decision, row.runs > 1
     score = worth(found) if found.detail != "folded" else None
     where = f"{row.messages} of {place(found)}" if apart else place(found)
@@ -172,22 +172,22 @@ def _block(cells: Sequence[Sequence[str]], widths: Sequence[int], right: Sequenc
 
 
 def _further(rest: Sequence[Row], cut: Cut) -> str:
-    """Those that are not shown, in one sentence."""
+    """The rows that are not listed, in one sentence."""
     messages, tokens = sum(row.messages for row in rest), sum(row.decision.tokens for row in rest)
     scores = [score.total for row in rest if (score := worth(row.decision))]
-    told = f"and {messages:,} more messages left out, {tokens:,} tokens"
+    text = f"and {messages:,} more messages left out, {tokens:,} tokens"
     if not scores:
-        return told
-    # A stored manifest has the scores of the nearest alone.
+        return text
+    # A stored manifest has scores only for the nearest.
     least = f"{cut.score(min(scores))} to" if len(scores) == len(rest) else "up to"
-    return f"{told}, scores {least} {cut.score(max(scores))}"
+    return f"{text}, scores {least} {cut.score(max(scores))}"
 
 
-def _beside(contributed: Sequence[Contributed], width: int) -> Iterator[Line]:
-    """What of the material is in, and the nearest of what is not, with what it is worth."""
+def _material(contributed: Sequence[Contributed], width: int) -> Iterator[Line]:
+    """Attached context that is in, and the nearest that is not, with weight and salience."""
     if not contributed:
         return
-    contributed, more = _nearest_beside(contributed)
+    contributed, more = _nearest_material(contributed)
     worth = [f"{each.weight:.2f} × {each.salience:.2f}" for each in contributed]
     tokens = [f"{each.tokens:,}" for each in contributed]
     types = [_clipped(each.type, TYPE_MOST) for each in contributed]
@@ -203,18 +203,18 @@ def _beside(contributed: Sequence[Contributed], width: int) -> Iterator[Line]:
     yield from (Line(text, "title") for text in _block(heads, widths, right))
     for each, row in zip(contributed, rows, strict=True):
         verdict = "in" if each.verdict == "kept" else "left out"
-        told = wrap(": ".join(filter(None, (verdict, _unsaid(each)))), widths[-1])
-        for text in _block([*([cell] for cell in row), told], widths, right):
+        reason = wrap(": ".join(filter(None, (verdict, _terse_reason(each)))), widths[-1])
+        for text in _block([*([cell] for cell in row), reason], widths, right):
             yield Line(text, each.verdict)
     if more:
         yield Line(f"… {more:,} more left out", "left out")
 
 
-def _nearest_beside(contributed: Sequence[Contributed]) -> tuple[Sequence[Contributed], int]:
+def _nearest_material(contributed: Sequence[Contributed]) -> tuple[Sequence[Contributed], int]:
     """The pieces that are shown, in their order, and how many are not."""
 
     def distance(at: int) -> tuple[bool, float]:
-        # Who brought nothing, for it failed, is looked for here: that comes before what was too little.
+        # Contributors that failed have no tokens; readers look for them here, so they come first.
         return contributed[at].tokens > 0, -contributed[at].weight * contributed[at].salience
 
     out = sorted((at for at, each in enumerate(contributed) if each.verdict != "kept"), key=distance)
@@ -223,26 +223,26 @@ def _nearest_beside(contributed: Sequence[Contributed]) -> tuple[Sequence[Contri
 
 
 def _called(each: Contributed, most: int) -> str:
-    """By its name, or its source, of which the ending says most."""
+    """Its title, else its source, of which the end says most."""
     return _clipped(each.title, most) if each.title else _clipped(each.source, most, ending=True)
 
 
 def _clipped(text: str, most: int, *, ending: bool = False) -> str:
-    """Its beginning, or its ending: that of a path says most. Nothing in it may break a line."""
+    """The beginning of a text, or its end as for paths; nothing in it may break a line."""
     plain = "".join(sign if sign.isprintable() else "·" for sign in text)
     if len(plain) <= most:
         return plain
     return f"…{plain[1 - most :]}" if ending else f"{plain[: most - 1]}…"
 
 
-def _unsaid(each: Contributed) -> str:
-    """The reason without what the columns say already."""
+def _terse_reason(each: Contributed) -> str:
+    """The reason without what other columns show."""
     said = {f"{each.tokens:,} tokens", f"weight {each.weight:.2f} x salience {each.salience:.2f}"}
     return ", ".join(part for part in each.because.split(", ") if part not in said)
 
 
 def _plan(slots: Sequence[Slot]) -> Iterator[Line]:
-    """The slots that were given anything or wanted any."""
+    """The slots that were allotted anything or asked for it."""
     names = ("floor", "ideal", "ceiling", "allotted", "used", "borrowed")
     rows = [(slot.name, [getattr(slot, name) for name in names]) for slot in slots]
     rows = [(name, numbers) for name, numbers in rows if any(numbers)]
@@ -258,7 +258,7 @@ def _plan(slots: Sequence[Slot]) -> Iterator[Line]:
 
 
 def _notes(manifest: Manifest, width: int) -> Iterator[Line]:
-    """Conflicts, metrics, repairs and warnings, where there are any."""
+    """Conflicts, metrics, retrieved messages, repairs and warnings, if any."""
     kinds = [conflict.type.replace("_", " ") for conflict in manifest.conflicts]
     texts = []
     if kinds:
@@ -282,7 +282,7 @@ def _places(first: int, last: int) -> str:
 def detail(manifest: Manifest, seq: int, *, otherwise: str = "", width: int = WIDTH) -> Iterator[Line]:
     """The decision about one message in full: its score by part, and what would have changed it.
 
-    `otherwise`: the latter, from somebody who knows better than the manifest can.
+    `otherwise`: the latter, from a caller that knows more than the manifest.
     """
     found = decision_about(manifest, seq)
     if found is None:
@@ -305,10 +305,10 @@ def detail(manifest: Manifest, seq: int, *, otherwise: str = "", width: int = WI
 
 
 def _parts(parts: Iterable[tuple[str, float]], cut: Cut) -> Iterator[Line]:
-    """What a score is made of, largest first."""
-    told = [(name.replace("_", " "), cut.score(value)) for name, value in sorted(parts, key=lambda p: -p[1])]
-    widths = [max(map(len, column)) for column in zip(*told, strict=True)]
-    for row in told:
+    """The parts of a score, largest first."""
+    rows = [(name.replace("_", " "), cut.score(value)) for name, value in sorted(parts, key=lambda p: -p[1])]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
         (text,) = _block([[cell] for cell in row], widths, [False, True])
         yield Line(f"{'':<9}{text}")
 
@@ -319,19 +319,19 @@ def decision_about(manifest: Manifest, seq: int) -> Decision | None:
 
 
 def place(decision: Decision) -> str:
-    """Where its messages stand, counted from 1."""
+    """The positions of its messages, counted from 1."""
     first, last = decision.first + 1, decision.last + 1
     return f"{first}" if first == last else f"{first}–{last}"
 
 
 def merged(decisions: Iterable[Decision]) -> Iterator[Decision]:
-    """Neighbours with the same verdict, detail and reason as one decision; it has what they share."""
+    """Neighbours with the same verdict, detail and reason as one decision with what they share."""
     for _, group in groupby(decisions, key=_reason):
         yield _sum(list(group))
 
 
 def _sum(run: Sequence[Decision]) -> Decision:
-    """Several decisions as one; it has what they share."""
+    """Several decisions as one, with what they share."""
     first = run[0]
     if len(run) == 1:
         return first

@@ -1,10 +1,7 @@
-"""Score, plan, pick: the stages of a preset that weighs every turn, composed into one selector.
+"""Compose the stages of a preset that scores every turn into a selector: score, plan, pick, compact.
 
-When everything fits, everything is in, whatever its score.
-
-A history in → its messages as items and its turns as units, for presets that look at every one.
-
-Texts are read once and remembered; nothing is counted again.
+Scorers and plans see messages as items, pickers see turns as units. Each text is read once and each token
+counted once. If everything fits, everything is in, whatever its score.
 """
 
 from __future__ import annotations
@@ -15,10 +12,10 @@ from dataclasses import dataclass, field, replace
 
 from foveal.model import Chunk, Entry, Message
 from foveal.pipeline.history import History
-from foveal.pipeline.kinds import kind_of
+from foveal.pipeline.kinds import TALK, kind_of
 from foveal.pipeline.material.categories import charge, fill
 from foveal.pipeline.values import Item, Pick, Scene, Selection, Unit
-from foveal.window import Score, Slot
+from foveal.window import REASONS, Score, Slot
 
 Scorer = Callable[[Sequence[Item], Scene], Sequence[Score]]
 
@@ -32,7 +29,7 @@ def items(history: History) -> dict[int, tuple[Item, ...]]:
     }
     newest = next((t for t in reversed(found) if any(i.role == "user" for i in found[t])), None)
     if newest is not None:
-        found[newest] = tuple(map(_asked, found[newest]))
+        found[newest] = tuple(map(_as_prompt, found[newest]))
     return found
 
 
@@ -48,7 +45,7 @@ def _items(history: History, turn: int) -> tuple[Item, ...]:
             text=text,
             tokens=tokens,
             timestamp=history.entries[last].created_at,
-            metadata={"layer": "L6_message_history"},  # it stands for talk, not for something retrieved
+            metadata={"layer": TALK},  # it replaces messages, and is not retrieved material
         )
         return (summary,)
     pairs = zip(history.entries[first : last + 1], history.read(first, last + 1), strict=True)
@@ -74,8 +71,8 @@ def _item(entry: Entry, message: Message) -> Item:
     )
 
 
-def _asked(item: Item) -> Item:
-    """The newest user message is what the model is asked now, unless it was given a kind of its own."""
+def _as_prompt(item: Item) -> Item:
+    """The newest user message is the current prompt, unless the caller gave it another kind."""
     return replace(item, kind="current_user_prompt") if item.kind == "chat_history_user" else item
 
 
@@ -102,13 +99,13 @@ def units(
 
 
 def _cost(history: History, chunk: Chunk) -> int:
-    """A turn that calls tools may need a note before it, depending on its neighbour: reckon with it."""
+    """Its tokens, with those of a note that a turn with tool calls may need before it."""
     noted = history.frame.rules.calls_follow_input and bool(chunk.messages[0].calls)
     return chunk.tokens + history.note_tokens * noted
 
 
 def _by_slot(found: Sequence[Item], tokens: int, slot_of: Callable[[Item], str]) -> dict[str, int]:
-    """Message by message; what a repair added or took is the last one's."""
+    """Tokens by slot, message by message; the last message gets what a repair added or removed."""
     charged: dict[str, int] = {}
     left = tokens
     for item in found[:-1]:
@@ -122,13 +119,13 @@ def _by_slot(found: Sequence[Item], tokens: int, slot_of: Callable[[Item], str])
 Plan = Callable[[Sequence[Item], Scene], Sequence[Slot]]
 Picker = Callable[[Sequence[Unit], int, Sequence[Slot]], Pick]
 Compactor = Callable[[History, Sequence[Unit], Pick, int, Scene], Pick]
-BESIDE = -1
-"""The place of what is in the window beside the conversation: no turn's."""
+MATERIAL = -1
+"""The `turn` of the unit that represents attached context."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """All units, the score of every message by its place, and what was picked."""
+    """All units, the score of every message by position, and what was picked."""
 
     units: Sequence[Unit]
     scores: Mapping[int, Score]
@@ -142,52 +139,52 @@ class Report:
     metrics: Mapping[str, float]
     events: tuple[tuple[str, Mapping[str, object]], ...] = ()
     record: Mapping[str, str] = field(default_factory=dict)
-    """Ids under which the preset's design files an optimization."""
+    """Ids that the preset's design gives an optimization."""
 
 
 SILENT = Report(metrics={})
 TASK_MOST = 4_000
-"""Characters of each message that make up a task nobody named: what comes first says what it is about."""
+"""Characters of each message that serve as the task if the caller names none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """One choice of each stage."""
+    """One implementation of each stage."""
 
     score: Scorer
     slot_of: Callable[[Item], str]
     plan: Plan
     pick: Picker
     compact: Compactor | None = None
-    """What becomes of the turns that `pick` leaves undecided."""
+    """Decides the turns that `pick` leaves undecided."""
     report: Callable[[Choice, Scene], Report] | None = None
-    """What the preset measures of its choice and tells about it."""
+    """Metrics and events about the choice."""
     settle: Callable[[Sequence[Slot], Scene], Sequence[Slot]] | None = None
-    """How the plan is put right where what must be in, or all that fits, is more than a slot was allotted."""
+    """Corrects the plan if fixed turns, or everything that fits, exceed what a slot was allotted."""
     capped: bool = False
-    """Some limit holds even where everything would fit."""
+    """A limit applies even if everything would fit."""
 
     def __call__(self, history: History, fixed: Mapping[int, Chunk], room: int, scene: Scene) -> Selection:
-        """Choose among all turns; the fixed ones are paid for already."""
+        """Select among all turns; the room excludes the fixed ones."""
         turns = items(history)
-        scene = scene if scene.task else replace(scene, task=asked_of(turns, max(fixed)))
+        scene = scene if scene.task else replace(scene, task=default_task(turns, max(fixed)))
         flat = [item for found in turns.values() for item in found]
         scored = self.score(flat, scene)
         scores = {item.index: score for item, score in zip(flat, scored, strict=True)}
-        forced = {turn: history.pinned.get(turn, "open turn") for turn in fixed}
+        forced = {turn: REASONS[history.pinned.get(turn, "open_turn")] for turn in fixed}
         found = units(history, forced, scores, turns=turns, slot_of=self.slot_of)
         found = [_as_fixed(unit, fixed.get(unit.turn)) for unit in found]
         slots = scene.slots or tuple(self.plan(flat, scene))
-        beside = self._beside(scene) if slots else []
+        material = self._material(scene) if slots else []
         if not self.capped and self._all_fit(history, found, room):
             reasons = dict.fromkeys(turns, "everything fits")
-            pick = Pick(kept=frozenset(turns), because=reasons, slots=fill(slots, [*found, *beside]))
+            pick = Pick(kept=frozenset(turns), because=reasons, slots=fill(slots, [*found, *material]))
         else:
-            # A note may have to stand where the window opens, and before fixed turns that call tools.
+            # A note may be needed at the start of the window, and before fixed turns with tool calls.
             before = sum(unit.tokens - history.chunk(unit.turn).tokens for unit in found if unit.forced)
             room = max(0, room - history.note_tokens - before)
-            pick = self.pick([*found, *beside], room, slots)
-            pick = replace(pick, kept=pick.kept - {BESIDE})
+            pick = self.pick([*found, *material], room, slots)
+            pick = replace(pick, kept=pick.kept - {MATERIAL})
             pick = self.compact(history, found, pick, room, scene) if self.compact else pick
         if self.settle:
             pick = replace(pick, slots=tuple(self.settle(pick.slots, scene)))
@@ -211,11 +208,11 @@ class Recipe:
             record=report.record,
         )
 
-    def _beside(self, scene: Scene) -> list[Unit]:
-        """The material as a unit that is in and paid for: it uses the slots of its pieces."""
+    def _material(self, scene: Scene) -> list[Unit]:
+        """Attached context as a unit that is always in and costs nothing, but fills the slots of its pieces."""
         used = charge(scene.material, self.slot_of)
         unit = Unit(
-            turn=BESIDE,
+            turn=MATERIAL,
             items=scene.material,
             tokens=0,
             score=Score(total=0.0),
@@ -232,7 +229,7 @@ class Recipe:
 
 
 def _as_fixed(unit: Unit, chunk: Chunk | None) -> Unit:
-    """An open turn that was cut to fit uses no more of the slots than is shown of it."""
+    """An open turn that was cut fills its slots only with what is shown of it."""
     over = sum(unit.by_slot.values()) - chunk.tokens if chunk else 0
     used = dict(unit.by_slot)
     for name in sorted(used, key=lambda name: -used[name]) if over > 0 else ():
@@ -242,8 +239,8 @@ def _as_fixed(unit: Unit, chunk: Chunk | None) -> Unit:
     return replace(unit, by_slot=used)
 
 
-def asked_of(turns: Mapping[int, Sequence[Item]], opened: int) -> str:
-    """The task nobody named: what the user said last, and the open turn."""
+def default_task(turns: Mapping[int, Sequence[Item]], opened: int) -> str:
+    """The task if the caller names none: the user's latest message and the open turn."""
     flat = [item for found in turns.values() for item in found]
     newest = [item for item in flat if item.kind == "current_user_prompt"][-1:]
     texts = [item.text for item in (*newest, *turns.get(opened, ())) if item.text]

@@ -1,7 +1,4 @@
-"""What the choosing stages hand each other: items and units, scores, slots and picks. Plain frozen values.
-
-What a selector answers inside a build: the chosen turns, and why each turn is in or out.
-"""
+"""The values that the stages of a build exchange: scene, items, units, picks, selection, layout."""
 
 from __future__ import annotations
 
@@ -16,17 +13,17 @@ from foveal.window import Conflict, Decision, Score, Slot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One message, or a piece of material beside the chat, as scorers and plans see it."""
+    """One message, or one piece of attached context, as scorers and plans see it."""
 
     index: int
-    """Place in the conversation, from 0."""
+    """Position in the conversation, from 0."""
     id: str
     role: Role
     kind: Kind
     text: str
     tokens: int
     timestamp: float | None = None
-    """Seconds since 1970; None when nobody knows."""
+    """Seconds since 1970; None if unknown."""
     pinned: bool = False
     important: bool = False
     level: Level | None = None
@@ -83,20 +80,20 @@ class Layout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rates:
-    """What a provider charges for a token of input, in any currency; None where it is not known."""
+    """A provider's prices for a token of input, in any currency; None if unknown."""
 
     input: float | None = None
     read: float | None = None
-    """From the cache."""
+    """Read from the cache."""
     write: float | None = None
-    """To the cache; as any other input where there is no price of its own."""
+    """Written to the cache; None if that costs what other input does."""
     seconds: int | None = None
-    """How long the cache lasts after a request."""
+    """The lifetime of the cache after a request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """When and what for a window is built: every result can be reproduced from it."""
+    """What selectors see of a build's request: every result can be reproduced from it."""
 
     now: float
     task: str = ""
@@ -104,24 +101,24 @@ class Scene:
     count: Callable[[str], int] = len
     """Tokens of a text."""
     answer: Answer | None = None
-    """Who makes summaries; without one they are extracts, made anew."""
+    """The source of summaries; without it they are extracts, made again each time."""
     overhead: int = 0
-    """Tokens of the budget that no message can have: framing, tools, a system prompt of this build only."""
+    """Tokens of the budget that messages cannot use: framing, tools, a system prompt for this build only."""
     material: tuple[Item, ...] = ()
-    """What is in the window beside the conversation, paid for already."""
+    """Attached context that is in the window; the room excludes it."""
     slots: tuple[Slot, ...] = ()
-    """The plan that the material was admitted by; empty: it had none, or there is no material."""
+    """The plan by which the material was admitted; empty without a plan or material."""
     layout: Layout | None = None
-    """The layout of the build before, where nothing of it changed since."""
+    """The layout of the last build, if nothing in it has changed since."""
     relevant: tuple[int, ...] = ()
-    """Positions of messages that have to do with what the window is for, the most wanted first."""
+    """Positions of messages that match the task or the user's latest message, best first."""
     rates: Rates | None = None
-    """What the provider charges, where another window will follow that should begin with this one."""
+    """The provider's prices, if the next window should begin with this one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """What a selector takes or leaves whole: a turn, with the score of its best message."""
+    """A turn, which is in or out as a whole, with the score of its best message."""
 
     turn: int
     items: tuple[Item, ...]
@@ -130,12 +127,12 @@ class Unit:
     by_slot: Mapping[str, int]
     """Its tokens, charged message by message to the slots of the plan."""
     forced: str = ""
-    """Why it must be in; empty for what may be chosen."""
+    """Why it must be in; empty if the picker decides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pick:
-    """A selector's answer: which units are in, and a reason for each of them, in or out."""
+    """A picker's result: which units are in, and a reason for every unit."""
 
     kept: frozenset[int]
     """`Unit.turn` of those that are in."""
@@ -152,23 +149,23 @@ class Pick:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The chosen turns beside the fixed ones, and why these are in and the others out."""
+    """A selector's result: the selected turns apart from the fixed ones, and the reasons."""
 
     turns: tuple[int, ...]
     because_in: str
     because_out: str
     reasons: Mapping[int, str] = field(default_factory=dict)
-    """By turn, where turns have reasons of their own; a turn without one has the common reason."""
+    """Reasons by turn; a turn without one has the common reason."""
     forms: Mapping[int, Chunk] = field(default_factory=dict)
-    """By turn, the shorter form that stands for it; the turns themselves are among `turns`."""
+    """By turn, the shorter form that replaces it; the turns themselves are among `turns`."""
     folded: Mapping[int, str] = field(default_factory=dict)
-    """By turn, why it needs no place of its own: the form of another turn covers it."""
+    """By turn, the reason why the form of another turn covers it."""
     markers: Mapping[int, Chunk] = field(default_factory=dict)
-    """By turn, a note in its place that says only that it is left out."""
+    """By turn, a placeholder that says only that it is left out."""
     before: Mapping[int, Chunk] = field(default_factory=dict)
-    """By turn, a note of ours that stands before it; the turns themselves are among `turns` or fixed."""
+    """By turn, a note that precedes it; the turns themselves are among `turns` or fixed."""
     arcs: Mapping[int, str] = field(default_factory=dict)
-    """By turn, how the conversation got here, where its form or its marker begins with that."""
+    """By turn, the conversation arc with which its form or placeholder begins."""
     scores: Mapping[int, Score] = field(default_factory=dict)
     charged: Mapping[int, str] = field(default_factory=dict)
     """By turn, the slots it was charged to."""
@@ -177,10 +174,10 @@ class Selection:
     metrics: Mapping[str, float] = field(default_factory=dict)
     record: Mapping[str, str] = field(default_factory=dict)
     layout: Layout | None = None
-    """The layout to begin the next window with, where the preset holds still."""
+    """The layout that the next window keeps, for presets with a stable prefix."""
     reports: tuple[tuple[str, Mapping[str, object]], ...] = ()
-    """Events of the preset's own design: name and payload."""
+    """Events that the preset's design defines: name and payload."""
 
 
 Selector = Callable[[History, Mapping[int, Chunk], int, Scene], Selection]
-"""A history, the fixed turns, the room that is left and the scene in; the chosen turns out."""
+"""Takes the history, the fixed turns, the remaining room and the scene; returns the selection."""

@@ -1,4 +1,4 @@
-"""Messages in → the window that fits, with nothing stored: the stateless half of the product."""
+"""Fit messages into a window without storing anything."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def fit(  # noqa: PLR0913 — the front door: every option a build has, by name
     """The best window of these messages that fits the budget, in the format they came in.
 
     `messages`: a list in any provider's format, SDK objects, or a whole request body.
-    `budget`: tokens; by default the model's limit less the reply that was asked for or is its longest.
-    `numbers`: the presets' own, by preset, where they should differ: `{"reploid": {"recency": 20}}`.
-    `task`, `now`: what the window is for and when; the preset `recent` needs neither.
+    `budget`: tokens; by default the model's limit less the requested reply, or its longest.
+    `numbers`: settings of presets that replace their defaults: `{"reploid": {"recency": 20}}`.
+    `task`, `now`: what the window is for, and the time; the preset `recent` uses neither.
 
     >>> history = [{"role": "user", "content": f"line {n}"} for n in range(100)]
     >>> window = fit(history, budget=40)
@@ -118,8 +118,8 @@ def _recall(messages: Sequence[Message], handle: str) -> Any:
         if handle in (handle_of(message.digest), message.id, f"m{seq + 1}"):
             return json.loads(message.body)
     raise NotFoundError(
-        f"no message here has the handle {handle!r}",
-        remedy="`window.handles(decision)` gives them for every decision of the manifest",
+        f"this window has no message with the handle {handle!r}",
+        remedy="`window.handles(decision)` returns them for every decision of the manifest",
     )
 
 
@@ -132,7 +132,7 @@ def count_tokens(
     format: Format | None = None,
     catalogue: Path | None = None,
 ) -> int:
-    """Tokens of a text, or of messages or a request body with everything the format adds.
+    """Tokens of a text, or of messages or a request body with everything that the format adds.
 
     >>> count_tokens("Fix the bug in auth.js", model="gpt-5")
     6

@@ -1,4 +1,4 @@
-"""A store and its sessions: what a program keeps open for as long as it runs."""
+"""Open a store and its sessions. This is the composition root: it creates the parts and registers the jobs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from foveal.knowledge.values import (
     Profile,
 )
 from foveal.pipeline.summarize.values import Answer
-from foveal.session.arguments import a_moment, a_name, a_number, a_text, in_thread
+from foveal.session.arguments import a_name, a_number, a_text, a_time, in_thread
 from foveal.session.resources import Models, Resources, load_embedder, summary_writer
 from foveal.session.session import Session
 from foveal.session.state import SessionState
@@ -35,15 +35,16 @@ if TYPE_CHECKING:
 
 
 class Foveal:
-    """Everything the agents of one tenant ever saw.
+    """A store, with everything that one tenant's agents ever saw.
 
     `store`: a path, `":memory:"`, or nothing for the file in the user's data folder.
-    `numbers`: the presets' own, by preset, where they should differ: `{"reploid": {"recency": 20}}`.
-    `create`: make the file if it is not there; without, that is an error.
-    `embedder`: who gives texts their vectors: nothing for the table that comes along, `"none"`, a folder with
-    a transformer, or an endpoint with its model, as in `https://api.openai.com/v1#text-embedding-3-small`.
-    `summary_url`, `summary_model`: a model that writes summaries in the background; else they are extracts.
-    `embedder_key`, `summary_key`: the environment variables that hold the keys, never the keys.
+    `numbers`: settings of presets that replace their defaults: `{"reploid": {"recency": 20}}`.
+    `create`: create the file if it does not exist; with `False`, a missing file is an error.
+    `embedder`: nothing for the bundled static embeddings, `"none"`, a folder with a transformer, or an
+    endpoint with its model, as in `https://api.openai.com/v1#text-embedding-3-small`.
+    `summary_url`, `summary_model`: a model that writes summaries in the background; without one, summaries
+    are extracts.
+    `embedder_key`, `summary_key`: the names of the environment variables with the keys, never the keys.
 
     >>> with Foveal(":memory:") as fov:
     ...     session = fov.session("fix-auth", model="gpt-5")
@@ -123,7 +124,7 @@ class Foveal:
         self._bus.emit([Warned(session="", text=f"background work ({job}) failed: {what}")])
 
     def session(self, name: str = "default", *, model: str = "", preset: str = "") -> Session:
-        """The session of that name, made if it is not there. A model or preset given is remembered."""
+        """The session of that name, created if it does not exist. A given model or preset is stored with it."""
         presets.find(preset)
         a_text(name, "name")
         return Session(
@@ -135,15 +136,15 @@ class Foveal:
         return tuple(self._store.sessions())
 
     def find(self, name: str) -> SessionRecord | None:
-        """What is known of the session of that name; None where there is none."""
+        """The record of the session of that name; None if there is none."""
         return self._store.named(name)
 
     def open(self, name: str) -> Session:
-        """The session of that name; an error if it is not there."""
+        """The session of that name; an error if it does not exist."""
         return Session(self._resources, self._record(name))
 
     def fork(self, name: str, new: str, *, messages: int | None = None) -> Session:
-        """A new session that begins as this one, with so many of its messages, all unless said."""
+        """A new session that begins with the messages of this one: the first `messages`, by default all."""
         from foveal.session.history import append
 
         a_name(new, "new")
@@ -159,7 +160,9 @@ class Foveal:
     def _record(self, name: str) -> SessionRecord:
         found = self._store.named(name)
         if found is None:
-            raise NotFoundError(f"there is no session {name!r}", remedy="`foveal sessions` lists them")
+            raise NotFoundError(
+                f"there is no session {name!r}", remedy="`foveal sessions` lists them", see="sessions"
+            )
         return found
 
     def replay(
@@ -171,10 +174,10 @@ class Foveal:
         model: str = "",
         progress: Callable[[int, int], None] | None = None,
     ) -> Replayed:
-        """A stored session's requests as another preset would have made them: tokens, cost, facts kept.
+        """A stored session's requests as another preset would have built them: tokens, cost, facts kept.
 
-        No model is asked and nothing is stored. `progress` is called with the requests that are done and how
-        many there are.
+        It asks no model and stores nothing. `progress` is called with the number of finished requests and of
+        all.
         """
         from foveal.session.inspect.replay import replay_session
 
@@ -183,67 +186,67 @@ class Foveal:
         return replay_session(state, preset=preset, budget=budget, model=model, progress=progress)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
-        """Call `subscriber` with every event of these sessions; returns the way to stop that."""
+        """Call `subscriber` with every event of these sessions; returns a function that ends the subscription."""
         return self._bus.subscribe(subscriber)
 
     def verify(self) -> Checked:
-        """Check the whole store: every hash is derived again."""
+        """Check the whole store by computing every hash again."""
         return self._store.verify()
 
     def backup(self, path: str | Path) -> None:
-        """Write a consistent copy of the whole store, all tenants included, while it is in use."""
+        """Write a consistent copy of the whole store, with all tenants, while it is in use."""
         self._store.backup(str(path))
 
     def settle(self, seconds: float = 60.0) -> bool:
-        """Do the background work that is left now: embedding, reading, summaries. False: some is left."""
+        """Finish background work now: embedding, mining, summaries. Returns False if some is left."""
         return self._resources.worker.drain(seconds)
 
-    # What is known of the user
+    # The user profile
 
     def remember(self, text: str, *, kind: MemoryKind | None = None, by: Origin = "user") -> Memory:
-        """Keep a sentence about the user: who they are, how they want things, or another fact.
+        """Store a sentence about the user: who they are, what they prefer, or another fact.
 
-        Which of them, its words tell, unless `kind` does. What says the same already, or gives another value
-        for the same, is replaced. A model's words (`by="model"`) are in no window before
-        `confirm`, and replace nothing that the user said.
+        The kind is detected unless `kind` is given. A memory that says the same, or has another value for the
+        same thing, is replaced. A memory by a model (`by="model"`) is in no window before `confirm`, and
+        replaces nothing that the user said.
         """
         from foveal.session.knowledge import memories
 
         return memories.remember(self._resources, text, kind=kind, by=by)
 
     def confirm(self, id: str) -> Memory:
-        """The user says that a memory is so."""
+        """Record that the user confirms a memory."""
         from foveal.session.knowledge import memories
 
         return memories.confirm(self._resources, id)
 
     def edit_memory(self, id: str, text: str) -> Memory:
-        """Put other words in place of a memory's; they are the user's from then on."""
+        """Replace a memory's text; from then on it counts as the user's own."""
         from foveal.session.knowledge import memories
 
         return memories.edit(self._resources, id, text)
 
     def forget_memory(self, id: str) -> None:
-        """Delete a memory for good; what was said before does not bring it back, only its user's new word."""
+        """Delete a memory for good. Earlier messages do not restore it; only a new statement of the user does."""
         from foveal.session.knowledge import memories
 
         memories.forget(self._resources, id)
 
     def profile(self, *, now: float | None = None) -> Profile:
-        """All that is known of the user: memories, topics, entities. Messages not read yet are read first."""
+        """Everything known of the user: memories, topics, entities. Messages that were not mined yet are mined first."""
         from foveal.session.knowledge.profile import read_profile
 
-        moment = a_moment(now, "now")
+        moment = a_time(now, "now")
         return read_profile(self._resources, now=time.time() if moment is None else moment)
 
     def rename_thing(self, id: str, name: str) -> None:
-        """Name a topic or an entity; mining does not rename it."""
+        """Rename a topic or an entity; mining keeps the name."""
         from foveal.session.knowledge.profile import rename_thing
 
         rename_thing(self._resources, id, name)
 
     def forget_thing(self, id: str) -> None:
-        """Delete a topic or an entity; mining does not revive it. The messages that name it stay."""
+        """Delete a topic or an entity; mining does not add it again. Messages that mention it stay."""
         from foveal.session.knowledge.profile import forget_thing
 
         forget_thing(self._resources, id)
@@ -256,19 +259,19 @@ class Foveal:
         now: float | None = None,
         warm: bool | None = None,
     ) -> tuple[Prediction, ...]:
-        """Where the user is in → what they will probably do next; bundles for it are compiled meanwhile.
+        """Predict what the user will probably do next, and compile the bundles for it in the background.
 
-        `session`: whose ledger the predictions go into; the active conversation's unless it is named.
-        `warm`: False predicts and compiles nothing; True warms up again where it had stopped itself.
+        `session`: the session that the predictions are recorded for; by default the active conversation.
+        `warm`: False predicts without compiling; True resumes a warm-up that had stopped itself.
         """
         from foveal.session.knowledge import warmup
 
-        moment = a_moment(now, "now")
+        moment = a_time(now, "now")
         at = time.time() if moment is None else moment
         return warmup.presence(self._resources, presence, session=session, now=at, warm=warm)
 
     def predictions(self, session: str = "") -> PredictionLedger:
-        """Which predictions were made, used and wasted, of one session or of all; what warming up cost."""
+        """Predictions made, used and wasted, of one session or of all, and what the warm-up cost."""
         from foveal.session.knowledge import warmup
 
         return warmup.ledger(self._resources, session, now=time.time())

@@ -18,12 +18,12 @@ from foveal.model import Entry, Format, Kind, Level, Role
 from foveal.session.arguments import (
     a_choice,
     a_count,
-    a_moment,
     a_name,
     a_text,
-    a_whole_number,
+    a_time,
+    an_integer,
+    any_text,
     in_thread,
-    some_words,
 )
 from foveal.session.build import billing
 from foveal.session.build.build import build_window, stored_manifest
@@ -143,14 +143,14 @@ class Session:
         called with the number of files read and the number of all.
         """
         request = BuildRequest(
-            task=some_words(task, "task"),
+            task=any_text(task, "task"),
             budget=budget,
             model=model,
             preset=preset,
             tools=tools,
             system=system,
             format=format,
-            now=a_moment(now, "now"),
+            now=a_time(now, "now"),
             counter=counter,
             workspace=workspace,
             active_files=tuple(active_files),
@@ -181,12 +181,12 @@ class Session:
         from foveal.session.build.prompt import build_prompt
 
         request = BuildRequest(
-            task=some_words(task, "task"),
+            task=any_text(task, "task"),
             budget=budget,
             model=model,
             tools=tools,
             system=system,
-            now=a_moment(now, "now"),
+            now=a_time(now, "now"),
             workspace=workspace,
             active_files=tuple(active_files),
             contributors=tuple(contributors),
@@ -211,10 +211,10 @@ class Session:
         `task`: by default the user's latest message. The other options are as in `build`.
         """
         request = BuildRequest(
-            task=some_words(task, "task"),
+            task=any_text(task, "task"),
             budget=budget,
             model=model,
-            now=a_moment(now, "now"),
+            now=a_time(now, "now"),
             workspace=workspace,
             active_files=tuple(active_files),
             contributors=tuple(contributors),
@@ -247,7 +247,7 @@ class Session:
     ) -> Comparison:
         """The windows of several presets side by side, by default of all built-in ones."""
         request = BuildRequest(
-            budget=budget, model=model, task=some_words(task, "task"), now=a_moment(now, "now")
+            budget=budget, model=model, task=any_text(task, "task"), now=a_time(now, "now")
         )
         return compare_session(self._state, request, presets)
 
@@ -262,7 +262,7 @@ class Session:
         """
         from foveal.session.inspect.why import explain_decision
 
-        return explain_decision(self._state, some_words(id, "id"), build)
+        return explain_decision(self._state, any_text(id, "id"), build)
 
     def diff(self, a: int, b: int) -> Diff:
         """What entered the window, was evicted or changed its level of detail between two builds, and why."""
@@ -274,7 +274,7 @@ class Session:
 
     def recall(self, handle: str) -> Any:
         """The original behind a handle or an id, exactly as it came in."""
-        return self._state.original(some_words(handle, "handle"))
+        return self._state.original(any_text(handle, "handle"))
 
     def search(
         self, query: str, *, limit: int = 10, everywhere: bool = False, now: float | None = None
@@ -285,7 +285,7 @@ class Session:
         """
         from foveal.session.search.search import search_session
 
-        words, limit, now = some_words(query, "query"), a_count(limit, "limit"), a_moment(now, "now")
+        words, limit, now = any_text(query, "query"), a_count(limit, "limit"), a_time(now, "now")
         return search_session(self._state, words, limit=limit, everywhere=everywhere, now=now)
 
     def focus(
@@ -303,8 +303,8 @@ class Session:
         """
         from foveal.session.search.search import focus_window
 
-        question, now = a_text(question, "question"), a_moment(now, "now")
-        budget = a_whole_number(budget, "budget")
+        question, now = a_text(question, "question"), a_time(now, "now")
+        budget = an_integer(budget, "budget")
         return focus_window(
             self._state, question, budget=budget, model=model, format=format, now=now, fetch=self.recall
         )
@@ -347,10 +347,10 @@ class Session:
 
     def pin(self, id: str) -> None:
         """Keep a message in every window, in full."""
-        marks.mark(self._state, some_words(id, "id"), "pinned", pinned=True)
+        marks.mark(self._state, any_text(id, "id"), "pinned", pinned=True)
 
     def unpin(self, id: str) -> None:
-        marks.mark(self._state, some_words(id, "id"), "unpinned", pinned=False)
+        marks.mark(self._state, any_text(id, "id"), "unpinned", pinned=False)
 
     def forget(self, id: str, *, erase: bool = True) -> tuple[str, ...]:
         """Erase a message for good and return the erased ids, including copies on older branches.
@@ -358,7 +358,7 @@ class Session:
         Other messages with the same text stay. With `erase=False` the message is only left out of windows
         until `restore`.
         """
-        some_words(id, "id")
+        any_text(id, "id")
         if erase:
             return marks.erase(self._state, id)
         return (marks.mark(self._state, id, "left out", absence="left out"),)
@@ -368,7 +368,7 @@ class Session:
 
         If a stand-in covers the message, the stand-in is removed and every message it covers is restored.
         """
-        return marks.restore(self._state, None if id is None else some_words(id, "id"))
+        return marks.restore(self._state, None if id is None else any_text(id, "id"))
 
     def archive(self) -> tuple[Entry, ...]:
         """The messages that are left out of windows until they are restored."""

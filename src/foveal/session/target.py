@@ -1,9 +1,8 @@
-"""A model and a format in → how its windows are counted, written and limited.
+"""Describe the target of a window: how a model's windows are counted, written and limited.
 
-A chosen window in → which of its pieces end where a cache marker belongs.
-
-For a provider that caches by markers. It needs no note of ours between two turns, so pieces can be counted
-from the end.
+For a provider that caches by markers, it also says where the markers go: at the end of the stable part, and
+where a client's own markers were on messages that the window leaves out. Such a provider needs no note
+between two turns, so pieces can be counted from the end.
 """
 
 from __future__ import annotations
@@ -33,53 +32,53 @@ from foveal.session.arguments import at_most
 from foveal.window import Window
 
 
-def still(fitted: Fitted) -> int:
-    """How many pieces at the beginning are the part of a layout that nothing is appended to."""
+def stable_pieces(fitted: Fitted) -> int:
+    """The number of leading pieces that belong to the layout's past, which later builds do not change."""
     first = fitted.layout.first if fitted.layout else 0
     before = [at for at, chunk in enumerate(fitted.chunks) if 0 <= chunk.first < first]
     return _ends(fitted)[before[-1]] if before else 0
 
 
 def moved(fitted: Fitted, messages: Sequence[Message]) -> tuple[str, ...]:
-    """The pieces, where a marker of a client's message that is not in ends the nearest before it that is."""
+    """The pieces; a client's marker on a message that is left out moves to the nearest earlier one that is in."""
     ends = _ends(fitted)
     shown = [(chunk.first, at) for at, chunk in enumerate(fitted.chunks) if chunk.first >= 0 and chunk.pieces]
     places: dict[int, str] = {}
     for seq, message in enumerate(messages):
         markers = wire.markers_in(message.body) if message.role != "system" else []
         before = bisect_right(shown, (seq, len(ends))) - 1
-        if markers and before >= 0 and not _holds(fitted.chunks[shown[before][1]], seq):
+        if markers and before >= 0 and not _shows(fitted.chunks[shown[before][1]], seq):
             places.setdefault(ends[shown[before][1]] - 1, markers[0])
     return wire.move_markers(fitted.pieces, places) if places else fitted.pieces
 
 
-def _holds(chunk: Chunk, seq: int) -> bool:
+def _shows(chunk: Chunk, seq: int) -> bool:
     return seq <= chunk.last and chunk.detail in ("full", "trimmed")
 
 
 def _ends(fitted: Fitted) -> list[int]:
-    """By chunk: how many pieces there are up to its end."""
+    """The number of pieces up to the end of each chunk."""
     behind = accumulate((len(chunk.pieces) for chunk in reversed(fitted.chunks)), initial=0)
     return [len(fitted.pieces) - count for count in behind][-2::-1]
 
 
 PRIVATE = "?"
-"""Starts the name of a counter that is not stored."""
+"""The prefix of a counter's name whose counts are not stored."""
 CACHED = 1_024
-"""Tokens below which no provider's cache keeps a request, unless its model's card says another number."""
+"""Tokens below which no provider caches a request, unless the model's card has another number."""
 Count = Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Who the window is for."""
+    """The model and format that a window is for."""
 
     format: Format
     card: ModelCard
     meter: Meter
     warnings: tuple[str, ...] = ()
     handles: bool = False
-    """The agent can bring originals back: its windows show how."""
+    """The agent has the recall tool: its windows show handles."""
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -87,18 +86,18 @@ class Target:
 
     @property
     def history_key(self) -> str:
-        """Names the way of counting; one that only this process knows starts with `PRIVATE`."""
+        """The name of the way of counting; it starts with `PRIVATE` if only this process knows it."""
         known = self.tokenizer.name.partition(SCALED)[0] in names()
         name = self.tokenizer.name if known else f"{PRIVATE}{id(self.meter)}"
         return "/".join((name, self.format, self.card.images))
 
     @property
     def exact(self) -> bool:
-        """Do we know that the model counts as we do?"""
+        """Whether our counts are the model's own."""
         return self.tokenizer.exact and self.card.known
 
     def frame(self, stored: Format, envelope: str = "") -> Frame:
-        """How turns stored in one format are repaired, priced and written for this target."""
+        """How turns stored in a format are repaired, counted and written for this target."""
         scribe = Scribe(
             note=partial(wire.note, format=self.format),
             answer=partial(wire.answer, format=self.format),
@@ -114,12 +113,12 @@ class Target:
         )
 
     def with_tools(self, tools: str) -> Target:
-        """The same target for an agent that has these tools, a JSON array."""
+        """The same target for an agent with these tools, a JSON array."""
         handles = wire.offers_recall(tools)
         return self if handles == self.handles else replace(self, handles=handles)
 
     def dump(self, messages: Sequence[Message]) -> tuple[str, ...]:
-        """Messages as this target's JSON; system prompts only where they stand among the messages."""
+        """Messages as this target's JSON; system prompts only if the format has them among the messages."""
         return wire.dump(messages, self.format).pieces
 
     def price(self, messages: Sequence[Message], tools: str) -> int:
@@ -127,9 +126,9 @@ class Target:
         return self.meter.request + self.meter.tools(tools) + sum(map(self.meter.message, messages))
 
     def budget(self, reply: int | None) -> int:
-        """The model's limit less the reply that was asked for, or its longest."""
+        """The model's limit less the requested reply, by default its longest."""
         longest = reply if reply is not None else self.card.max_output or 0
-        # A catalogue may list a reply as long as the window; half of it is then ours.
+        # A catalogue may list a reply as long as the window; then half of the window is input.
         context = self.card.context
         return min(context - longest if longest < context else context // 2, self.card.max_input or context)
 
@@ -173,9 +172,9 @@ class Target:
         fetch: Callable[[str], Any],
         followed: bool = False,
     ) -> Window:
-        """The answer, as the caller gets it.
+        """The window that the caller gets.
 
-        `followed`: another window will begin with this one: it gets the markers of a provider's cache.
+        `followed`: the next window will begin with this one, so it gets the provider's cache markers.
         """
         system = [m for chunk in fitted.chunks for m in chunk.messages if m.role == "system"]
         outside = wire.dump(system, self.format).system
@@ -188,7 +187,7 @@ class Target:
             )
             manifest = replace(manifest, repairs=(*manifest.repairs, surplus))
         if followed and most and manifest.tokens >= (self.card.cache_min or CACHED):
-            texts = wire.mark_cache(*texts, most=most, still=still(fitted))
+            texts = wire.mark_cache(*texts, most=most, still=stable_pieces(fitted))
         pieces, outside, tools = texts
         return Window(
             format=self.format,
@@ -214,9 +213,9 @@ def target_for(
     catalogue: Path | None = None,
     learned: Callable[[str, str], float] | None = None,
 ) -> Target:
-    """The target for a model; an unknown one gets a careful guess and a warning.
+    """The target for a model; an unknown model gets a cautious guess and a warning.
 
-    `learned`: the factor that bills of a model put on an estimate, by model and tokenizer.
+    `learned`: returns the factor that a model's bills put on an estimate, by model and tokenizer.
     """
     card = catalog.find(model, extra=catalogue)
     warnings: tuple[str, ...] = ()
@@ -233,13 +232,13 @@ def target_for(
 
 @lru_cache(maxsize=32)
 def _meter(counter: str | Count, format: Format, images: str, factor: float) -> Meter:
-    """One meter for each way of counting, so that a text is counted once in a process."""
+    """One meter per way of counting, so that a process counts each text once."""
     base = tokenizer(counter)
     return Meter(base if factor == 1.0 else scaled(base, factor), wire.framing(format), images=images)
 
 
 def asked_reply(envelope: str) -> int | None:
-    """How long an answer a request body asks for."""
+    """The reply length that a request body asks for."""
     if not envelope:
         return None
     body = json.loads(envelope)
@@ -257,40 +256,44 @@ def asked_reply(envelope: str) -> int | None:
 
 
 def checked_budget(budget: object) -> None:
-    """Refuse what is not a whole number; too small a number is the pipeline's to refuse."""
+    """Refuse a budget that is not an integer; the pipeline refuses one that is too small."""
     if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int)):
         raise InputError(
-            f"`budget` is {budget!r}, not a whole number of tokens", remedy="pass an int, as in budget=8_000"
+            f"`budget` is {budget!r}, not an integer number of tokens",
+            remedy="pass an int, as in budget=8_000",
+            field="budget",
         )
     if isinstance(budget, int):
         at_most(budget, "budget")
 
 
 def tools_text(tools: object) -> str:
-    """Tool definitions as JSON, in the order and with the fields they came."""
+    """Tool definitions as JSON, with their order and fields unchanged."""
     if tools is None:
         return ""
     if not isinstance(tools, list | tuple):
         raise InputError(
             f"`tools` is a {type(tools).__name__}, not a list",
-            remedy="give the definitions as the provider's list",
+            remedy="pass the definitions as the provider's list",
+            field="tools",
         )
     return wire.to_json(list(tools), "tools")
 
 
 def system_messages(system: object) -> tuple[Message, ...]:
-    """A system prompt given beside the messages, as a message."""
+    """A system prompt given apart from the messages, as a message."""
     if system is None or system == "":
         return ()
     if not isinstance(system, str):
         raise InputError(
             f"`system` is a {type(system).__name__}, not text",
-            remedy="pass text, or put the system prompt into the request body as the provider has it",
+            remedy="pass text, or put the system prompt into the request body as the provider expects it",
+            field="system",
         )
     return (wire.text_message("system", system),)
 
 
 def warn(warnings: Sequence[str]) -> None:
-    """Say it where Python programs say such things."""
+    """Issue Python warnings."""
     for text in warnings:
         python_warnings.warn(text, stacklevel=3)

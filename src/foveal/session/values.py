@@ -1,7 +1,4 @@
-"""What a session tells about itself: plain values for the surfaces to print.
-
-Compressions in → how many times smaller they made things on average, and whether that is too little.
-"""
+"""The values that a session returns: search hits, statistics, records, removals."""
 
 from __future__ import annotations
 
@@ -17,15 +14,15 @@ from foveal.store import BuildRecord, CompressionRecord, Head
 from foveal.window import Costs, Retrieved, Slot
 
 LOW = 2.0
-"""Below this summaries are too detailed to be worth having."""
+"""Below this ratio, summaries are too detailed to be worth having."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ratio:
-    """4.2: what was 4.2 tokens is 1."""
+    """How many tokens a summary replaces with one."""
 
     mean: float | None
-    """None: nothing was compressed yet."""
+    """None before the first compression."""
 
     @property
     def low(self) -> bool:
@@ -33,7 +30,7 @@ class Ratio:
 
 
 def ratio(compressions: Iterable[tuple[int, int]]) -> Ratio:
-    """The mean over pairs of tokens, before and after; what held nothing before is no compression.
+    """The mean over pairs of tokens before and after; pairs with nothing before do not count.
 
     >>> ratio([(800, 100), (300, 150)]), ratio([(150, 100)]).low
     (Ratio(mean=5.0), True)
@@ -53,9 +50,9 @@ class Hit:
     score: float
     text: str
     created_at: float | None = None
-    """When it was said, as far as anybody told; else when it was stored."""
+    """When it was said, if known; else when it was stored."""
     parts: Mapping[str, float] = field(default_factory=dict)
-    """What the score is made of, where one session was searched."""
+    """The parts of the score, if a single session was searched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,11 +65,11 @@ class Stats:
     format: str
     counter: str
     exact: bool
-    """False when the counts are an estimate, or those of a vocabulary assumed for a model nobody knows."""
+    """False if counts are estimated, or use a vocabulary assumed for an unknown model."""
     messages: int
     turns: int
     tokens: int
-    """Of everything stored on this branch."""
+    """Tokens of everything stored on this branch."""
     tokens_by_role: Mapping[str, int]
     pinned: int
     absent: int
@@ -81,40 +78,40 @@ class Stats:
     """The model's window."""
     builds: int
     window_tokens: int
-    """Of the newest build; 0 before the first."""
+    """Tokens of the latest build; 0 before the first."""
     window_budget: int
     summaries: int = 0
-    """Made so far, of tasks and of what was compressed."""
+    """Summaries made so far, of tasks and of compressed messages."""
     stand_ins: int = 0
-    """Notes that stand for messages in windows now."""
+    """Notes that replace messages in windows now."""
     compression: float | None = None
-    """How many times smaller summaries are on average; None before the first."""
+    """The mean compression ratio; None before the first."""
     last_compression: CompressionRecord | None = None
     levels: tuple[Slot, ...] = ()
-    """Each memory level's use against its budget: in the newest window where that has them, else of all."""
+    """Each memory level's use against its budget: of the latest window if it has levels, else of the history."""
     retrieved: tuple[Retrieved, ...] = ()
-    """What the newest window brought back."""
+    """What the latest window retrieved."""
     costs: Costs | None = None
-    """What all windows cost, beside the whole history each time; None before the first build."""
+    """What all windows cost, compared with sending the whole history each time; None before the first build."""
 
     @property
     def ratio_low(self) -> bool:
-        """Are summaries too detailed to be worth having, with less than 2 tokens to 1?"""
+        """Whether summaries are too detailed to be worth having: less than 2 tokens to 1."""
         return Ratio(mean=self.compression).low
 
     @property
     def percent(self) -> float:
-        """How full the newest window is."""
+        """How full the latest window is."""
         return 100 * self.window_tokens / self.window_budget if self.window_budget else 0.0
 
     @property
     def ratio(self) -> float:
-        """Stored tokens for each token sent; 1.0 before the first build."""
+        """Stored tokens per token sent; 1.0 before the first build."""
         return self.tokens / self.window_tokens if self.window_tokens else 1.0
 
 
-def summary(history: History, head: Head, newest: BuildRecord | None, *, name: str, target: Target) -> Stats:
-    """A session in numbers, from its turns and its newest build."""
+def summary(history: History, head: Head, latest: BuildRecord | None, *, name: str, target: Target) -> Stats:
+    """A session in numbers, from its turns and its latest build."""
     roles: Counter[str] = Counter()
     for entry in history.entries:
         roles[entry.role] += entry.tokens
@@ -132,26 +129,26 @@ def summary(history: History, head: Head, newest: BuildRecord | None, *, name: s
         pinned=sum(entry.pinned for entry in history.entries),
         absent=sum(bool(entry.absence) for entry in history.entries),
         limit=target.card.context,
-        builds=newest.number if newest else 0,
-        window_tokens=newest.tokens if newest else 0,
-        window_budget=newest.budget if newest else 0,
+        builds=latest.number if latest else 0,
+        window_tokens=latest.tokens if latest else 0,
+        window_budget=latest.budget if latest else 0,
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """A decision, a constraint or a correction, word for word as a message had it."""
+    """A decision, a constraint or a correction, verbatim from a message."""
 
     kind: str
     text: str
     id: str
-    """Of the message."""
+    """The message's id."""
     role: Role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removal:
-    """What left the windows of a session until it is restored."""
+    """What was left out of a session's windows until it is restored."""
 
     ids: tuple[str, ...]
     original: int
@@ -161,4 +158,4 @@ class Removal:
     summary: str = ""
     """What windows show instead, if anything."""
     unreached: str = ""
-    """Where more tokens are left than were asked for: the numbers, and what is left."""
+    """If more tokens remain than requested: the numbers, and what remains."""

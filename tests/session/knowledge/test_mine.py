@@ -93,6 +93,6 @@ def test_a_new_message_costs_no_look_at_the_old_ones(fov: Foveal, session: Sessi
 
 def test_a_window_does_not_wait_for_another_reader(session: Session) -> None:
     session.add("user", "My name is Ana.")
-    with session._state.resources.reader._lock:
+    with session._state.resources.part(mine.Reader)._lock:
         assert shown(session) == ""
     assert "My name is Ana." in shown(session)
