@@ -10,6 +10,7 @@ import pytest
 
 import foveal
 from foveal import errors
+from house import api
 from house.tree import python
 
 HEAVY = {
@@ -25,6 +26,10 @@ def test_every_public_name_is_listed_and_every_listed_name_is_there() -> None:
     public = {name for name in own if not name.startswith("_")} - {"annotations"}
     assert public <= set(foveal.__all__)
     assert all(hasattr(foveal, name) for name in foveal.__all__)
+
+
+def test_the_public_api_changes_only_on_purpose() -> None:
+    assert api.listing() == api.PAGE.read_text(encoding="utf-8"), "meant? run `python tests/house/api.py`"
 
 
 def test_the_front_door_has_at_most_thirty_names() -> None:
