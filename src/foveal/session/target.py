@@ -34,7 +34,7 @@ from foveal.window import Window
 
 def still(fitted: Fitted) -> int:
     """How many pieces at the beginning are the part of a layout that nothing is appended to."""
-    first = fitted.layout.first if fitted.layout else 0
+    first = fitted.layout.full_from if fitted.layout else 0
     before = [at for at, chunk in enumerate(fitted.chunks) if 0 <= chunk.first < first]
     return _ends(fitted)[before[-1]] if before else 0
 

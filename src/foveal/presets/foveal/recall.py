@@ -27,26 +27,26 @@ MOST = 4
 Count = Callable[[str], int]
 
 
-def mark_of(task: str) -> str:
+def task_hash(task: str) -> str:
     """Tells tasks apart; the words are not kept."""
     return blake2b(task.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest() if task.strip() else ""
 
 
-def asked_since(history: History, start: int) -> int | None:
+def newest_request(history: History, start: int) -> int | None:
     """The position of the user's newest words, if it is not before `start`."""
     turn = history.asked(len(history) - 1)
     first = -1 if turn is None else history.span(turn)[0]
     return first if first >= start else None
 
 
-def words_asked(history: History, task: str, layout: Layout | None = None) -> tuple[str, bool]:
+def retrieval_query(history: History, task: str, layout: Layout | None = None) -> tuple[str, bool]:
     """What to look for: a task, else the user's newest words. And is it a task that these are not?
 
     `held`: a layout; what has to do with the task it was made for is in it already.
     """
-    asked = asked_since(history, 0)
+    asked = newest_request(history, 0)
     said = history.read(asked, asked + 1)[0].text.strip() if asked is not None else ""
-    task = "" if layout and layout.task == mark_of(task) else task.strip()
+    task = "" if layout and layout.task_hash == task_hash(task) else task.strip()
     return task or said, task not in ("", said)
 
 
@@ -72,11 +72,11 @@ def still_wanted(history: History, layout: Layout | None, task: str, talk: int) 
     if layout is None:
         return ()
     if task.strip():
-        return layout.kept if layout.task == mark_of(task) else ()
-    asked = asked_since(history, 0)
-    brought = tuple(seq for each in layout.brought if each.place == asked for seq in each.shown)
-    again = layout.talk != talk and asked_since(history, layout.length) is None
-    return (*brought, *layout.wanted) if again else brought  # the same request, in another size
+        return layout.kept if layout.task_hash == task_hash(task) else ()
+    asked = newest_request(history, 0)
+    brought = tuple(seq for each in layout.retrieved if each.position == asked for seq in each.excerpts)
+    again = layout.message_budget != talk and newest_request(history, layout.length) is None
+    return (*brought, *layout.relevant) if again else brought  # the same request, in another size
 
 
 def taken(outside: Outside, wanted: Iterable[int], room: int) -> dict[int, Chunk]:
@@ -99,8 +99,8 @@ def brought_back(outside: Outside, place: int, scene: Scene, room: int) -> Itera
     Whole messages, each in half of what is left; of longer ones the snippets that share words with it.
     """
     history, count = outside.history, scene.count
-    told = {seq for each in scene.layout.brought for seq in each.shown} if scene.layout else set()
-    text, _ = words_asked(history, scene.task, scene.layout)
+    told = {seq for each in scene.layout.retrieved for seq in each.excerpts} if scene.layout else set()
+    text, _ = retrieval_query(history, scene.task, scene.layout)
     left = room - history.note(f"{MARK}\n{END}").tokens
     shown: dict[int, tuple[int, ...]] = {}
     for seq in scene.relevant:
@@ -113,9 +113,9 @@ def brought_back(outside: Outside, place: int, scene: Scene, room: int) -> Itera
             shown[seq], cost = told_of
             left -= cost
     while shown:
-        note = note_of(history, shown, count)
+        note = retrieved_note(history, shown, count)
         if note.tokens <= room:
-            yield RetrievedNote(place=place, shown=shown, note=note)
+            yield RetrievedNote(position=place, excerpts=shown, note=note)
             return
         shown.popitem()
 
@@ -137,7 +137,7 @@ def _told_of(
     return tuple(each.number for each in chosen), sum(each.tokens for each in chosen) + LABEL
 
 
-def note_of(history: History, shown: Mapping[int, tuple[int, ...]], count: Count) -> Chunk:
+def retrieved_note(history: History, shown: Mapping[int, tuple[int, ...]], count: Count) -> Chunk:
     """The note as it is sent."""
     lines = [line for seq in sorted(shown) for line in _lines(history, seq, shown[seq], count)]
     return history.note("\n".join((MARK, *lines, END)))

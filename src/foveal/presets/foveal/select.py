@@ -24,12 +24,12 @@ from foveal.pipeline.values import Layout, Scene, Selection
 from foveal.presets.foveal.digest import Beside, Digest, Worth, choose, note_text
 from foveal.presets.foveal.recall import (
     Outside,
-    asked_since,
+    newest_request,
     brought_back,
-    mark_of,
+    task_hash,
     still_wanted,
     taken,
-    words_asked,
+    retrieval_query,
 )
 from foveal.presets.foveal.snippets import Snippet, snippets
 from foveal.presets.foveal.watermarks import Course, MarkNumbers, expired, high_mark, marks
@@ -62,8 +62,8 @@ class Reader:
 
 def note_reason(history: History, layout: Layout, place: int) -> str:
     """What the note in the place of a turn holds: snippets of some messages of the turns it stands for."""
-    spans = map(history.span, {place, *map(history.turn_of, layout.shown)})
-    told, messages = len(layout.shown), sum(last - first + 1 for first, last in spans)
+    spans = map(history.span, {place, *map(history.turn_of, layout.excerpts)})
+    told, messages = len(layout.excerpts), sum(last - first + 1 for first, last in spans)
     some = f"{told:,} of " if told < messages else ""
     return f"the note: snippets of {some}{messages:,} messages"
 
@@ -73,11 +73,11 @@ def told_reasons(history: History, layout: Layout) -> dict[int, str]:
     told: dict[int, str] = {}
     if layout.note:
         why = f"its turn is told in the note at message {layout.note.first + 1:,}"
-        told = dict.fromkeys(map(history.turn_of, layout.shown), why)
+        told = dict.fromkeys(map(history.turn_of, layout.excerpts), why)
         told.pop(history.turn_of(layout.note.first), None)
-    for each in layout.brought:
-        why = f"brought back before message {each.place + 1:,}, as relevant to it"
-        told |= dict.fromkeys(map(history.turn_of, each.shown), why)
+    for each in layout.retrieved:
+        why = f"brought back before message {each.position + 1:,}, as relevant to it"
+        told |= dict.fromkeys(map(history.turn_of, each.excerpts), why)
     return told
 
 
@@ -134,7 +134,7 @@ class _Frame:
         rates, layout = self.scene.rates, self.scene.layout
         if rates is None:
             return self.talk
-        cold = layout is not None and expired(layout.moment, self.scene.now, rates.seconds)
+        cold = layout is not None and expired(layout.used_at, self.scene.now, rates.seconds)
         return high_mark(self.course, rates, self.numbers.marks, cold=cold)
 
     @property
@@ -170,31 +170,31 @@ def foveated(
 
 def _still(frame: _Frame) -> Selection | None:
     layout, history = frame.scene.layout, frame.history
-    if layout is None or layout.talk != frame.talk or frame.fixed[frame.opened].detail != "full":
+    if layout is None or layout.message_budget != frame.talk or frame.fixed[frame.opened].detail != "full":
         return None
     if layout.length > len(history.entries):  # a build of before is made again
         return None
-    asked, task = asked_since(history, layout.length), mark_of(frame.scene.task)
-    if task != layout.task and asked is None:  # another task alone is another window
+    asked, task = newest_request(history, layout.length), task_hash(frame.scene.task)
+    if task != layout.task_hash and asked is None:  # another task alone is another window
         return None
-    past = layout.past or _past(history, layout)
+    past = layout.earlier or _past(history, layout)
     shown = dict(past)
-    for turn in frame.turns(history.turn_of(layout.first)):
+    for turn in frame.turns(history.turn_of(layout.full_from)):
         shown[turn] = history.chunk(turn)
     left = frame.room - (frame.talk - frame.high) - frame.tokens(shown)
-    left -= sum(each.note.tokens for each in layout.brought)
+    left -= sum(each.note.tokens for each in layout.retrieved)
     if left < 0:
         return None
-    brought = layout.brought
+    brought = layout.retrieved
     if asked is not None and frame.scene.relevant:
         outside = Outside(history=history, shown={**shown, **frame.fixed})
         most = min(left // 2, int(frame.numbers.asked_for_share * frame.talk))
         brought = (*brought, *brought_back(outside, asked, frame.scene, most))
-    made = replace(layout, task=task, length=len(history.entries), moment=frame.scene.now, past=past)
+    made = replace(layout, task_hash=task, length=len(history.entries), used_at=frame.scene.now, earlier=past)
     if asked is not None:
-        made = replace(made, wanted=() if task else frame.scene.relevant)
-    if brought != layout.brought:  # what came back is decided anew
-        made = replace(made, brought=brought, decided=(), settled=0)
+        made = replace(made, relevant=() if task else frame.scene.relevant)
+    if brought != layout.retrieved:  # what came back is decided anew
+        made = replace(made, retrieved=brought, decisions=(), decided_until=0)
     return _selection(frame, shown, made)
 
 
@@ -243,7 +243,7 @@ def _refocused(frame: _Frame) -> Selection:
 
 def _for_a_new_task(frame: _Frame) -> bool:
     """Is it the first window for a task? Then it answers one question, and holds nothing back."""
-    return words_asked(frame.history, frame.scene.task, frame.scene.layout)[1]
+    return retrieval_query(frame.history, frame.scene.task, frame.scene.layout)[1]
 
 
 def _laid_out(frame: _Frame, near: int, most: int) -> _Draft:
@@ -262,7 +262,7 @@ def _laid_out(frame: _Frame, near: int, most: int) -> _Draft:
         return _Draft(shown=shown, layout=_layout(frame, first, shown, None, ()))
     place = max((turn for turn in old if asked is None or turn < asked), default=old[0])
     note, digest = _noted(frame, shown, old, place, most)
-    layout = replace(_layout(frame, first, shown, note, digest.chosen), reach=history.span(reach)[0])
+    layout = replace(_layout(frame, first, shown, note, digest.chosen), excerpts_from=history.span(reach)[0])
     return _Draft(shown={**shown, place: note} if note else shown, layout=layout, digest=digest)
 
 
@@ -271,7 +271,7 @@ def _with_relevant(frame: _Frame, shown: dict[int, Chunk], most: int) -> dict[in
     wanted, numbers = _wanted(frame), frame.numbers
     if not wanted:
         return shown
-    _, given = words_asked(frame.history, frame.scene.task)
+    _, given = retrieval_query(frame.history, frame.scene.task)
     share = numbers.task_share if given else numbers.asked_for_share
     room = min(int(share * most), most - frame.tokens(shown))
     found = taken(Outside(history=frame.history, shown={**shown, **frame.fixed}), wanted, room)
@@ -378,16 +378,16 @@ def _layout(
     for snippet in sorted(chosen, key=lambda each: (each.seq, each.number)):
         by_message.setdefault(snippet.seq, []).append(snippet.number)
     return Layout(
-        talk=frame.talk,
-        first=history.span(first)[0],
+        message_budget=frame.talk,
+        full_from=history.span(first)[0],
         kept=tuple(history.span(turn)[0] for turn in sorted(shown) if turn < first),
         note=note,
-        shown={seq: tuple(numbers) for seq, numbers in by_message.items()},
+        excerpts={seq: tuple(numbers) for seq, numbers in by_message.items()},
         # A task may want every turn: its layout keeps those that are in.
-        wanted=() if frame.scene.task.strip() else _wanted(frame),
-        task=mark_of(frame.scene.task),
+        relevant=() if frame.scene.task.strip() else _wanted(frame),
+        task_hash=task_hash(frame.scene.task),
         length=len(history.entries),
-        moment=frame.scene.now,
+        used_at=frame.scene.now,
     )
 
 
@@ -401,17 +401,17 @@ def _selection(
     history, reasons, forms = frame.history, {}, {}
     if layout.note:
         place = history.turn_of(layout.note.first)
-        if not layout.decided:
+        if not layout.decisions:
             reasons[place] = note_reason(history, layout, place)
         forms[place] = layout.note
     return Selection(
         turns=tuple(sorted(shown)),
-        because_in="in full: sent before, or newest" if layout.first else "everything fits",
+        because_in="in full: sent before, or newest" if layout.full_from else "everything fits",
         because_out="nothing of it is worth its tokens now",
         reasons=reasons,
         forms=forms,
-        before={history.turn_of(each.place): each.note for each in layout.brought},
-        folded={} if layout.decided else told_reasons(history, layout),
+        before={history.turn_of(each.position): each.note for each in layout.retrieved},
+        folded={} if layout.decisions else told_reasons(history, layout),
         scores=_scores(history, digest) if digest else {},
         metrics={"refocused": 1.0, "marginal_value": digest.cut} if digest else {"refocused": 0.0},
         layout=layout,

@@ -237,8 +237,8 @@ def _record(state: SessionState, draft: _Draft, manifest: Manifest) -> dict[str,
 
 def _earliest(fitted: pipeline.Fitted) -> int:
     """The first message that this window, beyond what is fixed, or the next layout looks at."""
-    if fitted.layout and fitted.layout.reach:
-        return fitted.layout.reach
+    if fitted.layout and fitted.layout.excerpts_from:
+        return fitted.layout.excerpts_from
     fixed = ("system prompt", "pinned")
     return min((d.first for d in fitted.manifest.kept if d.because not in fixed), default=0)
 

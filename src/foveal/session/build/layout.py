@@ -16,7 +16,7 @@ from foveal.pipeline.history import History
 from foveal.pipeline.values import Layout, Rates, RetrievedNote
 from foveal.presets import Preset
 from foveal.presets.foveal.digest import note_text
-from foveal.presets.foveal.recall import note_of
+from foveal.presets.foveal.recall import retrieved_note
 from foveal.presets.foveal.snippets import Snippet, snippets
 from foveal.session.build.manifest_json import kept_with, read_manifest, sent_length, since
 from foveal.session.costs import prices_of
@@ -85,18 +85,18 @@ def _where(state: SessionState, target: Target, preset: Preset) -> str:
 
 
 def _written(where: str, stored: Layout) -> str:
-    told = _numbered(stored.shown)
+    told = _numbered(stored.excerpts)
     return compact(
         {
             "where": where,
-            "talk": stored.talk,
-            "first": stored.first,
+            "talk": stored.message_budget,
+            "first": stored.full_from,
             "kept": list(stored.kept),
             "place": stored.note.first if stored.note else 0,
             "shown": told,
-            "wanted": list(stored.wanted),
-            "task": stored.task,
-            "brought": [[each.place, _numbered(each.shown)] for each in stored.brought],
+            "wanted": list(stored.relevant),
+            "task": stored.task_hash,
+            "brought": [[each.position, _numbered(each.excerpts)] for each in stored.retrieved],
         }
     )
 
@@ -116,12 +116,12 @@ def _stored(state: SessionState, where: str, history: History, target: Target) -
         if maker and (found := _layout_of(maker)).get("where") == where:
             try:
                 layout = replace(
-                    _read(found, history, target), length=sent_length(build), moment=build.created_at
+                    _read(found, history, target), length=sent_length(build), used_at=build.created_at
                 )
             except IndexError:  # another version cut the messages into fewer snippets
                 return None
-            past = _decided(state, maker, layout.first)
-            return _layout(replace(layout, decided=past, settled=layout.first), maker.number)
+            past = _decided(state, maker, layout.full_from)
+            return _layout(replace(layout, decisions=past, decided_until=layout.full_from), maker.number)
     return None
 
 
@@ -135,7 +135,7 @@ def _decided(state: SessionState, maker: BuildRecord, first: int) -> tuple[Decis
 
 
 def _layout(layout: Layout, build: int = 0) -> StoredLayout:
-    past = [decision for decision in layout.decided if decision.first < layout.first]
+    past = [decision for decision in layout.decisions if decision.first < layout.full_from]
     left_out = sum(each.last - each.first + 1 for each in past if each.verdict == "left out")
     return StoredLayout(layout=layout, past=len(past), left_out=left_out, build=build)
 
@@ -145,20 +145,22 @@ def _read(found: Mapping[str, Any], history: History, target: Target) -> Layout:
     told = [each for seq, numbers in shown.items() for each in _told(history, seq, numbers, target)]
     place = history.turn_of(found["place"])
     return Layout(
-        talk=found["talk"],
-        first=found["first"],
+        message_budget=found["talk"],
+        full_from=found["first"],
         kept=tuple(found["kept"]),
         note=history.folded(place, note_text(told), first=min(shown)) if told else None,
-        shown=shown,
-        brought=tuple(_brought(history, target, *each) for each in found.get("brought", ())),
-        wanted=tuple(found.get("wanted", ())),
-        task=found.get("task", ""),
+        excerpts=shown,
+        retrieved=tuple(_brought(history, target, *each) for each in found.get("brought", ())),
+        relevant=tuple(found.get("wanted", ())),
+        task_hash=found.get("task", ""),
     )
 
 
 def _brought(history: History, target: Target, place: int, told: Mapping[str, list[int]]) -> RetrievedNote:
     shown = {int(seq): tuple(numbers) for seq, numbers in told.items()}
-    return RetrievedNote(place=place, shown=shown, note=note_of(history, shown, target.meter.text))
+    return RetrievedNote(
+        position=place, excerpts=shown, note=retrieved_note(history, shown, target.meter.text)
+    )
 
 
 def _told(history: History, seq: int, numbers: tuple[int, ...], target: Target) -> list[Snippet]:

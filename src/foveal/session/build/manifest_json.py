@@ -33,7 +33,7 @@ def write_manifest(
     decisions = tuple(_stored(manifest.decisions, stored))
     reasons = {because: at for at, because in enumerate(dict.fromkeys(d.because for d in decisions))}
     filed = {"costs": write_costs(booked.costs), "book": write_book(booked)} if booked else {}
-    since = {"since": [stored.build, stored.layout.first]} if stored and stored.build else {}
+    since = {"since": [stored.build, stored.layout.full_from]} if stored and stored.build else {}
     return compact(
         {
             "counter": manifest.counter,

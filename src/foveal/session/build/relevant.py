@@ -30,7 +30,7 @@ from foveal.pipeline.summarize.values import Passage
 from foveal.pipeline.summarize.voices import voices
 from foveal.pipeline.values import Item, Scene
 from foveal.presets.fifth.triggers import Situation, Step, old_task, past_topic, repeated_error
-from foveal.presets.foveal.recall import asked_since, mark_of, words_asked
+from foveal.presets.foveal.recall import newest_request, task_hash, retrieval_query
 from foveal.session.history import stand_ins
 from foveal.session.history.tasks import as_task
 from foveal.session.state import SessionState
@@ -60,16 +60,16 @@ def due(history: History, order: Order) -> bool:
     layout = order.layout
     if layout is None:
         return history.tokens > order.budget
-    if mark_of(order.task) == layout.task and asked_since(history, layout.length) is None:
+    if task_hash(order.task) == layout.task_hash and newest_request(history, layout.length) is None:
         return False
-    return layout.first > 0 or history.tokens > layout.talk
+    return layout.full_from > 0 or history.tokens > layout.message_budget
 
 
 def relevant(state: SessionState, history: History, order: Order) -> tuple[int, ...]:
     """Positions of messages of that history, the most wanted first."""
     from foveal.session.search.search import LARGE, turns_for
 
-    text, given = words_asked(history, order.task, order.layout)
+    text, given = retrieval_query(history, order.task, order.layout)
     text = text[:TASK_MOST]
     if given and len(history.entries) <= LARGE and state.resources.light:
         turns = turns_for(state, text, history, most=order.budget, now=order.now)
@@ -83,7 +83,7 @@ def relevant(state: SessionState, history: History, order: Order) -> tuple[int, 
 
 def _found(state: SessionState, history: History, text: str) -> Iterator[Found]:
     """Messages that hold the words, the best first; the user's newest do not count."""
-    asked = asked_since(history, 0)
+    asked = newest_request(history, 0)
     for found in state.store.search(text, session=state.id, limit=HITS):
         entry = history.entries[found.seq] if found.seq < len(history.entries) else None
         if entry and entry.seq != asked and entry.role != "system" and entry.digest == found.digest:
