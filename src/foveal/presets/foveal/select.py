@@ -24,12 +24,12 @@ from foveal.pipeline.values import Layout, Scene, Selection
 from foveal.presets.foveal.digest import Beside, Digest, Worth, choose, note_text
 from foveal.presets.foveal.recall import (
     Outside,
-    newest_request,
     brought_back,
-    task_hash,
+    newest_request,
+    retrieval_query,
     still_wanted,
     taken,
-    retrieval_query,
+    task_hash,
 )
 from foveal.presets.foveal.snippets import Snippet, snippets
 from foveal.presets.foveal.watermarks import Course, MarkNumbers, expired, high_mark, marks
