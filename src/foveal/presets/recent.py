@@ -1,7 +1,7 @@
 """Keep a sliding window: the system prompt, the pins, and the newest turns that fit, without a gap.
 
 The walk starts at the open turn and ends at the first turn that does not fit, so its cost depends on the
-length of the window, not of the history. With short forms, older turns are shortened so that more of them fit.
+length of the window, not of the history. With short forms, older turns are shortened so that more fit.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveal.pipeline.signals import weight
-from foveal.presets.foveal.digest import LEAST, Beside, Digest, Worth, choose, note_text
+from foveal.presets.foveal.digest import LEAST, Digest, DigestNumbers, Surroundings, choose, note_text
 from foveal.presets.foveal.snippets import LABEL, Snippet
 
 
@@ -19,8 +19,8 @@ def snippet(seq: int, *names: str, tokens: int = 10, **more: Any) -> Snippet:
 
 
 def chosen(snippets: list[Snippet], room: int = 100, **more: Any) -> Digest:
-    known, worth = more.pop("known", frozenset()), more.pop("worth", Worth())
-    return choose(snippets, room, known, worth=worth, beside=Beside(**more))
+    numbers = more.pop("worth", DigestNumbers())
+    return choose(snippets, room, numbers=numbers, surroundings=Surroundings(**more))
 
 
 def places(digest: Digest) -> list[int]:
@@ -42,7 +42,7 @@ def test_a_landmark_is_worth_telling_without_a_name() -> None:
 
 def test_of_equals_the_nearer_one_is_told() -> None:
     far = {0: 3.0, 1: 0.0}
-    found = chosen([snippet(0, "HAT285"), snippet(1, "HAT287")], room=LEAST, back=far.__getitem__)
+    found = chosen([snippet(0, "HAT285"), snippet(1, "HAT287")], room=LEAST, distance=far.__getitem__)
     assert places(found) == [1]
 
 
@@ -57,7 +57,7 @@ def test_what_the_user_said_is_told_before_all_else_within_its_share() -> None:
         snippet(1, landmark="asked"),
         *(snippet(n, f"HAT{n}") for n in range(200, 230)),
     ]
-    plain = Worth(asked=0.0)
+    plain = DigestNumbers(asked=0.0)
     assert places(chosen(rows, room=60, worth=plain))[0] == 200
     assert places(chosen(rows, room=60, worth=plain, gists=20))[:2] == [1, 200]
     assert places(chosen(rows, room=60, worth=plain, gists=40))[:3] == [1, 0, 200]
@@ -118,6 +118,6 @@ def test_a_digest_tells_all_but_one_snippet_s_worth_of_half_the_best(
         snippet(at, *(f"{name}_1234" for name in sorted(names)), tokens=size)
         for at, (names, size) in enumerate(rows)
     ]
-    found = chosen(made, room=room, worth=Worth(bent=1.0))
+    found = chosen(made, room=room, worth=DigestNumbers(bent=1.0))
     largest = max(told((each,)) for each in made)
     assert told(found.chosen) + largest >= best(made, room) / 2

@@ -16,7 +16,7 @@ from foveal.pipeline.history import History
 from foveal.pipeline.values import Layout, Rates, RetrievedNote
 from foveal.presets import Preset
 from foveal.presets.foveal.digest import note_text
-from foveal.presets.foveal.recall import retrieved_note
+from foveal.presets.foveal.retrieve import retrieved_note
 from foveal.presets.foveal.snippets import Snippet, snippets
 from foveal.session.build.manifest_json import kept_with, read_manifest, sent_length, since
 from foveal.session.costs import prices_of

@@ -30,7 +30,7 @@ from foveal.pipeline.summarize.values import Passage
 from foveal.pipeline.summarize.voices import voices
 from foveal.pipeline.values import Item, Scene
 from foveal.presets.fifth.triggers import Situation, Step, old_task, past_topic, repeated_error
-from foveal.presets.foveal.recall import newest_request, task_hash, retrieval_query
+from foveal.presets.foveal.retrieve import newest_request, retrieval_query, task_hash
 from foveal.session.history import stand_ins
 from foveal.session.history.tasks import as_task
 from foveal.session.state import SessionState
