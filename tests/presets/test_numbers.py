@@ -132,7 +132,7 @@ def test_a_refusal_names_the_field() -> None:
     assert refused("reploid", {"roles": {"usr": 1}}).field == "roles.usr"
 
 
-def test_the_words_of_a_trade_may_be_new() -> None:
+def test_the_words_of_a_users_trade_may_be_new() -> None:
     found = overridden(DEFAULTS["omar"], {"urgency": {"on_fire": 30}}, "foveal.toml")
     assert leaves(found)["urgency"] == {**leaves(DEFAULTS["omar"])["urgency"], "on_fire": 30}
 
@@ -143,7 +143,7 @@ def test_a_preset_without_numbers_is_refused(name: str) -> None:
         presets.find("omar", {name: {}})
 
 
-def test_numbers_that_are_no_tables_are_refused() -> None:
+def test_numbers_that_are_not_tables_are_refused() -> None:
     for numbers in (5, {"omar": 5}):
         with pytest.raises(ConfigError, match="is 5"):
             presets.find("", numbers)  # type: ignore[arg-type]
@@ -188,7 +188,7 @@ def leaves(numbers: object) -> dict[str, object]:
 
 
 def any_number(key: str, value: object) -> st.SearchStrategy[object]:
-    """Something that a number could be said to be; whether it may is for the numbers to know."""
+    """A value of the right type; it may be out of range."""
     if isinstance(value, bool):
         return st.booleans()
     if isinstance(value, str):

@@ -59,7 +59,7 @@ def test_a_build_in_python_finds_it_too() -> None:
 
 
 @pytest.mark.usefixtures("plugged")
-def test_a_package_may_give_a_function_that_makes_the_preset() -> None:
+def test_an_entry_point_may_be_a_function_that_makes_the_preset() -> None:
     assert presets.find("oldest_made").name == "oldest_made"
 
 
