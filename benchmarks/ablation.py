@@ -48,7 +48,7 @@ def _worth(**numbers: float) -> Without:
 
 ROWS: Mapping[str, Without] = {
     "nothing": Without(),
-    "note": Without(swaps=((select, "_noted", lambda *_: (None, digest.Digest())),)),
+    "note": Without(swaps=((select, "_write_note", lambda *_: (None, digest.Digest())),)),
     "cost model": Without(swaps=((build, "rates", lambda *_: Rates()),)),
     "retrieval": Without(numbers={"asked_for_share": 0.0}),
     "weights of names": Without(swaps=((digest, "weight", lambda name: 1.0),)),  # noqa: ARG005
@@ -65,7 +65,7 @@ ROWS: Mapping[str, Without] = {
     "landmarks: asked": _worth(asked=0.0),
     "landmarks: failed": _worth(failed=0.0),
     "holding still": Without(
-        numbers={"marks": {"slack": NEVER}}, swaps=((select, "_still", lambda _: None),)
+        numbers={"marks": {"slack": NEVER}}, swaps=((select, "_keep_layout", lambda _: None),)
     ),
 }
 """By the part that is off; the one that takes longest comes last."""

@@ -1,4 +1,4 @@
-"""What the numbers of a preset promise: all can be set, and what makes no sense is named."""
+"""What the numbers of a preset promise: all can be set, and an invalid one is named."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import foveal
 from foveal import ConfigError, Foveal, presets
 from foveal.errors import BudgetError
-from foveal.presets.numbers import DEFAULTS, MOST, Numbers, listed, overridden, settled
+from foveal.presets.numbers import DEFAULTS, MOST, listed, overridden, resolved
 from foveal.window import Window
 
 TALK = [
@@ -51,7 +51,7 @@ def test_a_table_within_a_table_is_merged_entry_by_entry() -> None:
 
 
 def test_the_numbers_of_key_messages_are_a_table_of_openscroll() -> None:
-    found = settled([("foveal.toml", {"openscroll": {"key_messages": {"decision": 12}}})])["openscroll"]
+    found = resolved([("foveal.toml", {"openscroll": {"key_messages": {"decision": 12}}})])["openscroll"]
     assert leaves(found)["key_messages"] == {
         **leaves(DEFAULTS["openscroll"])["key_messages"],
         "decision": 12.0,
@@ -66,9 +66,9 @@ def test_a_later_layer_wins_over_an_earlier_one_number_by_number() -> None:
     assert (numbers["error"].value, numbers["error"].origin) == (15.0, "default")
 
 
-def test_a_whole_number_laid_over_a_fraction_leaves_room_for_fractions() -> None:
+def test_an_integer_in_place_of_a_fraction_may_be_replaced_by_a_fraction() -> None:
     layers = [("user", {"reploid": {"length": 2}}), ("project", {"reploid": {"length": 2.5}})]
-    assert leaves(settled(layers)["reploid"])["length"] == 2.5
+    assert leaves(resolved(layers)["reploid"])["length"] == 2.5
 
 
 @pytest.mark.parametrize(
@@ -90,54 +90,60 @@ def test_a_whole_number_laid_over_a_fraction_leaves_room_for_fractions() -> None
 def test_an_unknown_number_is_refused_with_the_nearest_known_one(
     name: str, table: Mapping[str, object], what: str, remedy: str
 ) -> None:
-    fault = refused(name, table)
-    assert (fault.what, fault.remedy) == (f"foveal.toml: {what}", remedy)
+    error = refused(name, table)
+    assert (error.what, error.remedy) == (f"foveal.toml: {what}", remedy)
 
 
 @pytest.mark.parametrize(
-    ("name", "table", "what", "wanted"),
+    ("name", "table", "what", "valid"),
     [
-        ("reploid", {"keep": 2.5}, "`keep` is 2.5", "a whole number from 0 to 1,000,000,000,000"),
-        ("reploid", {"keep": True}, "`keep` is True", "a whole number from 0"),
-        ("reploid", {"length": "much"}, "`length` is 'much'", "a number from 0"),
-        ("reploid", {"length": -1}, "`length` is -1", "a number from 0"),
-        ("reploid", {"length": float("nan")}, "`length` is nan", "a number from 0"),
-        ("reploid", {"length": float("inf")}, "`length` is inf", "a number from 0"),
-        ("reploid", {"length": 10**400}, "`length` is 1000", "a number from 0"),
-        ("reploid", {"roles": {"user": [1]}}, "`roles.user` is [1]", "a number from 0"),
+        ("reploid", {"keep": 2.5}, "`keep` is 2.5", "a valid integer"),
+        ("reploid", {"keep": True}, "`keep` is True", "a valid integer"),
+        ("reploid", {"keep": 10**13}, "`keep` is 10000000000000", "less than or equal to 1000000000000"),
+        ("reploid", {"length": "much"}, "`length` is 'much'", "a valid number"),
+        ("reploid", {"length": -1}, "`length` is -1", "greater than or equal to 0"),
+        ("reploid", {"length": float("nan")}, "`length` is nan", "a finite number"),
+        ("reploid", {"length": float("inf")}, "`length` is inf", "a finite number"),
+        ("reploid", {"length": 10**400}, "`length` is 1000", "a valid number"),
+        ("reploid", {"roles": {"user": [1]}}, "`roles.user` is [1]", "a valid number"),
         ("reploid", {"roles": 5}, "`roles` is 5", "a table"),
-        ("reploid", {"error_words": 5}, "`error_words` is 5", "a text in quotes"),
-        ("reploid", {"target": 1.5}, "`target` is 1.5", "a number above 0 to 1"),
-        ("fifth", {"total": 0}, "`total` is 0", "a whole number above 0"),
-        ("omar", {"exact_steps": 0}, "`exact_steps` is 0", "a whole number above 0"),
-        ("omar", {"prefer_recent": 1}, "`prefer_recent` is 1", "true or false"),
-        ("omar", {"recency": "cubic"}, "`recency` is 'cubic'", '"linear" or "exponential"'),
-        ("omar", {"urgency": {"veryHigh": 5}}, "`urgency.veryHigh` would never be found", "small letters"),
-        ("openscroll", {"topic_share": 1.2}, "`topic_share` is 1.2", "a number from 0 to 1"),
+        ("reploid", {"error_words": 5}, "`error_words` is 5", "a valid string"),
+        ("reploid", {"target": 1.5}, "`target` is 1.5", "less than or equal to 1"),
+        ("fifth", {"total": 0}, "`total` is 0", "greater than 0"),
+        ("omar", {"exact_steps": 0}, "`exact_steps` is 0", "greater than 0"),
+        ("omar", {"prefer_recent": 1}, "`prefer_recent` is 1", "a valid boolean"),
+        ("omar", {"recency": "cubic"}, "`recency` is 'cubic'", "'linear' or 'exponential'"),
+        ("omar", {"urgency": {"veryHigh": 5}}, "`urgency.veryHigh` would never match", "small letters"),
+        ("openscroll", {"topic_share": 1.2}, "`topic_share` is 1.2", "less than or equal to 1"),
         ("openscroll", {"key_messages": 3}, "`key_messages` is 3", "a table"),
         ("penguin", {"shares": {"DIALOG": 0.6}}, "the `shares` add up to 110%", "at most 100%"),
     ],
 )  # fmt: skip
-def test_a_value_that_makes_no_sense_is_refused_with_what_is_wanted(
-    name: str, table: Mapping[str, object], what: str, wanted: str
+def test_an_invalid_value_is_refused_with_what_would_be_valid(
+    name: str, table: Mapping[str, object], what: str, valid: str
 ) -> None:
-    fault = refused(name, table)
-    assert fault.what.startswith(f"foveal.toml: {what}")
-    assert wanted in fault.remedy
+    error = refused(name, table)
+    assert error.what.startswith(f"foveal.toml: {what}")
+    assert valid in error.remedy
 
 
-def test_the_words_of_a_trade_may_be_new() -> None:
+def test_a_refusal_names_the_field() -> None:
+    assert refused("reploid", {"roles": {"user": -1}}).field == "roles.user"
+    assert refused("reploid", {"roles": {"usr": 1}}).field == "roles.usr"
+
+
+def test_the_words_of_a_users_trade_may_be_new() -> None:
     found = overridden(DEFAULTS["omar"], {"urgency": {"on_fire": 30}}, "foveal.toml")
     assert leaves(found)["urgency"] == {**leaves(DEFAULTS["omar"])["urgency"], "on_fire": 30}
 
 
 @pytest.mark.parametrize("name", ["omarr", "sliding"])
 def test_a_preset_without_numbers_is_refused(name: str) -> None:
-    with pytest.raises(ConfigError, match=f"numbers: there are no numbers of a preset '{name}'"):
+    with pytest.raises(ConfigError, match=f"numbers: there is no preset '{name}' that has numbers"):
         presets.find("omar", {name: {}})
 
 
-def test_numbers_that_are_no_tables_are_refused() -> None:
+def test_numbers_that_are_not_tables_are_refused() -> None:
     for numbers in (5, {"omar": 5}):
         with pytest.raises(ConfigError, match="is 5"):
             presets.find("", numbers)  # type: ignore[arg-type]
@@ -169,7 +175,7 @@ def test_a_number_changes_what_a_session_builds_prunes_and_summarizes(tmp_path: 
         assert {e.role for e in session.entries()[:-1] if e.id not in gone} == {"assistant"}
 
 
-def test_a_store_is_not_made_for_numbers_that_make_no_sense(tmp_path: Path) -> None:
+def test_a_store_is_not_created_for_invalid_numbers(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="unknown number `role`"):
         Foveal(tmp_path / "store.db", numbers={"reploid": {"role": {}}})
     assert list(tmp_path.iterdir()) == []
@@ -182,7 +188,7 @@ def leaves(numbers: object) -> dict[str, object]:
 
 
 def any_number(key: str, value: object) -> st.SearchStrategy[object]:
-    """Something that a number could be said to be; whether it may is for the numbers to know."""
+    """A value of the right type; it may be out of range."""
     if isinstance(value, bool):
         return st.booleans()
     if isinstance(value, str):
@@ -195,7 +201,7 @@ def any_number(key: str, value: object) -> st.SearchStrategy[object]:
     return st.fixed_dictionaries({}, optional={k: any_number(k, v) for k, v in value.items()})  # type: ignore[attr-defined]
 
 
-def tables(numbers: Numbers) -> st.SearchStrategy[dict[str, object]]:
+def tables(numbers: object) -> st.SearchStrategy[dict[str, object]]:
     every = {key: any_number(key, value) for key, value in leaves(numbers).items() if key != "exact_steps"}
     some = st.sets(st.sampled_from(sorted(every)), max_size=6)
     return some.flatmap(lambda keys: st.fixed_dictionaries({key: every[key] for key in keys}))

@@ -1,4 +1,4 @@
-"""What a preset from another package promises: installed for real, used by its name."""
+"""What a preset of another package promises: installed for real, used by its name."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def plugged(installed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.syspath_prepend(str(installed))
     yield
-    sys.modules.pop("foveal_steady", None)
+    sys.modules.pop("foveal_oldest", None)
 
 
 def test_the_command_line_builds_with_the_preset_of_an_installed_package(
@@ -47,50 +47,50 @@ def test_the_command_line_builds_with_the_preset_of_an_installed_package(
     shell = CommandLine(folder=tmp_path)
     shell.fill(*TALK)
     path = os.pathsep.join(filter(None, [str(installed), os.environ.get("PYTHONPATH")]))
-    done = shell.process("build", "--preset", "steady", "--budget", "150", "--json", PYTHONPATH=path)
+    done = shell.process("build", "--preset", "oldest", "--budget", "150", "--json", PYTHONPATH=path)
     said = [message["content"] for message in done.json["messages"]]
     assert (said[0], said[1], said[-1]) == ("line 0", "line 1", "line 19")
-    assert done.json["manifest"]["preset"] == "steady"
+    assert done.json["manifest"]["preset"] == "oldest"
 
 
 @pytest.mark.usefixtures("plugged")
 def test_a_build_in_python_finds_it_too() -> None:
-    assert fit(TALK, budget=150, preset="steady").messages[0] == TALK[0]
+    assert fit(TALK, budget=150, preset="oldest").messages[0] == TALK[0]
 
 
 @pytest.mark.usefixtures("plugged")
-def test_a_package_may_give_a_function_that_makes_the_preset() -> None:
-    assert presets.find("steady_made").name == "steady_made"
+def test_an_entry_point_may_be_a_function_that_makes_the_preset() -> None:
+    assert presets.find("oldest_made").name == "oldest_made"
 
 
 @pytest.mark.usefixtures("plugged")
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("steady_missing", "AttributeError: "),
-        ("steady_nothing", "gives a NoneType, not a `Preset`"),
-        ("steady_misnamed", "gives a preset called 'steady'"),
+        ("oldest_missing", "AttributeError: "),
+        ("oldest_nothing", "is a NoneType, not a `Preset`"),
+        ("oldest_misnamed", "is a preset called 'oldest'"),
     ],
 )
 def test_a_broken_package_is_named_and_says_what_is_wrong(name: str, why: str) -> None:
     with pytest.raises(ConfigError) as failure:
         presets.find(name)
-    assert "`foveal-steady`" in failure.value.what
+    assert "`foveal-oldest`" in failure.value.what
     assert why in failure.value.what
 
 
 @pytest.mark.usefixtures("plugged")
-def test_an_unknown_name_is_told_the_names_of_packages_too() -> None:
-    with pytest.raises(ConfigError, match="there is no preset 'unsteady'") as failure:
-        presets.find("unsteady")
-    assert "steady_made" in failure.value.remedy
+def test_the_error_for_an_unknown_name_lists_the_presets_of_packages_too() -> None:
+    with pytest.raises(ConfigError, match="there is no preset 'youngest'") as failure:
+        presets.find("youngest")
+    assert "oldest_made" in failure.value.remedy
     assert "recent" in failure.value.remedy
 
 
 @pytest.mark.usefixtures("plugged")
 def test_the_names_are_known_without_importing_any_package() -> None:
-    assert "steady" in base.names()
-    assert "foveal_steady" not in sys.modules
+    assert "oldest" in base.names()
+    assert "foveal_oldest" not in sys.modules
 
 
 def test_a_preset_of_ours_asks_no_package(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,7 +38,7 @@ def test_a_score_names_its_parts() -> None:
     assert score.total == 65
 
 
-def test_the_worth_of_a_system_message_does_not_depend_on_its_place() -> None:
+def test_the_score_of_a_system_message_does_not_depend_on_its_position() -> None:
     scores = score_importance(talk("user", "system", "user"), SCENE)
     assert [score.parts["recency"] for score in scores] == [0, 40, 40]
 

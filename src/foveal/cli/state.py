@@ -16,7 +16,7 @@ from foveal.cli import output
 from foveal.config import Loaded, Settings
 from foveal.errors import NotFoundError
 from foveal.events import Event, SummaryFailed, Warned
-from foveal.presets.numbers import settled
+from foveal.presets.numbers import resolved
 from foveal.session import Foveal, Session
 
 SESSIONS_NAMED = 3
@@ -46,7 +46,7 @@ class Shell:
     def load(self) -> Loaded:
         """The settings, and numbers that the presets accept."""
         loaded = config.load(self.options)
-        settled(loaded.layers)
+        resolved(loaded.layers)
         return loaded
 
     @property

@@ -52,7 +52,7 @@ def account(history: History, choice: Choice, costs: Mapping[str, int]) -> Accou
     return Account(
         tokens=sum(parts.values()),
         parts={part: tokens for part, tokens in parts.items() if tokens},
-        decisions=(layout.decided if layout else ()) + tuple(_decisions(history, choice)),
+        decisions=(layout.decisions if layout else ()) + tuple(_decisions(history, choice)),
         repairs=tuple(_repairs(history, choice)),
         slots=choice.selection.slots,
         conflicts=choice.selection.conflicts,
@@ -70,7 +70,7 @@ def _part(choice: Choice, turn: int) -> str:
 def _decisions(history: History, choice: Choice) -> Iterator[Decision]:
     """One decision for every message that has none from the kept layout."""
     selection, layout = choice.selection, choice.selection.layout
-    at = history.turn_of(layout.settled) if layout and layout.settled else 0
+    at = history.turn_of(layout.decided_until) if layout and layout.decided_until else 0
     for turn in sorted(turn for turn in choice.window if turn >= at):
         if at < turn:
             yield from _out(history, choice, at, turn)

@@ -125,7 +125,7 @@ def _settled(layout: Layout | None, manifest: Manifest, opened: int) -> Layout |
     if layout is None:
         return None
     until = bisect_left(manifest.decisions, opened, key=attrgetter("first"))
-    return replace(layout, decided=manifest.decisions[:until], settled=opened)
+    return replace(layout, decisions=manifest.decisions[:until], decided_until=opened)
 
 
 def _arranged(

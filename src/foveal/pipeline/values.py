@@ -35,47 +35,47 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievedNote:
-    """A note that brings messages back, before the user's words that asked for them."""
+    """A note with earlier messages, placed before the user message that they are relevant to."""
 
-    place: int
-    """Position of these words."""
-    shown: Mapping[int, tuple[int, ...]]
-    """By position of a message, which of its snippets the note tells; none: all that it says."""
+    position: int
+    """Position of that user message."""
+    excerpts: Mapping[int, tuple[int, ...]]
+    """By position of a message, the numbers of its snippets in the note; empty: the whole message."""
     note: Chunk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """The layout of a window that holds still: what the next one begins with."""
+    """What a window consists of, kept so that the next window begins with the same bytes."""
 
-    talk: int
-    """Tokens there were for everything said: another number means another layout."""
-    first: int
-    """Position from which on every turn is in, whole."""
+    message_budget: int
+    """Tokens available for messages. A build with another number needs another layout."""
+    full_from: int
+    """Position from which on every turn is in the window in full."""
     kept: tuple[int, ...] = ()
-    """Positions of turns before it that are in, whole."""
+    """Positions of earlier turns that are also in full."""
     note: Chunk | None = None
-    """What is told of earlier messages, in the place of a turn."""
-    shown: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-    """By position of a message, which of its snippets the note tells."""
-    past: Mapping[int, Chunk] = field(default_factory=dict, repr=False, compare=False)
-    """By turn, what is shown of those before `first`, once somebody looked."""
-    decided: tuple[Decision, ...] = field(default=(), repr=False, compare=False)
-    """What was decided of the messages before the open turn: it stays so for as long as the layout holds."""
-    settled: int = field(default=0, repr=False, compare=False)
-    """How many messages that is."""
-    reach: int = field(default=0, repr=False, compare=False)
-    """Position from which on messages are looked at again for the next layout."""
-    brought: tuple[RetrievedNote, ...] = ()
-    """What came back since, in order."""
-    wanted: tuple[int, ...] = ()
-    """Positions of messages that have to do with the user's newest words, in it or not, most wanted first."""
-    task: str = ""
-    """A mark of the task it was made for; empty: none was given."""
+    """The note with excerpts of earlier messages; it replaces a turn."""
+    excerpts: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    """By position of a message, the numbers of its snippets in the note."""
+    earlier: Mapping[int, Chunk] = field(default_factory=dict, repr=False, compare=False)
+    """By turn, what the window has in place of those before `full_from`; filled on first use."""
+    decisions: tuple[Decision, ...] = field(default=(), repr=False, compare=False)
+    """The decisions about the messages before the open turn; they stand as long as the layout is kept."""
+    decided_until: int = field(default=0, repr=False, compare=False)
+    """How many messages these decisions cover."""
+    excerpts_from: int = field(default=0, repr=False, compare=False)
+    """Position of the first message that the next layout may take excerpts from."""
+    retrieved: tuple[RetrievedNote, ...] = ()
+    """Notes retrieved since the layout was made, in order."""
+    relevant: tuple[int, ...] = ()
+    """Positions of messages relevant to the newest user message, in the window or not, best first."""
+    task_hash: str = ""
+    """Hash of the task it was made for; empty if the caller gave none."""
     length: int = field(default=0, compare=False)
-    """Messages of the history when a window was last made with it."""
-    moment: float = field(default=0.0, compare=False)
-    """When that was."""
+    """Messages in the history when a window was last built with it."""
+    used_at: float = field(default=0.0, compare=False)
+    """When that was, in seconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,9 @@
-"""What a preset is: a name for one choice of every stage.
+"""Define what a preset is, and find the presets of installed packages.
 
-The name of a preset in → the one an installed package brings under that name, or None.
-
-A package names its presets in its entry points, group `foveal.plugins`: the preset's name = where it is, as
-in `steady = "foveal_steady:STEADY"`. There stands a `Preset`, or a function without arguments that makes
-one. Packages are looked at when a name is asked for that Foveal itself does not know, and only the one that
-has it is imported.
+A package declares its presets as entry points of the group `foveal.plugins`, by name and location, as in
+`oldest = "foveal_oldest:OLDEST"`. The location holds a `Preset`, or a function without arguments that returns
+one. Entry points are read when a caller names a preset that Foveal itself does not have, and only the package
+that has it is imported.
 """
 
 from __future__ import annotations
@@ -26,48 +24,51 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
+    """One way to choose what a window contains."""
+
     name: str
     about: str
     select: Selector
     looks_at_all: bool = False
-    """It weighs every turn at every build, so their texts are kept at hand."""
+    """It scores every turn in every build, so their texts are kept in memory."""
     stable_prefix: bool = False
-    """Its windows begin with the one before for as long as that fits."""
+    """A window begins with the same bytes as the one before for as long as that fits."""
     retrieves: bool = False
-    """Old tasks, repeated errors and past topics that are mentioned come back into its windows."""
+    """Old tasks, repeated errors and past topics are retrieved when the conversation mentions them."""
     admit: Admit = beside
-    """Who says what its windows show of material beside the conversation."""
+    """Decides how much attached material its windows show."""
     knows: bool = False
-    """What is known of the user, the topics and the things at hand is offered to every window of its."""
+    """What is known about the user, the topics and the entities at hand is offered to every window."""
     depth: Depth = "standard"
-    """How much is told of what is known."""
+    """How much detail that has."""
     on_failure: str = ""
-    """The event its design documents for a build that could not be made."""
+    """The event that its design documents for a build that failed."""
 
 
 GROUP = "foveal.plugins"
 
 
 def names() -> tuple[str, ...]:
-    """The names of the presets that installed packages bring; none of them is imported."""
+    """The names of the presets of installed packages; no package is imported."""
     return tuple(sorted({point.name for point in _points() if not point.name.startswith(PREFIX)}))
 
 
 def find(name: str) -> Preset | None:
-    """The preset a package brings under that name; a package that breaks is named."""
+    """The preset of that name in an installed package, or None."""
     points = [point for point in _points() if point.name == name]
     if not points:
         return None
     if len({_distribution(point) for point in points}) > 1:
         raise ConfigError(
-            f"the preset {name!r} comes with several packages: {', '.join(map(_distribution, points))}",
+            f"several packages have a preset {name!r}: {', '.join(map(_distribution, points))}",
             remedy="uninstall all of them but one",
+            field="preset",
         )
     return _loaded(points[0])
 
 
 def _points() -> tuple[EntryPoint, ...]:
-    from importlib.metadata import entry_points  # most builds name a preset of ours and look no further
+    from importlib.metadata import entry_points  # most builds use a preset of ours
 
     return tuple(entry_points(group=GROUP))
 
@@ -76,12 +77,12 @@ def _loaded(point: EntryPoint) -> Preset:
     try:
         found = point.load()
         preset = found if isinstance(found, Preset) or not callable(found) else found()
-    except Exception as fault:
-        raise _broken(point, f"{type(fault).__name__}: {fault}") from fault
+    except Exception as error:
+        raise _broken(point, f"{type(error).__name__}: {error}") from error
     if not isinstance(preset, Preset):
-        raise _broken(point, f"`{point.value}` gives a {type(preset).__name__}, not a `Preset`")
+        raise _broken(point, f"`{point.value}` is a {type(preset).__name__}, not a `Preset`")
     if preset.name != point.name:
-        raise _broken(point, f"`{point.value}` gives a preset called {preset.name!r}")
+        raise _broken(point, f"`{point.value}` is a preset called {preset.name!r}")
     return preset
 
 
@@ -90,6 +91,7 @@ def _broken(point: EntryPoint, what: str) -> ConfigError:
     return ConfigError(
         f"the preset {point.name!r} of the package `{package}` cannot be used: {what}",
         remedy=f"update or uninstall `{package}`, or use another preset",
+        field="preset",
     )
 
 

@@ -1,16 +1,17 @@
-"""A preset's numbers and a table of somebody's in → the numbers with the table laid over them.
+"""Override the numbers of the presets with those that users set in files or pass as arguments.
 
-A table names fields of the preset's `…Numbers`; a field that is a table itself is merged entry by entry. What
-is unknown or makes no sense is refused with its place, its name, its value and what is wanted instead.
+A table names fields of a preset's `…Numbers`; a field that is itself a table is merged entry by entry. An
+unknown name or an invalid value is refused with its origin, its full name and a remedy. Pydantic is loaded
+only for a table that sets something.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cache
 from types import MappingProxyType
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from foveal.config import Tables, nearest
 from foveal.errors import ConfigError
@@ -23,18 +24,12 @@ from foveal.presets.openscroll.layers import OpenscrollNumbers
 from foveal.presets.recent import RecentNumbers
 from foveal.presets.reploid import ReploidNumbers
 
-Numbers = (
-    FovealNumbers
-    | OmarNumbers
-    | OpenscrollNumbers
-    | PenguinNumbers
-    | FifthNumbers
-    | ReploidNumbers
-    | RecentNumbers
-)
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter, ValidationError
+
 T = TypeVar("T")
 
-DEFAULTS: Mapping[str, Numbers] = MappingProxyType(
+DEFAULTS: Mapping[str, Any] = MappingProxyType(
     {
         "recent": RecentNumbers(),
         "omar": OmarNumbers(),
@@ -48,53 +43,31 @@ DEFAULTS: Mapping[str, Numbers] = MappingProxyType(
 """By preset. A preset that is not here has no numbers."""
 
 MOST = 1_000_000_000_000
-"""No token, weight or revenue is larger, and every product of two still is a number."""
+"""No token count, weight or revenue is larger, and the product of two is still finite."""
+_SHARES = {
+    "bent", "elasticity", "faded", "full_at", "jit_least", "least", "shares", "target", "topic_pressure",
+    "unpriced_high", "unpriced_low",
+}  # fmt: skip
+"""Fields that are at most 1, like all whose names end in `share`."""
+_DIVISORS = {
+    "densities", "exact_steps", "fades", "jit_topic_share", "pressure_share", "revenue_scale", "target",
+    "total",
+}  # fmt: skip
+"""Fields that are above 0."""
 _WORDS = {
     "depth": ("minimal", "standard", "deep"),
     "recency": ("linear", "exponential"),
     "solver": ("greedy", "exact"),
 }
-_SHARES = frozenset(
-    {
-        "asked_share",
-        "bent",
-        "elasticity",
-        "faded",
-        "full_at",
-        "full_share",
-        "jit_least",
-        "least",
-        "near_share",
-        "shares",
-        "short_share",
-        "target",
-        "topic_pressure",
-        "unpriced_high",
-        "unpriced_low",
-    }
-)
-_DIVISORS = frozenset(
-    {
-        "densities",
-        "exact_steps",
-        "fades",
-        "jit_topic_share",
-        "pressure_share",
-        "revenue_scale",
-        "target",
-        "total",
-    }
-)
 _NAMED_IN = {"group_caps": "usual_caps", "minimums": "shares"}
-"""Tables that are empty unless somebody asks: the names they may hold are those of another."""
-_OPEN = frozenset({"client_tier", "deal_status", "relationship_stage", "urgency"})
-"""Their entries are words of the user's trade."""
-_WORD = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
+"""Tables that are empty by default: they may have the entries of another."""
+_OPEN = {"client_tier", "deal_status", "relationship_stage", "urgency"}
+"""Tables whose entries are words of the user's trade."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Number:
-    """One number as it stands, and who said so."""
+    """One number in effect, and where it was set."""
 
     key: str
     """With a dot before an entry of a table: `base.tool_output`."""
@@ -102,132 +75,41 @@ class Number:
     origin: str
 
 
-def settled(layers: Iterable[tuple[str, Tables]]) -> dict[str, Numbers]:
-    """The numbers of every preset; each layer, told by its origin, is laid over the ones before it.
+def resolved(layers: Iterable[tuple[str, Tables]]) -> dict[str, Any]:
+    """The numbers of every preset; each layer, a pair of origin and tables, overrides the ones before it.
 
-    >>> settled([("foveal.toml", {"reploid": {"keep": 4}}), ("numbers", {"reploid": {"length": 0}})])[
+    >>> resolved([("foveal.toml", {"reploid": {"keep": 4}}), ("numbers", {"reploid": {"length": 0}})])[
     ...     "reploid"
     ... ] == ReploidNumbers(keep=4, length=0.0)
     True
     """
     found = dict(DEFAULTS)
     for origin, tables in layers:
-        _table(tables, origin, "presets")
+        if not isinstance(tables, Mapping):
+            what = f"{origin}: `presets` is {tables!r}"
+            raise ConfigError(what, remedy="make `presets` a table", field="presets")
         for name, table in tables.items():
             if name not in found:
-                raise ConfigError(
-                    f"{origin}: there are no numbers of a preset {name!r}",
-                    remedy=nearest(str(name), tuple(DEFAULTS)),
-                )
+                what = f"{origin}: there is no preset {name!r} that has numbers"
+                raise ConfigError(what, remedy=nearest(str(name), tuple(DEFAULTS)), field=str(name))
             found[name] = overridden(found[name], table, f"{origin}, preset {name}")
     return found
 
 
 def listed(name: str, layers: Iterable[tuple[str, Tables]]) -> list[Number]:
-    """Every number of a preset with the origin of its value; none where the preset has none."""
+    """Every number of a preset with the origin of its value; none if the preset has no numbers."""
     layers = tuple(layers)
     if name not in DEFAULTS:
         return []
     origins = {key: origin for origin, tables in layers for key, _ in _leaves(tables.get(name, {}))}
     return [
         Number(key=key, value=value, origin=origins.get(key, "default"))
-        for key, value in _leaves(settled(layers)[name])
+        for key, value in _leaves(resolved(layers)[name])
     ]
 
 
-def overridden(default: T, table: Mapping[str, object], where: str) -> T:
-    """The numbers with the table laid over them.
-
-    >>> overridden(ReploidNumbers(), {"roles": {"tool": 25}}, "foveal.toml").roles["tool"]
-    25
-    """
-    laid = _overridden(default, _table(table, where, "numbers"), where, "")
-    if isinstance(laid, PenguinNumbers):
-        try:
-            categories.check(laid)
-        except ConfigError as fault:
-            raise ConfigError(f"{where}: {fault.what}", remedy=fault.remedy) from fault
-    return laid
-
-
-def _overridden(default: T, table: Mapping[str, object], where: str, under: str) -> T:
-    known = [field.name for field in fields(default)]  # type: ignore[arg-type]  # a dataclass by contract
-    for key, value in table.items():
-        _known(key, value, known, where, under)
-    changes = {key: _laid(default, key, value, where, under) for key, value in table.items()}
-    return replace(default, **changes)  # type: ignore[type-var]  # as above
-
-
-def _laid(numbers: object, name: str, value: object, where: str, under: str) -> object:
-    """The new value of one field."""
-    current, key = getattr(numbers, name), under + name
-    if is_dataclass(current):
-        return _overridden(current, _table(value, where, key), where, f"{key}.")
-    if isinstance(current, Mapping):
-        entries = getattr(numbers, _NAMED_IN.get(name, name))
-        return {**current, **_entries(entries, name, value, where, under)}
-    if isinstance(current, bool):
-        return _wanted(value, where, key, "true or false", fits=isinstance(value, bool))
-    if isinstance(current, str):
-        return _text(value, where, key, _WORDS.get(name, ()))
-    if isinstance(current, int):
-        return _number(value, where, key, name, whole=True)
-    return float(_number(value, where, key, name))
-
-
-def _entries(
-    entries: Collection[str], name: str, value: object, where: str, under: str
-) -> dict[str, int | float]:
-    table = _table(value, where, under + name)
-    for entry, number in table.items():
-        if name not in _OPEN:
-            _known(entry, number, tuple(entries), where, f"{under}{name}.")
-        elif not (isinstance(entry, str) and _WORD.fullmatch(entry)):
-            raise ConfigError(
-                f"{where}: `{name}.{entry}` would never be found",
-                remedy="write the word in small letters, with `_` between its parts",
-            )
-    return {entry: _number(number, where, f"{under}{name}.{entry}", name) for entry, number in table.items()}
-
-
-def _known(key: object, value: object, known: Collection[str], where: str, under: str) -> None:
-    if key not in known:
-        raise ConfigError(
-            f"{where}: unknown number `{under}{key}` (= {value!r})",
-            remedy=nearest(str(key), tuple(known), under),
-        )
-
-
-def _table(value: object, where: str, key: str) -> Mapping[str, object]:
-    _wanted(value, where, key, "a table", fits=isinstance(value, Mapping))
-    return cast("Mapping[str, object]", value)
-
-
-def _text(value: object, where: str, key: str, words: tuple[str, ...]) -> object:
-    wanted = " or ".join(f'"{word}"' for word in words) or "a text in quotes"
-    return _wanted(value, where, key, wanted, fits=isinstance(value, str) and (not words or value in words))
-
-
-def _number(value: object, where: str, key: str, name: str, *, whole: bool = False) -> int | float:
-    """The value, if it is a number that this field can be; `name` is the field's, `key` its full name."""
-    most = 1 if name in _SHARES or name.endswith("share") else MOST
-    wanted = f"a {'whole ' if whole else ''}number {'above 0' if name in _DIVISORS else 'from 0'}"
-    kinds = int if whole else int | float
-    # A comparison is false for what is not a number, and takes an integer of any length.
-    fits = isinstance(value, kinds) and not isinstance(value, bool) and 0 <= value <= most
-    positive = fits and (name not in _DIVISORS or bool(value))
-    _wanted(value, where, key, f"{wanted} to {most:,}", fits=positive)
-    return cast("int | float", value)
-
-
-def _wanted(value: object, where: str, key: str, wanted: str, *, fits: bool) -> object:
-    if not fits:
-        raise ConfigError(f"{where}: `{key}` is {value!r}", remedy=f"make `{key}` {wanted}")
-    return value
-
-
 def _leaves(found: object, under: str = "") -> Iterator[tuple[str, object]]:
-    """What is no table, or an empty one, under its full name."""
+    """Every value with its full name; an empty table is a value."""
     if is_dataclass(found):
         found = {field.name: getattr(found, field.name) for field in fields(found)}
     if not isinstance(found, Mapping) or not found:
@@ -235,3 +117,97 @@ def _leaves(found: object, under: str = "") -> Iterator[tuple[str, object]]:
         return
     for key, value in found.items():
         yield from _leaves(value, f"{under}.{key}" if under else key)
+
+
+def overridden(default: T, table: Mapping[str, object], origin: str) -> T:
+    """The numbers with those of the table in place of the defaults.
+
+    >>> overridden(ReploidNumbers(), {"roles": {"tool": 25}}, "foveal.toml").roles["tool"]
+    25
+    """
+    if isinstance(table, Mapping) and not table:
+        return default
+    from pydantic import ValidationError
+
+    try:
+        _adapter(type(default)).validate_python(table)  # type: ignore[arg-type]  # classes are hashable
+        merged = _merged(default, table)
+        if isinstance(merged, PenguinNumbers):
+            categories.check(merged)
+    except ValidationError as error:
+        raise _refusal(error, default, origin) from None
+    except ConfigError as error:
+        raise ConfigError(f"{origin}: {error.what}", remedy=error.remedy, field=error.field) from error
+    return merged
+
+
+def _merged(default: T, table: Mapping[str, Any]) -> T:
+    changes: dict[str, object] = {}
+    for name, value in table.items():
+        current = getattr(default, name)
+        if is_dataclass(current):
+            changes[name] = _merged(current, value)
+        elif isinstance(current, Mapping):
+            changes[name] = {**current, **value}
+        else:
+            changes[name] = float(value) if isinstance(current, float) else value
+    return replace(default, **changes)  # type: ignore[type-var]  # a dataclass by contract
+
+
+@cache
+def _adapter(numbers: type) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(_schema(numbers()))
+
+
+def _schema(numbers: object) -> Any:
+    """The `TypedDict` that a table must match: the fields of the numbers with their types and ranges."""
+    from pydantic import ConfigDict, Field, StrictBool, StrictStr, with_config
+    from typing_extensions import TypedDict  # pydantic accepts that of `typing` from Python 3.12 on
+
+    table: Any = TypedDict  # type checkers know only the form with literal names
+    word = Annotated[str, Field(strict=True, pattern="^[a-z0-9]+(_[a-z0-9]+)*$")]
+    types: dict[str, Any] = {}
+    for name in _names(numbers):
+        value = getattr(numbers, name)
+        above, least = (0, None) if name in _DIVISORS else (None, 0)
+        most = 1 if name in _SHARES or name.endswith("share") else MOST
+        in_range = Field(strict=True, allow_inf_nan=False, gt=above, ge=least, le=most)
+        number = Annotated[float, in_range]
+        if is_dataclass(value):
+            types[name] = _schema(value)
+        elif name in _OPEN:
+            types[name] = dict[word, number]
+        elif isinstance(value, Mapping):
+            types[name] = table(name, dict.fromkeys(_names(numbers, name), number), total=False)
+        elif isinstance(value, str):
+            types[name] = Literal[_WORDS[name]] if name in _WORDS else StrictStr
+        else:
+            types[name] = StrictBool if isinstance(value, bool) else Annotated[type(value), in_range]
+    return with_config(ConfigDict(extra="forbid"))(table(type(numbers).__name__, types, total=False))
+
+
+def _names(numbers: Any, *path: str) -> tuple[str, ...]:
+    """The names of the fields, or of the entries that the table at that path may have."""
+    for name in path:
+        numbers = getattr(numbers, _NAMED_IN.get(name, name))
+    return tuple(numbers) if isinstance(numbers, Mapping) else tuple(field.name for field in fields(numbers))
+
+
+def _refusal(error: ValidationError, default: object, origin: str) -> ConfigError:
+    """Our error for the first problem; a name that is unknown comes before any value."""
+    unknown = ("extra_forbidden", "invalid_key")
+    problem = min(error.errors(include_url=False), key=lambda each: each["type"] not in unknown)
+    *outer, name = [str(part) for part in problem["loc"] if part != "[key]"] or ["numbers"]
+    key, value = ".".join((*outer, name)), problem["input"]
+    what, remedy = f"`{key}` is {value!r}", f"make `{key}` {problem['msg'].removeprefix('Input should be ')}"
+    if problem["type"] in unknown:
+        what = f"unknown number `{key}` (= {value!r})"
+        remedy = nearest(name, _names(default, *outer), "".join(f"{part}." for part in outer))
+    elif "[key]" in problem["loc"]:
+        what = f"`{key}` would never match"
+        remedy = "write the word in small letters, with `_` between its parts"
+    elif problem["type"] == "dict_type":
+        remedy = f"make `{key}` a table"
+    return ConfigError(f"{origin}: {what}", remedy=remedy, field=key)

@@ -1,13 +1,11 @@
-"""Four categories that borrow from each other; the oldest output leaves first.
+"""Divide the budget among four categories that borrow from each other, and trim the oldest turns first.
 
-Units and room in → all of them but the oldest of the categories that give way first.
+    rebalance  categories over their allotment borrow what others do not use
+    level      those still over it lose their oldest turns until they are within it
+    fit        SYSTEM_OUTPUT, then DIALOG, then CONTEXT lose their oldest turns until the total fits
 
-    rebalance  over-full categories borrow what others do not use
-    level      categories that are still over-full come down to their maximum
-    fit        SYSTEM_OUTPUT, then DIALOG, then CONTEXT, until the total fits
-
-Oldest first, turns whole. SYSTEM and the newest user message go only when nothing else is left and the
-room would be exceeded.
+Turns are kept or left out as a whole. SYSTEM and the newest user message are left out only when nothing else
+remains and the room would be exceeded.
 """
 
 from __future__ import annotations
@@ -34,30 +32,30 @@ from foveal.window import Slot
 
 
 def trim_when_over(units: Sequence[Unit], room: int, *, slots: Sequence[Slot]) -> Pick:
-    """Everything when it fits; else rebalance and trim."""
+    """Keep everything if it fits, else rebalance and trim."""
     over = sum(unit.tokens for unit in units if not unit.forced) - room
-    lent = rebalance(fill(slots, units))[0]
+    rebalanced = rebalance(fill(slots, units))[0]
     if over > 0:
-        return trim(units, room, slots=lent)
+        return trim(units, room, slots=rebalanced)
     return Pick(
         kept=frozenset(unit.turn for unit in units),
         because={unit.turn: unit.forced or f"everything fits, {-over:,} tokens to spare" for unit in units},
-        slots=lent,
+        slots=rebalanced,
     )
 
 
 def trim(units: Sequence[Unit], room: int, *, slots: Sequence[Slot]) -> Pick:
-    """Bring over-full categories to their maximum, then the total into the room."""
-    most = {slot.name: slot.allotted for slot in slots}
+    """Bring each category within its allotment, then the total into the room."""
+    allotted = {slot.name: slot.allotted for slot in slots}
     used = Counter({slot.name: slot.used for slot in fill(slots, units)})
     total = sum(unit.tokens for unit in units if not unit.forced)
     out: dict[int, str] = {}
     for name in TRIMMED_FIRST:
         for unit in _oldest(units, name, out):
-            if used[name] <= most[name]:
+            if used[name] <= allotted[name]:
                 break
             out[unit.turn] = (
-                f"{name} held {used[name]:,} tokens of {most[name]:,}: the oldest go first, "
+                f"{name} held {used[name]:,} tokens of {allotted[name]:,}: the oldest go first, "
                 f"this had {unit.tokens:,}"
             )
             used.subtract(unit.by_slot)
@@ -75,13 +73,13 @@ def trim(units: Sequence[Unit], room: int, *, slots: Sequence[Slot]) -> Pick:
     after = fill(slots, kept)
     return Pick(
         kept=frozenset(unit.turn for unit in kept),
-        because=out | {unit.turn: unit.forced or _stays(unit, after) for unit in kept},
+        because=out | {unit.turn: unit.forced or _kept_because(unit, after) for unit in kept},
         slots=after,
     )
 
 
 def _oldest(units: Sequence[Unit], name: str, out: Container[int]) -> list[Unit]:
-    """What may go for a category, oldest first."""
+    """The units that may be left out for a category, oldest first."""
     return [
         unit
         for unit in units
@@ -90,11 +88,11 @@ def _oldest(units: Sequence[Unit], name: str, out: Container[int]) -> list[Unit]
 
 
 def _shielded(unit: Unit) -> bool:
-    """It has a part in SYSTEM, or it is what the user asks now."""
+    """Whether part of it is in SYSTEM, or it has the newest user message."""
     return bool(unit.by_slot.get(SYSTEM)) or any(item.kind == "current_user_prompt" for item in unit.items)
 
 
-def _stays(unit: Unit, slots: Sequence[Slot]) -> str:
+def _kept_because(unit: Unit, slots: Sequence[Slot]) -> str:
     return "; ".join(
         f"{slot.name} holds {slot.used:,} tokens of {slot.allotted:,}"
         for slot in slots

@@ -1,4 +1,4 @@
-"""Ages and positions in → what being recent is worth, in the four shapes the presets use."""
+"""Score recency, by one of the four curves that the presets use."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ MINUTE = 60.0
 
 
 def age(timestamp: float, now: float) -> float:
-    """Seconds since then; a time in the future is now."""
+    """Seconds since then; 0 for a time in the future."""
     return max(0.0, now - timestamp)
 
 
 def linear(days: float, *, most: float) -> float:
-    """One point less a day.
+    """One point less per day.
 
     >>> linear(4.5, most=20), linear(30, most=20)
     (15.5, 0.0)
@@ -27,7 +27,7 @@ def linear(days: float, *, most: float) -> float:
 
 
 def exponential(days: float, *, most: float, rate: float) -> float:
-    """A share less a day."""
+    """Decays by the rate per day."""
     return most * math.exp(-rate * days)
 
 
@@ -41,16 +41,16 @@ def per_minute(minutes: float) -> float:
 
 
 def by_position(items: Sequence[Item], *, most: float) -> list[float]:
-    """By place among the messages that are not system's; the newest and the system's get all of it."""
+    """By position among the other messages for all but the newest and system messages, which get `most`."""
     others = sum(item.role != "system" for item in items)
-    found, place = [], 0
+    scores, position = [], 0
     for item in items:
-        newest = item.role == "system" or place == others - 1
-        found.append(most if newest else most * place / others)
-        place += item.role != "system"
-    return found
+        full = item.role == "system" or position == others - 1
+        scores.append(most if full else most * position / others)
+        position += item.role != "system"
+    return scores
 
 
 def unscored(items: Sequence[Item], _: Scene) -> Sequence[Score]:
-    """No score at all: for presets whose plan and order decide alone."""
+    """Zero for every item: for presets that go by plan and order alone."""
     return [Score(total=0.0)] * len(items)

@@ -1,12 +1,7 @@
-"""Importance: recency, role, keywords and length; the best that fit stay.
+"""Keep the turns of highest importance that fit.
 
-Items in → how much each is worth keeping, 0 to 100: recency, role, keywords and length, added up.
-
-Keywords are whole words in any case, so "panic" is not found in "hispanic".
-
-Units and room in → the best of them that fit; one too large is passed over, not the end.
-
-What is forced is paid for outside the room and always in. Of equals, the newest stays.
+Importance is the sum of recency, role, keywords and length, 0 to 100 by default. Keywords match entire words
+in any case, so "panic" does not match in "hispanic".
 """
 
 from __future__ import annotations
@@ -28,10 +23,10 @@ Finder = Callable[[str], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReploidNumbers:
-    """What pruning by importance goes by."""
+    """The numbers of importance and of pruning."""
 
     recency: float = 40.0
-    """For the newest message and for system messages; older ones get a share by their place."""
+    """For the newest message and for system messages; older ones get a share by their position."""
     roles: Mapping[str, float] = field(
         default_factory=lambda: {"system": 30.0, "user": 20.0, "assistant": 10.0, "tool": 10.0}
     )
@@ -44,7 +39,7 @@ class ReploidNumbers:
     long_above: int = 1000
     """Characters."""
     target: float = 0.8
-    """The share of the model's limit above which a history needs pruning, and to which it is pruned."""
+    """Share of the model's limit above which a history needs pruning, and to which it is pruned."""
     keep: int = 10
     """Messages that stay verbatim when the older ones are summarized."""
 
@@ -52,7 +47,7 @@ class ReploidNumbers:
 def score_importance(
     items: Sequence[Item], _scene: Scene, *, numbers: ReploidNumbers | None = None
 ) -> Sequence[Score]:
-    """Score every item; positions are counted over the messages that are no system prompts."""
+    """Score every item; positions are counted among the messages other than system messages."""
     by = numbers or ReploidNumbers()
     fails, operates = _finder(by.error_words), _finder(by.operation_words)
     recency = by_position(items, most=by.recency)
@@ -72,22 +67,25 @@ def _score(item: Item, recency: float, by: ReploidNumbers, fails: Finder, operat
 
 @lru_cache(maxsize=16)
 def _finder(words: str) -> Finder:
-    """Whether a text in small letters has one of the words, which are separated by spaces."""
+    """A function that says whether a lower-case text has one of the words, which are separated by spaces."""
     known = words.lower().split()
-    whole = re.compile(rf"\b(?:{'|'.join(map(re.escape, known))})\b")
+    entire = re.compile(rf"\b(?:{'|'.join(map(re.escape, known))})\b")
 
     def found(text: str) -> bool:
-        # A plain search is many times quicker than the pattern, and most texts have none of the words.
+        # `in` is many times faster than the pattern, and most texts have none of the words.
         for word in known:
             if word in text:
-                return whole.search(text) is not None
+                return entire.search(text) is not None
         return False
 
     return found
 
 
 def pick_important(units: Sequence[Unit], room: int) -> Pick:
-    """Take units from the best score down while `room` lasts."""
+    """Take units from the best score down while they fit; of equals, the newest first.
+
+    A unit that is too large is skipped. Forced units are always kept, and `room` does not count them.
+    """
     because = {unit.turn: unit.forced for unit in units if unit.forced}
     kept, left = set(because), room
     free = [unit for unit in units if not unit.forced]

@@ -34,7 +34,7 @@ from foveal.window import Window
 
 def stable_pieces(fitted: Fitted) -> int:
     """The number of leading pieces that belong to the layout's past, which later builds do not change."""
-    first = fitted.layout.first if fitted.layout else 0
+    first = fitted.layout.full_from if fitted.layout else 0
     before = [at for at, chunk in enumerate(fitted.chunks) if 0 <= chunk.first < first]
     return _ends(fitted)[before[-1]] if before else 0
 

@@ -1,4 +1,4 @@
-"""What the default preset promises: the newest whole, the rest told, and a beginning that holds still."""
+"""What the default preset promises: newest turns in full, excerpts of earlier ones, a stable prefix."""
 
 from __future__ import annotations
 
@@ -49,28 +49,28 @@ def steps(session: Session, turns: int, budget: int) -> list[Window]:
     return found
 
 
-def test_where_everything_fits_everything_is_in_as_it_was() -> None:
+def test_if_everything_fits_everything_is_sent_unchanged() -> None:
     assert foveal.fit(talk(3), budget=4_000, preset="foveal").messages == talk(3)
 
 
-def test_what_does_not_fit_is_told_by_its_ids() -> None:
+def test_what_does_not_fit_is_excerpted_with_its_ids() -> None:
     window = foveal.fit(talk(20), budget=1_500, preset="foveal")
     assert all(f"ORD{number:04}" in text(window) for number in range(20))
     assert window.tokens <= 1_500
 
 
-def test_what_the_user_asked_stays_in_a_line() -> None:
+def test_the_requests_of_the_user_stay_in_the_note() -> None:
     window = foveal.fit(talk(20), budget=1_500, preset="foveal")
     assert all(f"order number {number}?" in text(window) for number in range(20))
 
 
-def test_what_the_user_asked_first_is_told_however_long_ago_it_was() -> None:
+def test_the_first_request_is_excerpted_however_long_ago_it_was() -> None:
     task = {"role": "user", "content": "Move billing to Postgres 16 and never drop invoices_2019."}
     window = foveal.fit([task, *talk(120)], budget=1_000, preset="foveal")
     assert task["content"] in text(window)
 
 
-def test_what_is_told_is_a_record_and_nobody_s_words() -> None:
+def test_the_note_is_a_record_not_a_message_of_a_speaker() -> None:
     note = foveal.fit(talk(20), budget=1_500, preset="foveal").messages[0]
     assert note["role"] == "user"
     assert note["content"].startswith(
@@ -78,11 +78,11 @@ def test_what_is_told_is_a_record_and_nobody_s_words() -> None:
     )
 
 
-def test_a_note_says_of_how_many_messages_it_stands_for_it_has_snippets() -> None:
+def test_the_reason_of_a_note_counts_the_messages_it_has_snippets_of() -> None:
     manifest = foveal.fit(talk(60), budget=2_000).manifest
-    note, *told = sorted((d for d in manifest.kept if d.detail == "folded"), key=lambda d: -d.tokens)
-    messages = sum(each.last - each.first + 1 for each in (note, *told))
-    assert {each.because for each in told} == {f"its turn is told in the note at message {note.first + 1}"}
+    note, *others = sorted((d for d in manifest.kept if d.detail == "folded"), key=lambda d: -d.tokens)
+    messages = sum(each.last - each.first + 1 for each in (note, *others))
+    assert {each.because for each in others} == {f"its turn is told in the note at message {note.first + 1}"}
     some = re.fullmatch(rf"the note: snippets of (\d+) of {messages} messages", note.because)
     assert some
     assert 0 < int(some[1]) < messages
@@ -99,7 +99,7 @@ def test_between_refocuses_a_window_begins_with_the_one_before() -> None:
     assert all("layout" in window.manifest.record for window in moved)
 
 
-def test_a_refocus_comes_down_to_the_low_water_mark() -> None:
+def test_a_refocus_reduces_the_window_to_the_low_water_mark() -> None:
     with Foveal(":memory:") as fov:
         windows = steps(fov.session("s"), 40, 3_000)
     first = next(window for window in windows[20:] if "layout" in window.manifest.record)

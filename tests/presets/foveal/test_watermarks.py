@@ -42,7 +42,7 @@ def test_without_prices_the_marks_are_nine_and_six_tenths() -> None:
 
 
 @pytest.mark.parametrize("rates", [Rates(input=1, read=1), Rates(input=1, read=1.5, write=1.25)])
-def test_without_a_discount_for_reads_nothing_is_held_back(rates: Rates) -> None:
+def test_without_a_discount_for_reads_the_window_is_kept_full(rates: Rates) -> None:
     assert marks(course(), rates) == Marks(high=32_000, low=32_000)
 
 
@@ -52,18 +52,18 @@ def test_a_window_of_a_few_turns_is_filled_to_the_top(rates: Rates) -> None:
 
 
 @pytest.mark.parametrize("rates", [ANTHROPIC, Rates()])
-def test_a_window_of_seven_turns_makes_room_for_one_and_of_fourteen_for_four(rates: Rates) -> None:
+def test_a_window_of_seven_turns_leaves_room_for_one_and_of_fourteen_for_four(rates: Rates) -> None:
     seven, fourteen = marks(course(7 * 290), rates), marks(course(14 * 290), rates)
     assert (seven.high - seven.low, fourteen.high - fourteen.low) == (290, 4 * 290)
 
 
-def test_the_more_turns_fit_the_more_is_held_back() -> None:
+def test_the_more_turns_fit_the_more_slack_there_is() -> None:
     found = [marks(course(room), ANTHROPIC) for room in range(1_000, 20_000, 250)]
     slack = [each.high - each.low for each in found]
     assert slack == sorted(slack)
 
 
-def test_no_more_is_set_free_than_as_many_turns_again_will_fill() -> None:
+def test_the_slack_is_at_most_what_as_many_turns_again_will_fill() -> None:
     assert marks(course(turns=20), ANTHROPIC).low == 32_000 - 20 * 290
 
 
@@ -100,6 +100,6 @@ def test_the_high_mark_alone_is_the_one_of_both(how: Course, rates: Rates) -> No
     assert high_mark(how, rates) == marks(how, rates).high
 
 
-def test_after_the_cache_ran_out_a_window_half_way_up_is_refocused() -> None:
+def test_after_the_cache_expired_a_window_half_way_up_is_refocused() -> None:
     found = marks(course(), ANTHROPIC)
     assert high_mark(course(), ANTHROPIC, cold=True) == (found.low + found.high) // 2

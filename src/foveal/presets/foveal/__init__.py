@@ -1,17 +1,17 @@
-"""Full detail where the agent looks, less further out, in a window whose beginning holds still."""
+"""The default preset: newest turns in full, excerpts of earlier ones, and a stable prefix between builds."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from foveal.presets.base import Preset
-from foveal.presets.foveal.select import FovealNumbers, foveated
+from foveal.presets.foveal.select import FovealNumbers, select_turns
 
 
 def foveal(numbers: FovealNumbers) -> Preset:
     return Preset(
         name="foveal",
-        about="newest turns whole, the most telling snippets of the others, a prefix that holds still",
-        select=partial(foveated, numbers=numbers),
+        about="newest turns in full, excerpts of the others, a stable prefix",
+        select=partial(select_turns, numbers=numbers),
         stable_prefix=True,
     )

@@ -1,8 +1,8 @@
-"""Snippets and room in → those worth their tokens, chosen together, and the note that tells them.
+"""Choose the snippets of earlier messages that are worth their tokens, and write them into a note.
 
-A snippet is worth the names in it that the window does not tell yet, and what it is: a question of the
-user's, a failure, a decision. The best for its length goes first; a value only ever falls, when another one
-tells the same names, so one that did not fall is the best.
+The value of a snippet is that of the names in it that the window does not have yet, and more if it begins a
+user's request or a failure. The snippet with the highest value for its length is taken first. Values only
+fall, when a snippet with the same names is taken, so the top of the heap is the best if its value is current.
 """
 
 from __future__ import annotations
@@ -17,142 +17,147 @@ from foveal.pipeline.summarize.notes import END
 from foveal.presets.foveal.snippets import LABEL, Snippet, labelled
 
 LEAST = 24
-"""Tokens of room below which nothing is told."""
+"""Tokens of room below which there is no note."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Worth:
-    """What snippets are worth. `benchmarks/tuning.py` tries their neighbours on recorded agent runs."""
+class DigestNumbers:
+    """How snippets are valued. `benchmarks/tuning.py` tries neighbouring numbers on recorded agent runs."""
 
     bent: float = 0.7
-    """Value is weighed against tokens to this power."""
+    """The value of a snippet is divided by its tokens to this power."""
     asked: float = 6.0
     failed: float = 4.0
-    """What the beginning of such a message is worth beside its names."""
+    """Added to the value of the snippet that begins a user's request or a failure."""
     used: float = 3.0
-    """Times: names that the model wrote into calls."""
+    """Factor for names that the model wrote into tool calls."""
     fades: float = 3.0
-    """Rooms of tokens further back, what a name is worth halves."""
+    """The value of a name halves with this many message budgets of distance."""
     faded: float = 0.3
-    """But not below this."""
+    """The lowest factor for distance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
-    """What a choice depends on beside the snippets themselves."""
+class Surroundings:
+    """What the value of a snippet depends on besides itself."""
 
-    back: Callable[[int], float] = lambda _: 0.0
-    """By message, how many rooms of tokens it lies behind."""
+    known: Set[str] = frozenset()
+    """Names that the window already has."""
+    distance: Callable[[int], float] = lambda _: 0.0
+    """How far back a message is, in message budgets."""
     used: Set[str] = frozenset()
-    """Names that the model wrote into calls."""
+    """Names that the model wrote into tool calls."""
     gists: int = 0
-    """Tokens within which what the user said and what was decided is told, whatever else is."""
+    """Tokens reserved for how the user's requests and the model's decisions begin."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digest:
-    """The chosen snippets, in order, and how far out the others were."""
+    """The chosen snippets in the order in which they were taken."""
 
     chosen: tuple[Snippet, ...] = ()
     values: Mapping[int, float] = field(default_factory=dict)
-    """By message, what the chosen snippets of it are worth."""
+    """By message, the value of its chosen snippets."""
     cut: float = 0.0
-    """Value for its length of the first snippet that did not fit; 0 where all did."""
+    """Value for its length of the best snippet that did not fit; 0 if all did."""
 
 
 def choose(
-    snippets: Sequence[Snippet], room: int, known: Set[str], *, worth: Worth, beside: Beside
+    snippets: Sequence[Snippet], room: int, *, numbers: DigestNumbers, surroundings: Surroundings
 ) -> Digest:
-    """The most telling snippets within `room` tokens; `known` are names that the window tells already."""
+    """The most valuable snippets within `room` tokens."""
     if room < LEAST:
         return Digest()
-    taking = _Taking(room, _Scale(snippets, known, worth, beside))
-    _gists(snippets, taking, beside.gists)
-    heap = [(-taking.scale.density(each), at) for at, each in enumerate(snippets)]
+    taken = _Taken(room, _Values(snippets, numbers, surroundings))
+    _take_gists(snippets, taken, surroundings.gists)
+    heap = [(-taken.values.density(each), at) for at, each in enumerate(snippets)]
     heapq.heapify(heap)
     cut = 0.0
-    while heap and taking.room >= LABEL:
-        claimed, at = heapq.heappop(heap)
+    while heap and taken.room >= LABEL:
+        queued, at = heapq.heappop(heap)
         snippet = snippets[at]
-        now = -taking.scale.density(snippet)
-        if now > claimed:
-            heapq.heappush(heap, (now, at))
+        current = -taken.values.density(snippet)
+        if current > queued:
+            heapq.heappush(heap, (current, at))
             continue
-        if now == 0.0:
+        if current == 0.0:
             break
-        if not taking.take(snippet):
-            cut = max(cut, -now)
-    return Digest(chosen=tuple(taking.chosen), values=taking.values, cut=cut)
+        if not taken.take(snippet):
+            cut = max(cut, -current)
+    return Digest(chosen=tuple(taken.chosen), values=taken.by_message, cut=cut)
 
 
-def _gists(snippets: Sequence[Snippet], taking: _Taking, most: int) -> None:
-    """How what the user said and what was decided begins, newest first, each once, within so many tokens."""
-    least, said = max(taking.room - most, LABEL), set[str]()
+def _take_gists(snippets: Sequence[Snippet], taken: _Taken, most: int) -> None:
+    """Take how requests and decisions begin, newest first, each text once, within `most` tokens."""
+    least, texts = max(taken.room - most, LABEL), set[str]()
     for snippet in reversed(snippets):
-        if snippet.landmark not in {"asked", "decided"} or snippet.text in said:
+        if snippet.landmark not in {"asked", "decided"} or snippet.text in texts:
             continue
-        if taking.room - taking.cost(snippet) >= least:
-            said.add(snippet.text)
-            taking.take(snippet)
+        if taken.room - taken.cost(snippet) >= least:
+            texts.add(snippet.text)
+            taken.take(snippet)
 
 
-class _Taking:
+class _Taken:
     """The snippets taken so far, and the room that is left."""
 
-    def __init__(self, room: int, scale: _Scale) -> None:
+    def __init__(self, room: int, values: _Values) -> None:
         self.room = room
-        self.scale = scale
+        self.values = values
         self.chosen: list[Snippet] = []
-        self.values: dict[int, float] = {}
+        self.by_message: dict[int, float] = {}
 
     def cost(self, snippet: Snippet) -> int:
-        return snippet.tokens + (0 if snippet.seq in self.values else LABEL)
+        return snippet.tokens + (0 if snippet.seq in self.by_message else LABEL)
 
     def take(self, snippet: Snippet) -> bool:
-        """False where there is no room for it."""
+        """Take a snippet if there is room for it."""
         cost = self.cost(snippet)
         if cost > self.room:
             return False
         self.room -= cost
-        self.values[snippet.seq] = self.values.get(snippet.seq, 0.0) + self.scale.value(snippet)
+        self.by_message[snippet.seq] = self.by_message.get(snippet.seq, 0.0) + self.values.value(snippet)
         self.chosen.append(snippet)
-        self.scale.tell(snippet)
+        self.values.add(snippet)
         return True
 
 
-class _Scale:
-    """What snippets are worth beside what is told already."""
+class _Values:
+    """The values of snippets, given what the window and the note already have."""
 
-    def __init__(self, snippets: Sequence[Snippet], known: Set[str], worth: Worth, beside: Beside) -> None:
+    def __init__(
+        self, snippets: Sequence[Snippet], numbers: DigestNumbers, surroundings: Surroundings
+    ) -> None:
         names = {name for snippet in snippets for name in snippet.names}
-        self._weights = {name: weight(name) * (worth.used if name in beside.used else 1.0) for name in names}
-        self._told = set(known)
-        self._begun: set[str] = set()
-        self._worth = worth
-        messages = {snippet.seq for snippet in snippets}
+        used = surroundings.used
+        self._weights = {name: weight(name) * (numbers.used if name in used else 1.0) for name in names}
+        self._names = set(surroundings.known)
+        self._texts: set[str] = set()
+        self._bent = numbers.bent
         self._fade: dict[int, float] = {
-            seq: max(worth.faded, 0.5 ** (beside.back(seq) / worth.fades)) for seq in messages
+            seq: max(numbers.faded, 0.5 ** (surroundings.distance(seq) / numbers.fades))
+            for seq in {snippet.seq for snippet in snippets}
         }
-        self._landmarks = {"asked": worth.asked, "failed": worth.failed}
+        self._landmarks = {"asked": numbers.asked, "failed": numbers.failed}
 
     def value(self, snippet: Snippet) -> float:
-        """0 once it is told."""
-        named = sum(self._weights[name] for name in snippet.names if name not in self._told)
-        named *= self._fade[snippet.seq]
-        if snippet.text in self._begun:
-            return named
-        return named + self._landmarks.get(snippet.landmark, 0.0)
+        """What the snippet would add; 0 once it is in the note."""
+        value = sum(self._weights[name] for name in snippet.names if name not in self._names)
+        value *= self._fade[snippet.seq]
+        if snippet.text in self._texts:
+            return value
+        return value + self._landmarks.get(snippet.landmark, 0.0)
 
     def density(self, snippet: Snippet) -> float:
-        length: float = snippet.tokens**self._worth.bent
+        length: float = snippet.tokens**self._bent
         return self.value(snippet) / length
 
-    def tell(self, snippet: Snippet) -> None:
-        self._told.update(snippet.names)
-        self._begun.add(snippet.text)
+    def add(self, snippet: Snippet) -> None:
+        self._names.update(snippet.names)
+        self._texts.add(snippet.text)
 
 
 def note_text(chosen: Sequence[Snippet]) -> str:
-    """The note: what is told of each message, in order, under whose words they are."""
-    told = sorted(chosen, key=lambda each: (each.seq, each.number))
-    return "\n".join((MARK, *labelled(told), END))
+    """The note: the chosen snippets in conversation order, labelled with their messages."""
+    ordered = sorted(chosen, key=lambda each: (each.seq, each.number))
+    return "\n".join((MARK, *labelled(ordered), END))

@@ -1,15 +1,11 @@
-"""A history and room in → full detail where the agent looks, less further out; and it holds still.
+"""Select full detail for the newest turns and excerpts of earlier ones, with a stable prefix between builds.
 
-    still    the layout of the build before is kept and new turns are appended in full, while that fits
-    whole    everything, where everything fits
-    refocus  else the newest turns stay whole, and one note tells the most telling snippets of the others
+    keep     while it fits, keep the layout of the previous build and append new turns in full
+    whole    if everything fits, show everything
+    refocus  else show the newest turns in full, and one note with the most valuable snippets of earlier ones
 
-Between refocuses a window begins with the one before, byte for byte: providers bill a repeated prefix at a
-tenth. A refocus comes down to the low-water mark in one step, so that it is rare.
-
-A turn of a history in → its snippets and its names, to be read once for as long as it stays as it is.
-
-A layout that holds still in → in words, why what it tells in notes is told there.
+Between refocuses a window begins with the bytes of the previous one: providers bill a repeated prefix at a
+tenth. A refocus reduces the window to the low-water mark in one step, so that it is rare.
 """
 
 from __future__ import annotations
@@ -21,104 +17,75 @@ from foveal.model import Chunk, ToolCall
 from foveal.pipeline.history import History, is_system
 from foveal.pipeline.signals import names_in
 from foveal.pipeline.values import Layout, Scene, Selection
-from foveal.presets.foveal.digest import Beside, Digest, Worth, choose, note_text
-from foveal.presets.foveal.recall import (
-    Outside,
-    asked_since,
-    brought_back,
-    mark_of,
-    still_wanted,
-    taken,
-    words_asked,
+from foveal.presets.foveal.digest import Digest, DigestNumbers, Surroundings, choose, note_text
+from foveal.presets.foveal.retrieve import (
+    newest_request,
+    relevant_turns,
+    retrieval_query,
+    retrieve,
+    still_relevant,
+    task_hash,
 )
 from foveal.presets.foveal.snippets import Snippet, snippets
 from foveal.presets.foveal.watermarks import Course, MarkNumbers, expired, high_mark, marks
 from foveal.window import Score
 
 
-class Reader:
-    def __init__(self, count: Callable[[str], int]) -> None:
-        self._count = count
-
-    def read(self, history: History, turn: int) -> tuple[Snippet, ...]:
-        first, last = history.span(turn)
-        if history.stand_in(turn):
-            messages = enumerate(history.chunk(turn).messages, last)
-        else:
-            messages = enumerate(history.read(first, last + 1), first)
-        return tuple(each for seq, message in messages for each in snippets(message, seq, self._count))
-
-    def used(self, history: History, turn: int) -> frozenset[str]:
-        """The names the model wrote into its calls."""
-        first, last = history.span(turn)
-        parts = (part for message in history.read(first, last + 1) for part in message.parts)
-        calls = (part.arguments for part in parts if isinstance(part, ToolCall))
-        return frozenset(name for arguments in calls for name in names_in(arguments))
-
-    def names(self, history: History, turn: int) -> frozenset[str]:
-        """The names a turn tells with what stands beside them; a call's arguments are bare."""
-        return frozenset(name for each in history.remembered(turn, self.read) for name in each.names)
-
-
-def note_reason(history: History, layout: Layout, place: int) -> str:
-    """What the note in the place of a turn holds: snippets of some messages of the turns it stands for."""
-    spans = map(history.span, {place, *map(history.turn_of, layout.shown)})
-    told, messages = len(layout.shown), sum(last - first + 1 for first, last in spans)
-    some = f"{told:,} of " if told < messages else ""
-    return f"the note: snippets of {some}{messages:,} messages"
-
-
-def told_reasons(history: History, layout: Layout) -> dict[int, str]:
-    """By turn that is told in a note, why it needs no place of its own."""
-    told: dict[int, str] = {}
-    if layout.note:
-        why = f"its turn is told in the note at message {layout.note.first + 1:,}"
-        told = dict.fromkeys(map(history.turn_of, layout.shown), why)
-        told.pop(history.turn_of(layout.note.first), None)
-    for each in layout.brought:
-        why = f"brought back before message {each.place + 1:,}, as relevant to it"
-        told |= dict.fromkeys(map(history.turn_of, each.shown), why)
-    return told
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FovealNumbers:
-    """Every number of the default preset."""
+    """Every number of the default preset. Shares are of the message budget, unless stated otherwise."""
 
     marks: MarkNumbers = field(default_factory=MarkNumbers)
-    """When a window is refocused, and what it comes down to then."""
+    """When a window is refocused, and to which size."""
     near_share: float = 0.1
-    """Of the low-water mark: the newest turns, whole."""
+    """For the newest turns in full; share of the size after a refocus."""
     asked_share: float = 0.3
-    """Of the room: the newest words of the user stay whole up to this."""
+    """The user's newest request stays in full up to this share of the room beside the fixed turns."""
     gist_share: float = 0.2
-    """Of the room: what the user said and what was decided is told in it, before all else."""
+    """Reserved in the note for how the user's requests and the model's decisions begin."""
     reach: float = 8.0
-    """Rooms of tokens back: of what lies further, only what the user asked first is told."""
+    """How far back excerpts may come from, in message budgets; the user's first request always may."""
     asked_for_share: float = 0.05
-    """Of the room: what has to do with the user's newest words and comes back when they are new."""
+    """For messages retrieved for a new request."""
     task_share: float = 1.0
-    """Of the room: turns that have to do with a task that was given, whole, in a window made for it."""
-    worth: Worth = field(default_factory=Worth)
+    """For turns relevant to a task, in full, in a window built for it; share of the size after a refocus."""
+    worth: DigestNumbers = field(default_factory=DigestNumbers)
+
+
+def select_turns(
+    history: History, fixed: Mapping[int, Chunk], room: int, scene: Scene, *, numbers: FovealNumbers
+) -> Selection:
+    """Keep the previous layout and append what is new; if that is too much, refocus."""
+    messages = {turn: chunk.tokens for turn, chunk in fixed.items() if not is_system(chunk)}
+    build = _Build(
+        history=history,
+        fixed=fixed,
+        room=room,
+        scene=scene,
+        numbers=numbers,
+        open_turn=max(messages),
+        message_budget=room + sum(messages.values()),
+    )
+    return _keep_layout(build) or _keep_everything(build) or _refocus(build)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Frame:
-    """What one build has to work with."""
+class _Build:
+    """The input of one build."""
 
     history: History
     fixed: Mapping[int, Chunk]
     room: int
+    """Tokens available beside the fixed turns."""
     scene: Scene
     numbers: FovealNumbers
-    opened: int
-    """The open turn."""
-    talk: int
-    """Tokens for everything that is said: the room, and the fixed turns that are not the system's."""
+    open_turn: int
+    message_budget: int
+    """Tokens available for messages: the room, and the fixed turns other than system prompts."""
 
     def turns(self, start: int) -> Iterator[int]:
-        """The turns before the open one that may be in and are not fixed, newest first."""
-        for turn in range(self.opened - 1, start - 1, -1):
+        """The turns between `start` and the open one that are not fixed and can be shown, newest first."""
+        for turn in range(self.open_turn - 1, start - 1, -1):
             if turn in self.fixed or self.history.absence(turn) or not self.history.chunk(turn).messages:
                 continue
             yield turn
@@ -126,223 +93,206 @@ class _Frame:
     @property
     def course(self) -> Course:
         turns = len(self.history)
-        return Course(room=self.talk, growth=self.history.tokens / max(1, turns), turns=turns)
+        return Course(room=self.message_budget, growth=self.history.tokens / max(1, turns), turns=turns)
 
     @property
     def high(self) -> int:
-        """The high-water mark; everything there is where no window follows."""
+        """Tokens above which the window is refocused; the message budget if no window follows."""
         rates, layout = self.scene.rates, self.scene.layout
         if rates is None:
-            return self.talk
-        cold = layout is not None and expired(layout.moment, self.scene.now, rates.seconds)
+            return self.message_budget
+        cold = layout is not None and expired(layout.used_at, self.scene.now, rates.seconds)
         return high_mark(self.course, rates, self.numbers.marks, cold=cold)
 
     @property
     def low(self) -> int:
-        """The low-water mark, likewise."""
+        """Tokens that a refocus reduces the window to; the message budget if no window follows."""
         rates = self.scene.rates
-        return marks(self.course, rates, self.numbers.marks).low if rates else self.talk
+        return marks(self.course, rates, self.numbers.marks).low if rates else self.message_budget
 
     def tokens(self, turns: Mapping[int, Chunk]) -> int:
-        """What these turns cost beside the fixed ones, notes of ours between them included."""
+        """What these turns cost beside the fixed ones, including the notes where turns are left out."""
         chunks = {**self.fixed, **turns}
         joints = sum(self.history.joints([chunks[turn] for turn in sorted(chunks)]))
         return sum(chunk.tokens for chunk in turns.values()) + self.history.note_tokens * joints
 
 
-def foveated(
-    history: History, fixed: Mapping[int, Chunk], room: int, scene: Scene, *, numbers: FovealNumbers
-) -> Selection:
-    """Keep what was sent, append what is new; where that is too much, choose anew."""
-    said = {turn: chunk.tokens for turn, chunk in fixed.items() if not is_system(chunk)}
-    talk = room + sum(said.values())
-    frame = _Frame(
-        history=history,
-        fixed=fixed,
-        room=room,
-        scene=scene,
-        numbers=numbers,
-        opened=max(said),
-        talk=talk,
-    )
-    return _still(frame) or _whole(frame) or _refocused(frame)
-
-
-def _still(frame: _Frame) -> Selection | None:
-    layout, history = frame.scene.layout, frame.history
-    if layout is None or layout.talk != frame.talk or frame.fixed[frame.opened].detail != "full":
+def _keep_layout(build: _Build) -> Selection | None:
+    """The previous layout with new turns appended; None if it does not apply or has become too large."""
+    layout, history, scene = build.scene.layout, build.history, build.scene
+    if layout is None or layout.message_budget != build.message_budget:
         return None
-    if layout.length > len(history.entries):  # a build of before is made again
+    if build.fixed[build.open_turn].detail != "full":
         return None
-    asked, task = asked_since(history, layout.length), mark_of(frame.scene.task)
-    if task != layout.task and asked is None:  # another task alone is another window
+    if layout.length > len(history.entries):  # an earlier build is being repeated
         return None
-    past = layout.past or _past(history, layout)
-    shown = dict(past)
-    for turn in frame.turns(history.turn_of(layout.first)):
+    request, task = newest_request(history, layout.length), task_hash(scene.task)
+    if task != layout.task_hash and request is None:  # another task without a new request is another window
+        return None
+    earlier = layout.earlier or _earlier(history, layout)
+    shown = dict(earlier)
+    for turn in build.turns(history.turn_of(layout.full_from)):
         shown[turn] = history.chunk(turn)
-    left = frame.room - (frame.talk - frame.high) - frame.tokens(shown)
-    left -= sum(each.note.tokens for each in layout.brought)
+    left = build.room - (build.message_budget - build.high) - build.tokens(shown)
+    left -= sum(each.note.tokens for each in layout.retrieved)
     if left < 0:
         return None
-    brought = layout.brought
-    if asked is not None and frame.scene.relevant:
-        outside = Outside(history=history, shown={**shown, **frame.fixed})
-        most = min(left // 2, int(frame.numbers.asked_for_share * frame.talk))
-        brought = (*brought, *brought_back(outside, asked, frame.scene, most))
-    made = replace(layout, task=task, length=len(history.entries), moment=frame.scene.now, past=past)
-    if asked is not None:
-        made = replace(made, wanted=() if task else frame.scene.relevant)
-    if brought != layout.brought:  # what came back is decided anew
-        made = replace(made, brought=brought, decided=(), settled=0)
-    return _selection(frame, shown, made)
+    kept = replace(layout, task_hash=task, length=len(history.entries), used_at=scene.now, earlier=earlier)
+    if request is not None:
+        kept = replace(kept, relevant=() if task else scene.relevant)
+    if request is not None and scene.relevant:
+        most = min(left // 2, int(build.numbers.asked_for_share * build.message_budget))
+        note = retrieve(history, {**shown, **build.fixed}, request, scene, most)
+        if note:  # it changes the decisions about the messages it has
+            kept = replace(kept, retrieved=(*layout.retrieved, note), decisions=(), decided_until=0)
+    return _selection(build, shown, kept)
 
 
-def _past(history: History, layout: Layout) -> dict[int, Chunk]:
-    """By turn, what is shown of those before the layout's first."""
-    past = {turn: history.chunk(turn) for turn in map(history.turn_of, layout.kept)}
+def _earlier(history: History, layout: Layout) -> dict[int, Chunk]:
+    """By turn, what the layout shows before `full_from`."""
+    earlier = {turn: history.chunk(turn) for turn in map(history.turn_of, layout.kept)}
     if layout.note:
-        past[history.turn_of(layout.note.first)] = layout.note
-    return past
+        earlier[history.turn_of(layout.note.first)] = layout.note
+    return earlier
 
 
-def _whole(frame: _Frame) -> Selection | None:
+def _keep_everything(build: _Build) -> Selection | None:
+    """All turns in full, if they fit."""
     shown: dict[int, Chunk] = {}
     spent = 0
-    for turn in frame.turns(0):
-        shown[turn] = frame.history.chunk(turn)
+    for turn in build.turns(0):
+        shown[turn] = build.history.chunk(turn)
         spent += shown[turn].tokens
-        if spent > frame.room:
+        if spent > build.room:
             return None
-    if frame.tokens(shown) > frame.room:
+    if build.tokens(shown) > build.room:
         return None
-    return _selection(frame, shown, _layout(frame, 0, shown, None, ()))
+    return _selection(build, shown, _layout(build, 0, shown, None, ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Draft:
-    """A window chosen anew."""
+    """A refocused window."""
 
     shown: Mapping[int, Chunk]
     layout: Layout
     digest: Digest = field(default_factory=Digest)
 
 
-def _refocused(frame: _Frame) -> Selection:
-    low = frame.talk if _for_a_new_task(frame) else frame.low
-    most = frame.room - (frame.talk - low)
-    near = int(frame.numbers.near_share * low)
-    laid = _laid_out(frame, near, most)
-    spare = most - frame.tokens(laid.shown)
-    # Where too little is worth telling, what is left shows more turns whole; often it is less than a turn.
-    nearer = max(near, frame.fixed[frame.opened].tokens) + spare
-    if spare > 0 and len(_tail(frame, nearer)) > len(_tail(frame, near)):
-        laid = _laid_out(frame, nearer, most)
-    return _selection(frame, laid.shown, laid.layout, laid.digest)
+def _refocus(build: _Build) -> Selection:
+    """The newest turns in full and a note of the earlier ones, within the low-water mark."""
+    # The first window for a task answers one question and leaves no room for further turns.
+    _, new_task = retrieval_query(build.history, build.scene.task, build.scene.layout)
+    low = build.message_budget if new_task else build.low
+    most = build.room - (build.message_budget - low)
+    newest = int(build.numbers.near_share * low)
+    draft = _draft(build, newest, most)
+    spare = most - build.tokens(draft.shown)
+    # If the snippets do not fill the note, use the rest for more turns in full; often it is less than a turn.
+    more = max(newest, build.fixed[build.open_turn].tokens) + spare
+    if spare > 0 and len(_newest_turns(build, more)) > len(_newest_turns(build, newest)):
+        draft = _draft(build, more, most)
+    return _selection(build, draft.shown, draft.layout, draft.digest)
 
 
-def _for_a_new_task(frame: _Frame) -> bool:
-    """Is it the first window for a task? Then it answers one question, and holds nothing back."""
-    return words_asked(frame.history, frame.scene.task, frame.scene.layout)[1]
-
-
-def _laid_out(frame: _Frame, near: int, most: int) -> _Draft:
-    """The newest turns whole within `near` tokens, the user's newest words, and a note of what was before."""
-    history = frame.history
-    shown = _tail(frame, near)
-    first = min(shown, default=frame.opened)
-    asked = _asked(frame, first)
-    if asked is not None:
-        with_it = {**shown, asked: history.chunk(asked)}
-        shown = with_it if frame.tokens(with_it) <= frame.numbers.asked_share * frame.room else shown
-    shown = _with_relevant(frame, shown, most)
-    reach = _reach(frame, first)
-    old = [turn for turn in frame.turns(reach) if turn < first and turn not in shown]
+def _draft(build: _Build, newest: int, most: int) -> _Draft:
+    """The newest turns within `newest` tokens, the user's newest request, and a note of earlier turns."""
+    history = build.history
+    shown = _newest_turns(build, newest)
+    first = min(shown, default=build.open_turn)
+    request = _earlier_request(build, first)
+    if request is not None:
+        with_request = {**shown, request: history.chunk(request)}
+        if build.tokens(with_request) <= build.numbers.asked_share * build.room:
+            shown = with_request
+    shown = _with_relevant(build, shown, most)
+    start = _first_excerpted(build, first)
+    old = [turn for turn in build.turns(start) if turn < first and turn not in shown]
     if not old:
-        return _Draft(shown=shown, layout=_layout(frame, first, shown, None, ()))
-    place = max((turn for turn in old if asked is None or turn < asked), default=old[0])
-    note, digest = _noted(frame, shown, old, place, most)
-    layout = replace(_layout(frame, first, shown, note, digest.chosen), reach=history.span(reach)[0])
-    return _Draft(shown={**shown, place: note} if note else shown, layout=layout, digest=digest)
+        return _Draft(shown=shown, layout=_layout(build, first, shown, None, ()))
+    place = max((turn for turn in old if request is None or turn < request), default=old[0])
+    note, digest = _write_note(build, shown, old, place, most)
+    layout = _layout(build, first, shown, note, digest.chosen)
+    return _Draft(
+        shown={**shown, place: note} if note else shown,
+        layout=replace(layout, excerpts_from=history.span(start)[0]),
+        digest=digest,
+    )
 
 
-def _with_relevant(frame: _Frame, shown: dict[int, Chunk], most: int) -> dict[int, Chunk]:
-    """The same turns and those that have to do with what the window is for, within their share."""
-    wanted, numbers = _wanted(frame), frame.numbers
-    if not wanted:
-        return shown
-    _, given = words_asked(frame.history, frame.scene.task)
-    share = numbers.task_share if given else numbers.asked_for_share
-    room = min(int(share * most), most - frame.tokens(shown))
-    found = taken(Outside(history=frame.history, shown={**shown, **frame.fixed}), wanted, room)
-    while found and frame.tokens({**shown, **found}) > most:  # notes of ours between them are too much
-        found.popitem()
-    return {**shown, **found}
-
-
-def _wanted(frame: _Frame) -> tuple[int, ...]:
-    """Positions of what has to do with what the window is for, whether it fits or not."""
-    scene = frame.scene
-    return scene.relevant or still_wanted(frame.history, scene.layout, scene.task, frame.talk)
-
-
-def _tail(frame: _Frame, most: int) -> dict[int, Chunk]:
-    """The newest turns whole, without a gap, the open one included in what they may cost."""
+def _newest_turns(build: _Build, most: int) -> dict[int, Chunk]:
+    """The newest turns in full without a gap, within `most` tokens together with the open turn."""
     found: dict[int, Chunk] = {}
-    spent = frame.fixed[frame.opened].tokens
-    for turn in frame.turns(0):
-        chunk = frame.history.chunk(turn)
+    spent = build.fixed[build.open_turn].tokens
+    for turn in build.turns(0):
+        chunk = build.history.chunk(turn)
         spent += chunk.tokens
         if spent > most:
             break
         found[turn] = chunk
-    while found and frame.tokens(found) > frame.room:  # notes of ours between them are too much
+    while found and build.tokens(found) > build.room:  # the notes between them do not fit
         del found[min(found)]
     return found
 
 
-def _asked(frame: _Frame, first: int) -> int | None:
-    """The turn of the user's newest words, where it lies before the newest turns."""
-    history, asked = frame.history, frame.history.asked(frame.opened)
-    while asked is not None and asked < first and (asked in frame.fixed or not history.chunk(asked).messages):
-        asked = history.asked(asked - 1)
-    return asked if asked is not None and asked < first else None
+def _earlier_request(build: _Build, first: int) -> int | None:
+    """The turn of the user's newest request, if it is before the turn `first`."""
+    history, turn = build.history, build.history.asked(build.open_turn)
+    while turn is not None and turn < first and (turn in build.fixed or not history.chunk(turn).messages):
+        turn = history.asked(turn - 1)
+    return turn if turn is not None and turn < first else None
 
 
-def _reach(frame: _Frame, first: int) -> int:
-    """The first turn that snippets may be from."""
-    history = frame.history
+def _with_relevant(build: _Build, shown: dict[int, Chunk], most: int) -> dict[int, Chunk]:
+    """The turns shown, and within their share those relevant to the task or the request."""
+    relevant, numbers = _relevant(build), build.numbers
+    if not relevant:
+        return shown
+    _, for_task = retrieval_query(build.history, build.scene.task)
+    share = numbers.task_share if for_task else numbers.asked_for_share
+    room = min(int(share * most), most - build.tokens(shown))
+    found = relevant_turns(build.history, {**shown, **build.fixed}, relevant, room)
+    while found and build.tokens({**shown, **found}) > most:  # the notes between them do not fit
+        found.popitem()
+    return {**shown, **found}
+
+
+def _relevant(build: _Build) -> tuple[int, ...]:
+    """Positions of messages relevant to the task or the request, whether they fit or not."""
+    scene = build.scene
+    return scene.relevant or still_relevant(build.history, scene.layout, scene.task, build.message_budget)
+
+
+def _first_excerpted(build: _Build, first: int) -> int:
+    """The earliest turn that the note may have snippets of, apart from the user's first request."""
+    history = build.history
     end = history.span(first)[0]
-    least = history.sums[end] - frame.numbers.reach * frame.talk
+    least = history.sums[end] - build.numbers.reach * build.message_budget
     turn = first
     while turn > 0 and history.sums[history.span(turn - 1)[0]] >= least:
         turn -= 1
     return turn
 
 
-def _noted(
-    frame: _Frame, shown: Mapping[int, Chunk], old: Sequence[int], place: int, most: int
+def _write_note(
+    build: _Build, shown: Mapping[int, Chunk], old: Sequence[int], place: int, most: int
 ) -> tuple[Chunk | None, Digest]:
-    """The note for the old turns, at most `most` tokens with what is shown already."""
-    history = frame.history
-    reader = Reader(frame.scene.count)
-    turns = (*_opening(frame, shown, min(old)), *reversed(old))
-    found = [each for turn in turns for each in history.remembered(turn, reader.read)]
-    known = _known(frame, reader, shown)
-    bare = history.folded(place, note_text(()))
-    room = max(most, min(frame.room, 0)) - frame.tokens({**shown, place: bare})
-    end = history.sums[history.span(max(old))[1] + 1]
-
-    def back(seq: int) -> float:
-        return (end - history.sums[seq + 1]) / max(1, frame.talk)
-
-    used = frozenset(name for turn in frame.turns(min(old)) for name in history.remembered(turn, reader.used))
-    beside = Beside(back=back, used=used, gists=int(frame.numbers.gist_share * frame.talk))
-    digest = choose(found, room, known, worth=frame.numbers.worth, beside=beside)
+    """The note about the old turns, in place of one of them; within `most` tokens with the turns shown."""
+    history, reader = build.history, _Reader(build.scene.count)
+    turns = (*_first_request(build, shown, min(old)), *reversed(old))
+    found = [each for turn in turns for each in history.remembered(turn, reader.snippets)]
+    empty = history.folded(place, note_text(()))
+    room = max(most, min(build.room, 0)) - build.tokens({**shown, place: empty})
+    digest = choose(
+        found,
+        room,
+        numbers=build.numbers.worth,
+        surroundings=_surroundings(build, reader, shown, old),
+    )
     chosen = list(digest.chosen)
     while chosen:
         note = history.folded(place, note_text(chosen), first=min(each.seq for each in chosen))
-        over = frame.tokens({**shown, place: note}) - most
+        over = build.tokens({**shown, place: note}) - most
         if over <= 0:
             return note, replace(digest, chosen=tuple(chosen))
         while over > 0 and chosen:
@@ -350,76 +300,132 @@ def _noted(
     return None, Digest()
 
 
-def _opening(frame: _Frame, shown: Mapping[int, Chunk], end: int) -> Iterator[int]:
-    """What the user asked first, also where it lies beyond the reach: all that follows is for its sake."""
-    begun = frame.history.begun()
-    if begun is None or begun >= end or begun in shown or begun in frame.fixed:
+def _first_request(build: _Build, shown: Mapping[int, Chunk], end: int) -> Iterator[int]:
+    """The turn of the user's first request, if it is before `end` and not shown: all later work serves it."""
+    turn = build.history.begun()
+    if turn is None or turn >= end or turn in shown or turn in build.fixed:
         return
-    if frame.history.chunk(begun).messages:
-        yield begun
+    if build.history.chunk(turn).messages:
+        yield turn
 
 
-def _known(frame: _Frame, reader: Reader, shown: Mapping[int, Chunk]) -> frozenset[str]:
-    history = frame.history
-    told: set[str] = set()
-    for turn, chunk in {**frame.fixed, **shown}.items():
+def _surroundings(
+    build: _Build, reader: _Reader, shown: Mapping[int, Chunk], old: Sequence[int]
+) -> Surroundings:
+    history = build.history
+    known: set[str] = set()
+    for turn, chunk in {**build.fixed, **shown}.items():
         if is_system(chunk):
-            told.update(name for message in chunk.messages for name in names_in(message.text))
+            known.update(name for message in chunk.messages for name in names_in(message.text))
         else:
-            told |= history.remembered(turn, reader.names)
-    return frozenset(told)
+            known |= history.remembered(turn, reader.names)
+    used = (name for turn in build.turns(min(old)) for name in history.remembered(turn, reader.used))
+    end = history.sums[history.span(max(old))[1] + 1]
+    return Surroundings(
+        known=known,
+        distance=lambda seq: (end - history.sums[seq + 1]) / max(1, build.message_budget),
+        used=frozenset(used),
+        gists=int(build.numbers.gist_share * build.message_budget),
+    )
+
+
+class _Reader:
+    """Reads the snippets and names of a turn; `History.remembered` caches them until the turn changes."""
+
+    def __init__(self, count: Callable[[str], int]) -> None:
+        self._count = count
+
+    def snippets(self, history: History, turn: int) -> tuple[Snippet, ...]:
+        first, last = history.span(turn)
+        if history.stand_in(turn):
+            messages = enumerate(history.chunk(turn).messages, last)
+        else:
+            messages = enumerate(history.read(first, last + 1), first)
+        return tuple(each for seq, message in messages for each in snippets(message, seq, self._count))
+
+    def names(self, history: History, turn: int) -> frozenset[str]:
+        """The names in its snippets, which have their context; those in the arguments of calls do not."""
+        return frozenset(name for each in history.remembered(turn, self.snippets) for name in each.names)
+
+    def used(self, history: History, turn: int) -> frozenset[str]:
+        """The names that the model wrote into tool calls."""
+        first, last = history.span(turn)
+        parts = (part for message in history.read(first, last + 1) for part in message.parts)
+        calls = (part.arguments for part in parts if isinstance(part, ToolCall))
+        return frozenset(name for arguments in calls for name in names_in(arguments))
 
 
 def _layout(
-    frame: _Frame, first: int, shown: Mapping[int, Chunk], note: Chunk | None, chosen: Sequence[Snippet]
+    build: _Build, first: int, shown: Mapping[int, Chunk], note: Chunk | None, chosen: Sequence[Snippet]
 ) -> Layout:
-    history = frame.history
-    by_message: dict[int, list[int]] = {}
+    history = build.history
+    excerpts: dict[int, tuple[int, ...]] = {}
     for snippet in sorted(chosen, key=lambda each: (each.seq, each.number)):
-        by_message.setdefault(snippet.seq, []).append(snippet.number)
+        excerpts[snippet.seq] = (*excerpts.get(snippet.seq, ()), snippet.number)
     return Layout(
-        talk=frame.talk,
-        first=history.span(first)[0],
+        message_budget=build.message_budget,
+        full_from=history.span(first)[0],
         kept=tuple(history.span(turn)[0] for turn in sorted(shown) if turn < first),
         note=note,
-        shown={seq: tuple(numbers) for seq, numbers in by_message.items()},
-        # A task may want every turn: its layout keeps those that are in.
-        wanted=() if frame.scene.task.strip() else _wanted(frame),
-        task=mark_of(frame.scene.task),
+        excerpts=excerpts,
+        # Every turn may be relevant to a task: its layout stores those that are shown, in `kept`.
+        relevant=() if build.scene.task.strip() else _relevant(build),
+        task_hash=task_hash(build.scene.task),
         length=len(history.entries),
-        moment=frame.scene.now,
+        used_at=build.scene.now,
     )
 
 
 def _selection(
-    frame: _Frame, shown: Mapping[int, Chunk], layout: Layout, digest: Digest | None = None
+    build: _Build, shown: Mapping[int, Chunk], layout: Layout, digest: Digest | None = None
 ) -> Selection:
-    """The choice, with the reasons of what is told in a note where they are not known yet.
+    """The selection for a layout; reasons that are among its decisions are not written again.
 
-    `digest`: what was chosen for the note, where the window is refocused.
+    `digest`: what was chosen for the note, if the window was refocused.
     """
-    history, reasons, forms = frame.history, {}, {}
+    history, reasons, forms = build.history, {}, {}
     if layout.note:
         place = history.turn_of(layout.note.first)
-        if not layout.decided:
-            reasons[place] = note_reason(history, layout, place)
+        if not layout.decisions:
+            reasons[place] = _note_reason(history, layout, place)
         forms[place] = layout.note
     return Selection(
         turns=tuple(sorted(shown)),
-        because_in="in full: sent before, or newest" if layout.first else "everything fits",
+        because_in="in full: sent before, or newest" if layout.full_from else "everything fits",
         because_out="nothing of it is worth its tokens now",
         reasons=reasons,
         forms=forms,
-        before={history.turn_of(each.place): each.note for each in layout.brought},
-        folded={} if layout.decided else told_reasons(history, layout),
+        before={history.turn_of(each.position): each.note for each in layout.retrieved},
+        folded={} if layout.decisions else _excerpt_reasons(history, layout),
         scores=_scores(history, digest) if digest else {},
         metrics={"refocused": 1.0, "marginal_value": digest.cut} if digest else {"refocused": 0.0},
         layout=layout,
     )
 
 
+def _note_reason(history: History, layout: Layout, place: int) -> str:
+    """What the note has: snippets of so many messages of the turns it covers."""
+    spans = map(history.span, {place, *map(history.turn_of, layout.excerpts)})
+    excerpted, messages = len(layout.excerpts), sum(last - first + 1 for first, last in spans)
+    some = f"{excerpted:,} of " if excerpted < messages else ""
+    return f"the note: snippets of {some}{messages:,} messages"
+
+
+def _excerpt_reasons(history: History, layout: Layout) -> dict[int, str]:
+    """By turn with excerpts in a note, which note that is."""
+    reasons: dict[int, str] = {}
+    if layout.note:
+        reason = f"its turn is told in the note at message {layout.note.first + 1:,}"
+        reasons = dict.fromkeys(map(history.turn_of, layout.excerpts), reason)
+        reasons.pop(history.turn_of(layout.note.first), None)
+    for each in layout.retrieved:
+        reason = f"brought back before message {each.position + 1:,}, as relevant to it"
+        reasons |= dict.fromkeys(map(history.turn_of, each.excerpts), reason)
+    return reasons
+
+
 def _scores(history: History, digest: Digest) -> dict[int, Score]:
-    """What each turn is worth that is told in part."""
+    """By turn, the value of its excerpts."""
     values: dict[int, float] = {}
     for seq, value in digest.values.items():
         turn = history.turn_of(seq)

@@ -1,7 +1,7 @@
-"""A message in → the snippets it falls into, each with its names: what is told of it where it is not whole.
+"""Split a message into snippets that can be read on their own, each with the names in it.
 
-A snippet can be read alone. Values stand beside their keys, short lines with the next, the first line of what
-somebody said in one piece. Marks of ours and control tokens in it are plain text.
+JSON values keep their keys, short lines are joined with the next, and the first line of what the user or the
+model said stays in one piece. Foveal's note marks and control tokens in a message are neutralized.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ Voice = Literal["user", "assistant", "tool"]
 Landmark = Literal["", "asked", "failed", "decided"]
 
 READABLE = 100
-"""Characters below which a line stands with the next."""
+"""Characters below which a line is joined with the next."""
 PAIRS = 4
-"""Values of JSON, each after its key, that make up a snippet."""
+"""JSON values, each after its key, in one snippet."""
 HEAD = 82
-"""Characters of a first line that stay together, if it is too long to stay whole."""
+"""Characters that at least stay together of a first line that is too long for one snippet."""
 LOOKED_AT = 400
-"""Characters of a result in which trouble is looked for: what failed says so at once, or at the very last."""
+"""Characters of a tool result searched for an error: it is named at the start or at the very end."""
 LABEL = 4
-"""Tokens of the mark before what is told of a message."""
+"""Tokens of the label before the snippets of a message."""
 MOST = 4_000
-"""Snippets of one text; what falls into more is data, and its beginning stands for it."""
+"""Snippets of one text; a text with more is data, and only its beginning is used."""
 _NUMBERED = re.compile(r"^\s*\d+(?:→|[-:](?=\s))")
-_RAISED = re.compile(rf"{TROUBLE.pattern}|\w(?:Error|Exception)\b", re.IGNORECASE)
+_ERROR = re.compile(rf"{TROUBLE.pattern}|\w(?:Error|Exception)\b", re.IGNORECASE)
 _WORDY = re.compile(r"\w{3}")
-_SETTLES = re.compile(
+_DECISION = re.compile(
     r"\b(?:decided|decision|instead|root cause|must|should not|the (?:issue|problem|cause|fix) (?:is|was)"
     r"|(?:I'll|I will|we'll|let's) (?:use|go with|keep|switch))\b",
     re.IGNORECASE,
@@ -49,35 +49,35 @@ _SETTLES = re.compile(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snippet:
     seq: int
-    """The message it is from."""
+    """Position of its message."""
     number: int
-    """Its place among the snippets of that message."""
+    """Its index among the snippets of that message."""
     voice: Voice
     text: str
     names: tuple[str, ...]
     tokens: int
     landmark: Landmark = ""
-    """It begins what the user asked, what failed or what the model decided, or ends what failed."""
+    """Set if it begins a user's request, a failure or a decision of the model, or ends a failure."""
 
 
-def labelled(told: Iterable[Snippet]) -> Iterator[str]:
-    """The lines of a note that tells them: whose words they are stands where that changes."""
-    before = None
-    for snippet in told:
-        place = (snippet.seq, snippet.voice)
-        yield snippet.text if place == before else f"[{snippet.voice} {snippet.seq + 1}] {snippet.text}"
-        before = place
+def labelled(chosen: Iterable[Snippet]) -> Iterator[str]:
+    """The lines of a note with these snippets; a label names the speaker and message where they change."""
+    previous = None
+    for snippet in chosen:
+        source = (snippet.seq, snippet.voice)
+        yield snippet.text if source == previous else f"[{snippet.voice} {snippet.seq + 1}] {snippet.text}"
+        previous = source
 
 
 def snippets(message: Message, seq: int, count: Callable[[str], int]) -> tuple[Snippet, ...]:
-    """The snippets of a message in order. What a call says is in its result: calls have none."""
+    """The snippets of a message in order; tool calls have none, their results say the same."""
     found: list[Snippet] = []
-    for voice, text in _told(message):
+    for voice, text in _texts(message):
         landmark = _landmark(voice, text)
-        pieces = list(_pieces(voice, text, whole_head=bool(landmark)))
-        place = 0
-        if voice == "tool" and not landmark and pieces and _RAISED.search(pieces[-1]):
-            landmark, place = "failed", len(pieces) - 1
+        pieces = list(islice(_split(voice, text, keep_head=bool(landmark)), MOST))
+        marked = 0
+        if voice == "tool" and not landmark and pieces and _ERROR.search(pieces[-1]):
+            landmark, marked = "failed", len(pieces) - 1
         for at, piece in enumerate(pieces):
             plain = neutral(piece)
             found.append(
@@ -88,13 +88,13 @@ def snippets(message: Message, seq: int, count: Callable[[str], int]) -> tuple[S
                     text=plain,
                     names=names_in(plain),
                     tokens=count(plain) + 1,
-                    landmark=landmark if at == place else "",
+                    landmark=landmark if at == marked else "",
                 )
             )
     return tuple(found)
 
 
-def _told(message: Message) -> Iterator[tuple[Voice, str]]:
+def _texts(message: Message) -> Iterator[tuple[Voice, str]]:
     own: Voice = "assistant" if message.role == "assistant" else "user" if message.role == "user" else "tool"
     for part in message.parts:
         text = _text(part)
@@ -118,19 +118,15 @@ def _landmark(voice: Voice, text: str) -> Landmark:
     if voice == "user":
         return "asked"
     if voice == "tool":
-        return "failed" if _RAISED.search(text[:LOOKED_AT]) else ""
-    return "decided" if _SETTLES.search(text) else ""
+        return "failed" if _ERROR.search(text[:LOOKED_AT]) else ""
+    return "decided" if _DECISION.search(text) else ""
 
 
-def _pieces(voice: Voice, text: str, *, whole_head: bool) -> Iterator[str]:
-    return islice(_split(voice, text, whole_head=whole_head), MOST)
-
-
-def _split(voice: Voice, text: str, *, whole_head: bool) -> Iterator[str]:
+def _split(voice: Voice, text: str, *, keep_head: bool) -> Iterator[str]:
     if text[:1] in "{[" and (values := _values(text)) is not None:
         yield from _paired(values)
         return
-    if whole_head or voice != "tool":
+    if keep_head or voice != "tool":
         head = _head(text)
         yield head
         text = text[len(head) :].strip()
@@ -151,22 +147,22 @@ def _head(text: str) -> str:
 
 
 def _joined(lines: Iterable[str]) -> Iterator[str]:
-    """Short lines with the next; one that says something by itself is not drawn into a long one."""
-    held = ""
+    """Join short lines with the next; one that can be read on its own is not joined with a long one."""
+    pending = ""
     for line in lines:
-        if len(held) >= SHORTEST and len(line) >= READABLE:
-            yield held
-            held = ""
-        held = f"{held}\n{line}" if held else line
-        if len(held) >= READABLE:
-            yield held
-            held = ""
-    if held:
-        yield held
+        if len(pending) >= SHORTEST and len(line) >= READABLE:
+            yield pending
+            pending = ""
+        pending = f"{pending}\n{line}" if pending else line
+        if len(pending) >= READABLE:
+            yield pending
+            pending = ""
+    if pending:
+        yield pending
 
 
 def _lines(text: str) -> Iterator[str]:
-    """The lines that say anything, without their numbers and indents."""
+    """The lines with words, without line numbers and indentation."""
     for line in text.splitlines():
         plain = _NUMBERED.sub("", line).strip()
         if _WORDY.search(plain):
@@ -174,13 +170,13 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _values(text: str) -> list[str] | None:
-    """The values of JSON, each after its key; None for anything else."""
+    """The values of a JSON text, each after its key; None if it is not JSON."""
     try:
-        whole = json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
+        document = json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
     except (ValueError, RecursionError):
         return None
     found: list[str] = []
-    waiting: list[tuple[str, object]] = [("", whole)]
+    waiting: list[tuple[str, object]] = [("", document)]
     while waiting:
         key, value = waiting.pop()
         if isinstance(value, dict):
@@ -188,25 +184,25 @@ def _values(text: str) -> list[str] | None:
         elif isinstance(value, list):
             waiting += [(key, inner) for inner in reversed(value)]
         else:
-            found.append(f"{key} {_spelled(value)}".strip())
+            found.append(f"{key} {_written(value)}".strip())
     return found
 
 
-def _spelled(value: object) -> str:
+def _written(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def _paired(values: Sequence[str]) -> Iterator[str]:
-    """So many short values together; a long one in lines of its own."""
-    held: list[str] = []
+    """Join `PAIRS` short values; a long one is split into lines of its own."""
+    pending: list[str] = []
     for value in values:
         if len(value) > LONGEST:
-            yield from ["; ".join(held)] * bool(held)
-            held = []
+            yield from ["; ".join(pending)] * bool(pending)
+            pending = []
             yield from _joined(_lines(value))
             continue
-        held.append(value)
-        if len(held) == PAIRS:
-            yield "; ".join(held)
-            held = []
-    yield from ["; ".join(held)] * bool(held)
+        pending.append(value)
+        if len(pending) == PAIRS:
+            yield "; ".join(pending)
+            pending = []
+    yield from ["; ".join(pending)] * bool(pending)

@@ -185,8 +185,8 @@ def _record(state: SessionState, draft: _Draft, manifest: Manifest) -> dict[str,
 
 def _earliest(fitted: pipeline.Fitted) -> int:
     """The first message, beyond what is fixed, that this window or the next layout needs."""
-    if fitted.layout and fitted.layout.reach:
-        return fitted.layout.reach
+    if fitted.layout and fitted.layout.excerpts_from:
+        return fitted.layout.excerpts_from
     kept = (d.first for d in fitted.manifest.kept if d.code not in ("system_prompt", "pinned"))
     return min(kept, default=0)
 

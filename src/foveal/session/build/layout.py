@@ -17,7 +17,7 @@ from foveal.pipeline.history import History
 from foveal.pipeline.values import Layout, Rates, RetrievedNote
 from foveal.presets import Preset
 from foveal.presets.foveal.digest import note_text
-from foveal.presets.foveal.recall import note_of
+from foveal.presets.foveal.retrieve import retrieved_note
 from foveal.presets.foveal.snippets import Snippet, snippets
 from foveal.session.build.manifest_json import build_record, read_manifest, sent_length, since
 from foveal.session.costs import prices_of
@@ -89,14 +89,14 @@ def _written(key: str, layout: Layout) -> str:
     return compact(
         {
             "where": key,
-            "talk": layout.talk,
-            "first": layout.first,
+            "talk": layout.message_budget,
+            "first": layout.full_from,
             "kept": list(layout.kept),
             "place": layout.note.first if layout.note else 0,
-            "shown": _numbered(layout.shown),
-            "wanted": list(layout.wanted),
-            "task": layout.task,
-            "brought": [[each.place, _numbered(each.shown)] for each in layout.brought],
+            "shown": _numbered(layout.excerpts),
+            "wanted": list(layout.relevant),
+            "task": layout.task_hash,
+            "brought": [[each.position, _numbered(each.excerpts)] for each in layout.retrieved],
         }
     )
 
@@ -116,12 +116,14 @@ def _stored(state: SessionState, key: str, history: History, target: Target) -> 
         if maker and (found := _layout_json(maker)).get("where") == key:
             try:
                 layout = replace(
-                    _read(found, history, target), length=sent_length(build), moment=build.created_at
+                    _read(found, history, target), length=sent_length(build), used_at=build.created_at
                 )
             except IndexError:  # another version of Foveal cut the messages into fewer excerpts
                 return None
-            past = _decided(state, maker, layout.first)
-            return _stored_layout(replace(layout, decided=past, settled=layout.first), maker.number)
+            past = _decided(state, maker, layout.full_from)
+            return _stored_layout(
+                replace(layout, decisions=past, decided_until=layout.full_from), maker.number
+            )
     return None
 
 
@@ -135,7 +137,7 @@ def _decided(state: SessionState, maker: BuildRecord, first: int) -> tuple[Decis
 
 
 def _stored_layout(layout: Layout, build: int = 0) -> StoredLayout:
-    past = [decision for decision in layout.decided if decision.first < layout.first]
+    past = [decision for decision in layout.decisions if decision.first < layout.full_from]
     left_out = sum(each.last - each.first + 1 for each in past if each.verdict == "left out")
     return StoredLayout(layout=layout, past=len(past), left_out=left_out, build=build)
 
@@ -145,22 +147,24 @@ def _read(found: Mapping[str, Any], history: History, target: Target) -> Layout:
     excerpts = [each for seq, numbers in shown.items() for each in _excerpts(history, seq, numbers, target)]
     place = history.turn_of(found["place"])
     return Layout(
-        talk=found["talk"],
-        first=found["first"],
+        message_budget=found["talk"],
+        full_from=found["first"],
         kept=tuple(found["kept"]),
         note=history.folded(place, note_text(excerpts), first=min(shown)) if excerpts else None,
-        shown=shown,
-        brought=tuple(_retrieved_note(history, target, *each) for each in found.get("brought", ())),
-        wanted=tuple(found.get("wanted", ())),
-        task=found.get("task", ""),
+        excerpts=shown,
+        retrieved=tuple(_retrieved_note(history, target, *each) for each in found.get("brought", ())),
+        relevant=tuple(found.get("wanted", ())),
+        task_hash=found.get("task", ""),
     )
 
 
 def _retrieved_note(
-    history: History, target: Target, place: int, stored: Mapping[str, list[int]]
+    history: History, target: Target, position: int, stored: Mapping[str, list[int]]
 ) -> RetrievedNote:
     shown = {int(seq): tuple(numbers) for seq, numbers in stored.items()}
-    return RetrievedNote(place=place, shown=shown, note=note_of(history, shown, target.meter.text))
+    return RetrievedNote(
+        position=position, excerpts=shown, note=retrieved_note(history, shown, target.meter.text)
+    )
 
 
 def _excerpts(history: History, seq: int, numbers: tuple[int, ...], target: Target) -> list[Snippet]:

@@ -44,7 +44,7 @@ def write_manifest(
     decisions = tuple(_stored(manifest.decisions, stored))
     reasons = {because: at for at, because in enumerate(dict.fromkeys(d.because for d in decisions))}
     costs = {"costs": write_costs(entry.costs), "book": write_totals(entry)} if entry else {}
-    since = {"since": [stored.build, stored.layout.first]} if stored and stored.build else {}
+    since = {"since": [stored.build, stored.layout.full_from]} if stored and stored.build else {}
     return compact(
         {
             "counter": manifest.counter,

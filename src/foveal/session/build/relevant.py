@@ -30,7 +30,7 @@ from foveal.pipeline.summarize.values import Passage
 from foveal.pipeline.summarize.voices import voices
 from foveal.pipeline.values import Item, Scene
 from foveal.presets.fifth.triggers import Situation, Step, old_task, past_topic, repeated_error
-from foveal.presets.foveal.recall import asked_since, mark_of, words_asked
+from foveal.presets.foveal.retrieve import newest_request, retrieval_query, task_hash
 from foveal.session.history import stand_ins
 from foveal.session.history.mined import Walker
 from foveal.session.history.tasks import as_task
@@ -61,16 +61,16 @@ def searches(history: History, scene: Scene) -> bool:
     layout = scene.layout
     if layout is None:
         return history.tokens > scene.budget
-    if mark_of(scene.task) == layout.task and asked_since(history, layout.length) is None:
+    if task_hash(scene.task) == layout.task_hash and newest_request(history, layout.length) is None:
         return False
-    return layout.first > 0 or history.tokens > layout.talk
+    return layout.full_from > 0 or history.tokens > layout.message_budget
 
 
 def relevant(state: SessionState, history: History, scene: Scene) -> tuple[int, ...]:
     """Positions of the messages that match the task or the user's latest message, best first."""
     from foveal.session.search.search import LARGE, turns_for
 
-    text, given = words_asked(history, scene.task, scene.layout)
+    text, given = retrieval_query(history, scene.task, scene.layout)
     text = text[:TASK_MOST]
     if given and len(history.entries) <= LARGE and state.resources.light:
         turns = turns_for(state, text, history, most=scene.budget, now=scene.now)
@@ -84,7 +84,7 @@ def relevant(state: SessionState, history: History, scene: Scene) -> tuple[int, 
 
 def _hits(state: SessionState, history: History, text: str) -> Iterator[Found]:
     """Messages with these words, best first, without the user's latest message."""
-    asked = asked_since(history, 0)
+    asked = newest_request(history, 0)
     for found in state.store.search(text, session=state.id, limit=HITS):
         entry = history.entries[found.seq] if found.seq < len(history.entries) else None
         if entry and entry.seq != asked and entry.role != "system" and entry.digest == found.digest:

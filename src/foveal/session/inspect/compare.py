@@ -240,7 +240,7 @@ def _before(case: Case, preset: Preset) -> _Made | None:
     own, stop = case.layout(preset), _answered(case.entries)
     try:
         if own:
-            sent = _made(case, preset, own.length, layout=own, now=own.moment)
+            sent = _made(case, preset, own.length, layout=own, now=own.used_at)
             if not sent.window.manifest.metrics.get("refocused"):  # else it was for another budget
                 return sent
         return _made(case, preset, stop, layout=None, now=case.now) if stop else None
@@ -250,7 +250,7 @@ def _before(case: Case, preset: Preset) -> _Made | None:
 
 def _repeated(case: Case, before: _Made, now: _Made) -> int:
     """Tokens of the longest beginning that two windows share, as a provider's cache would find it."""
-    if before.layout and expired(before.layout.moment, case.now, case.target.card.cache_ttl):
+    if before.layout and expired(before.layout.used_at, case.now, case.target.card.cache_ttl):
         return 0
     tokens = repeated(now.history, before.chunks, now.chunks, alike(before.chunks, now.chunks))
     return tokens + case.target.price((), case.given.tools) if tokens else 0

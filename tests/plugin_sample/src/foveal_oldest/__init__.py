@@ -1,4 +1,4 @@
-"""A preset from outside: the oldest turns that fit, so that the beginning of the prompt stays the same."""
+"""A preset of another package: the oldest turns that fit, so that the prompt always begins the same."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from foveal.pipeline.values import Scene, Selection
 from foveal.presets import Preset
 
 
-def stable_prefix(history: History, fixed: Mapping[int, Chunk], room: int, _scene: Scene) -> Selection:
+def select_oldest(history: History, fixed: Mapping[int, Chunk], room: int, _scene: Scene) -> Selection:
     """Walk forward from the oldest turn while `room` lasts; each turn may need a note before it."""
     chosen = []
     for turn in range(len(history)):
@@ -28,13 +28,13 @@ def stable_prefix(history: History, fixed: Mapping[int, Chunk], room: int, _scen
     )
 
 
-STEADY = Preset(name="steady", about="the oldest turns that fit", select=stable_prefix)
+OLDEST = Preset(name="oldest", about="the oldest turns that fit", select=select_oldest)
 
 
-def made() -> Preset:
-    """A preset may also be made when it is asked for."""
-    return replace(STEADY, name="steady_made")
+def make() -> Preset:
+    """An entry point may also name a function that makes the preset."""
+    return replace(OLDEST, name="oldest_made")
 
 
 def nothing() -> None:
-    """What a broken plugin gives."""
+    """What a broken plugin returns."""
