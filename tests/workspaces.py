@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from foveal.sources.contributor import Look
+from foveal.sources.contributor import ContextRequest
 from foveal.sources.workspace.workspace import Refusal, Workspace
 
 NOW = 1_800_000_000.0
@@ -29,7 +29,7 @@ def write(root: Path, files: Mapping[str, str], *, age: float = 30 * DAY) -> Pat
     return root
 
 
-def look_at(
+def request_for(
     root: Path,
     task: str = "",
     *,
@@ -37,8 +37,8 @@ def look_at(
     said: Sequence[str] = (),
     active_files: Sequence[str] = (),
     refused: list[Refusal] | None = None,
-) -> Look:
-    return Look(
+) -> ContextRequest:
+    return ContextRequest(
         workspace=Workspace(root, refused=refused.append if refused is not None else None),
         task=task,
         room=room,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from foveal.errors import InputError
 from foveal.pipeline.material.categories import PenguinNumbers
 from foveal.sources.assemble import SmartContext, assemble_smart_context, report_text
-from foveal.sources.contributor import Contributor, Look, Offer
+from foveal.sources.contributor import ContextRequest, Contributor, Offer
 from foveal.sources.workspace.values import Refusal
 from workspaces import NOW, repository, words, write
 
@@ -23,7 +23,7 @@ TITLE = words("## [CUSTOM] name")
 
 
 def offering(*offers: Offer) -> Contributor:
-    return lambda _look: offers
+    return lambda _request: offers
 
 
 def piece(name: str, tokens: int, *, weight: float = 0.4, salience: float = 1.0) -> Offer:
@@ -198,7 +198,7 @@ def test_never_over_the_room_of_its_category(
 
 def test_a_contributor_sees_the_task_the_conversation_and_the_open_files(tmp_path: Path) -> None:
     write(tmp_path, {"a.py": "x"})
-    looks: list[Look] = []
+    looks: list[ContextRequest] = []
     assemble_smart_context(
         tmp_path,
         task="t",
@@ -208,8 +208,13 @@ def test_a_contributor_sees_the_task_the_conversation_and_the_open_files(tmp_pat
         now=NOW,
         count=words,
     )
-    (look,) = looks
-    assert (look.task, look.said, look.active_files, look.room) == ("t", ("s",), ("a.py",), 127_499)
+    (request,) = looks
+    assert (request.task, request.said, request.active_files, request.room) == (
+        "t",
+        ("s",),
+        ("a.py",),
+        127_499,
+    )
 
 
 def test_the_open_file_is_in_where_dialog_can_lend_room_for_it(tmp_path: Path) -> None:

@@ -31,8 +31,8 @@ from foveal.pipeline.material.categories import (
 from foveal.pipeline.material.notes import BEGINNING, ENDING, beside_note
 from foveal.pipeline.material.values import Admission
 from foveal.pipeline.tokens.count import Remembered, tokenizer
-from foveal.sources.contributor import Contributor, Look, Progress
-from foveal.sources.gather import Gathered, gather, spelt
+from foveal.sources.contributor import ContextRequest, Contributor, Progress
+from foveal.sources.gather import Gathered, gather, resolve_active_files
 from foveal.sources.workspace.safe_open import shown
 from foveal.sources.workspace.values import Refusal
 from foveal.sources.workspace.workspace import Workspace
@@ -85,7 +85,7 @@ def assemble_smart_context(  # noqa: PLR0913 — the one call: everything that m
         for slot in shared(budget, numbers)
     ]
     place = workspace if isinstance(workspace, Workspace) else Workspace(workspace)
-    look = Look(
+    request = ContextRequest(
         workspace=place,
         task=task,
         room=room_within(slots),
@@ -94,7 +94,7 @@ def assemble_smart_context(  # noqa: PLR0913 — the one call: everything that m
         said=tuple(said),
         active_files=tuple(active_files),
     )
-    found = gather(spelt(look), contributors, weights=numbers.weights, progress=progress)
+    found = gather(resolve_active_files(request), contributors, weights=numbers.weights, progress=progress)
     return replace(_context(found, slots, budget, tokens), refused=place.refusals)
 
 

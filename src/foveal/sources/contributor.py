@@ -36,7 +36,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class ContextRequest:
     """What a contributor is asked: where, what for, and how much it may offer."""
 
     workspace: Workspace
@@ -67,7 +67,7 @@ class Offer:
     """Seconds since 1970; None where nothing touches it."""
 
 
-Contributor = Callable[[Look], "Iterable[Offer | str] | Offer | str | None"]
+Contributor = Callable[[ContextRequest], "Iterable[Offer | str] | Offer | str | None"]
 """Somebody who knows something about the workspace. A function fits; no base class, no registration."""
 
 
@@ -89,9 +89,9 @@ def weight_of(type: str, weights: Mapping[str, float] | None = None) -> float:
     return table.get(type, table.get(CUSTOM, 0.1))
 
 
-def part(look: Look, type: str) -> int:
+def part(request: ContextRequest, type: str) -> int:
     """Tokens a contributor of this type offers at most: its weight of all there are."""
-    return int(look.room * weight_of(type))
+    return int(request.room * weight_of(type))
 
 
 def too_small(type: str, source: str, *, characters: int, room: int) -> Contributed:

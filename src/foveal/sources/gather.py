@@ -29,8 +29,8 @@ from foveal.sources.contributor import (
     TEST_RESULTS,
     WEIGHTS,
     WORKING_FILES,
+    ContextRequest,
     Contributor,
-    Look,
     Offer,
     Progress,
     contributor_named,
@@ -62,7 +62,7 @@ class Gathered:
 
 
 def gather(
-    look: Look,
+    request: ContextRequest,
     own: Sequence[Contributor | str] = (),
     *,
     weights: Mapping[str, float] | None = None,
@@ -71,33 +71,37 @@ def gather(
     """Ask ours, then those of one's own: functions, or names under which installed packages bring them."""
     left_out: list[Contributed] = []
     theirs: list[tuple[str, Ask]] = [(_name(each), partial(_asked, each)) for each in own]
-    named = mentions(look)
+    named = mentions(request)
     offers: list[Offer | Contributed] = []
     # Files come last: those that somebody wants may have what nobody else needs.
-    *ours, working = _ours(look, named, progress)
+    *ours, working = _ours(request, named, progress)
     for name, ask in (*ours, *theirs, working):
         try:
-            offers += ask(look, offers)
+            offers += ask(request, offers)
         except Exception as fault:  # noqa: BLE001 — somebody else's code; the others go on
             left_out.append(_told(name if name in WEIGHTS else CUSTOM, name, _fault(fault)))
     left_out += [each for each in offers if isinstance(each, Contributed)]
     usable: list[Offer] = []
     for offer in _once([each for each in offers if isinstance(each, Offer)]):
-        if why := _useless(offer, DENSEST * look.room):
+        if why := _useless(offer, DENSEST * request.room):
             left_out.append(_told(offer.type, offer.source_path, why))
         else:
             usable.append(offer)
-    return Gathered(material=priced(usable, look, named, weights=weights), left_out=tuple(left_out))
+    return Gathered(material=priced(usable, request, named, weights=weights), left_out=tuple(left_out))
 
 
-def spelt(look: Look) -> Look:
+def resolve_active_files(request: ContextRequest) -> ContextRequest:
     """The open files as the workspace spells them; it tells of those that are not there or not to be read."""
-    seen = [look.workspace.seen(path, expected=True) for path in look.active_files]
-    return replace(look, active_files=tuple(each.path for each in seen if each))
+    seen = [request.workspace.seen(path, expected=True) for path in request.active_files]
+    return replace(request, active_files=tuple(each.path for each in seen if each))
 
 
 def priced(
-    offers: Sequence[Offer], look: Look, named: Mentions, *, weights: Mapping[str, float] | None = None
+    offers: Sequence[Offer],
+    request: ContextRequest,
+    named: Mentions,
+    *,
+    weights: Mapping[str, float] | None = None,
 ) -> tuple[Material, ...]:
     """Offers with their weight, their salience, and their tokens as a window shows them."""
     found = (
@@ -110,9 +114,9 @@ def priced(
             weight=_weight(offer, weights),
             salience=salience,
         )
-        for offer, salience in zip(offers, saliences(offers, look, named), strict=True)
+        for offer, salience in zip(offers, saliences(offers, request, named), strict=True)
     )
-    return tuple(replace(each, tokens=look.count(section(each))) for each in found)
+    return tuple(replace(each, tokens=request.count(section(each))) for each in found)
 
 
 def _weight(offer: Offer, weights: Mapping[str, float] | None) -> float:
@@ -121,38 +125,41 @@ def _weight(offer: Offer, weights: Mapping[str, float] | None) -> float:
     return max(0.0, offer.weight) if isfinite(offer.weight) else 0.0
 
 
-Ask = Callable[[Look, "Sequence[Offer | Contributed]"], "Iterable[Offer | Contributed]"]
+Ask = Callable[[ContextRequest, "Sequence[Offer | Contributed]"], "Iterable[Offer | Contributed]"]
 """What is asked, and what others offered already."""
 
 
-def _ours(look: Look, named: Mentions, progress: Progress | None) -> Sequence[tuple[str, Ask]]:
+def _ours(request: ContextRequest, named: Mentions, progress: Progress | None) -> Sequence[tuple[str, Ask]]:
     """Our contributors, the files last. The workspace is looked around in once, for all of them."""
-    scanned = cache(look.workspace.scan)
-    defined = cache(lambda: definitions(look, files=scanned(), progress=progress))
-    around = cache(lambda: surroundings(look, files=scanned(), mentioned=named, defined=defined()))
+    scanned = cache(request.workspace.scan)
+    defined = cache(lambda: definitions(request, files=scanned(), progress=progress))
+    around = cache(lambda: surroundings(request, files=scanned(), mentioned=named, defined=defined()))
     return (
-        (PROJECT_DOCS, lambda look, _: docs(look)),
+        (PROJECT_DOCS, lambda request, _: docs(request)),
         (
             CODEBASE_MAP,
-            lambda look, _: filter(None, [codebase(look, files=scanned(), progress=progress)]),
+            lambda request, _: filter(None, [codebase(request, files=scanned(), progress=progress)]),
         ),
-        (GIT, lambda look, _: git(look, around=around())),
-        (TEST_RESULTS, lambda look, _: results(look, around=around())),
-        (STATIC_ANALYSIS, lambda look, _: analysis(look, around=around())),
-        (WORKING_FILES, lambda look, others: files(look, around=around(), spare=_spare(look, others))),
+        (GIT, lambda request, _: git(request, around=around())),
+        (TEST_RESULTS, lambda request, _: results(request, around=around())),
+        (STATIC_ANALYSIS, lambda request, _: analysis(request, around=around())),
+        (
+            WORKING_FILES,
+            lambda request, others: files(request, around=around(), spare=_spare(request, others)),
+        ),
     )
 
 
-def _spare(look: Look, offers: Sequence[Offer | Contributed]) -> int:
+def _spare(request: ContextRequest, offers: Sequence[Offer | Contributed]) -> int:
     """Tokens that are left when everybody else has what they offer, with a title each."""
-    most = DENSEST * look.room
+    most = DENSEST * request.room
     texts = [each.text for each in offers if isinstance(each, Offer) and not _useless(each, most)]
-    return look.room - sum(map(look.count, texts)) - TITLE * (len(texts) + 1)
+    return request.room - sum(map(request.count, texts)) - TITLE * (len(texts) + 1)
 
 
-def _asked(contributor: Contributor | str, look: Look, _: object) -> Iterator[Offer]:
+def _asked(contributor: Contributor | str, request: ContextRequest, _: object) -> Iterator[Offer]:
     found = contributor_named(contributor) if isinstance(contributor, str) else contributor
-    yield from _offers(found(look), _name(contributor))
+    yield from _offers(found(request), _name(contributor))
 
 
 def _offers(given: object, name: str) -> Iterator[Offer]:

@@ -13,8 +13,8 @@ from pathlib import PurePath
 
 from foveal.pipeline.signals import STOP_WORDS, identifier_counts
 from foveal.sources.code.languages import language_of
-from foveal.sources.contributor import Look
-from foveal.sources.workspace.values import Seen
+from foveal.sources.contributor import ContextRequest
+from foveal.sources.workspace.values import FileInfo
 
 NEWEST = 40
 """Texts of the conversation that are looked at, the newest."""
@@ -50,9 +50,9 @@ class Mentions:
         return self.by_name.get(path.rpartition("/")[2], ())
 
 
-def mentions(look: Look) -> Mentions:
+def mentions(request: ContextRequest) -> Mentions:
     """What the task names, then what the conversation does, from its end."""
-    texts = [text[:LONGEST] for text in (look.task, *reversed(look.said[-NEWEST:])) if text]
+    texts = [text[:LONGEST] for text in (request.task, *reversed(request.said[-NEWEST:])) if text]
     every = dict.fromkeys(place for text in texts for place in reversed(list(_places(text))))
     files = tuple(islice(every, MOST))
     by_name: dict[str, list[str]] = {}
@@ -62,7 +62,7 @@ def mentions(look: Look) -> Mentions:
         names=frozenset(name for text in texts for name in identifier_counts(text)),
         files=files,
         by_name=by_name,
-        words=frozenset(islice(_words(look.task[:LONGEST]), WORDS)),
+        words=frozenset(islice(_words(request.task[:LONGEST]), WORDS)),
     )
 
 
@@ -83,13 +83,13 @@ def _places(text: str) -> Iterator[tuple[str, int]]:
             yield path, int(found[2] or found[4] or 0)
 
 
-def meant(mentioned: Mentions, root: PurePath, files: Iterable[Seen]) -> dict[str, Sequence[Seen]]:
+def meant(mentioned: Mentions, root: PurePath, files: Iterable[FileInfo]) -> dict[str, Sequence[FileInfo]]:
     """Each mentioned path → the files it can mean, for those that mean some and not too many."""
     above = f"{root.as_posix()}/"
     plain = {path: path.removeprefix(above).removeprefix("./").lstrip("/") for path, _ in mentioned.files}
     wanted = frozenset(plain.values())
-    exact: dict[str, list[Seen]] = {}
-    alike: dict[str, list[Seen]] = {}
+    exact: dict[str, list[FileInfo]] = {}
+    alike: dict[str, list[FileInfo]] = {}
     for seen in files:
         # Files are many and so are paths in a long output: nobody compares each with each.
         for ending in _endings(seen.path) if mentioned.ending(seen.path) else ():
@@ -99,9 +99,9 @@ def meant(mentioned: Mentions, root: PurePath, files: Iterable[Seen]) -> dict[st
     return {path: same for path, same in found.items() if 0 < len(same) <= ALIKE}
 
 
-def called(mentioned: Mentions, files: Iterable[Seen]) -> list[Seen]:
+def called(mentioned: Mentions, files: Iterable[FileInfo]) -> list[FileInfo]:
     """Files of code whose name, without its ending, is a word of the task that names no other of them."""
-    found: dict[str, list[Seen]] = {}
+    found: dict[str, list[FileInfo]] = {}
     for seen in files:
         if (name := stem(seen.path)) in mentioned.words and language_of(seen.path):
             found.setdefault(name, []).append(seen)

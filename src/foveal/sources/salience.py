@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from foveal.pipeline.signals import identifier_counts
 from foveal.search.terms import terms
-from foveal.sources.contributor import Look, Offer
+from foveal.sources.contributor import ContextRequest, Offer
 from foveal.sources.mentions import Mentions, stem
 
 LONGEST = 50_000
@@ -42,7 +42,7 @@ NUMBERS = SalienceNumbers()
 
 
 def saliences(
-    offers: Sequence[Offer], look: Look, named: Mentions, *, numbers: SalienceNumbers = NUMBERS
+    offers: Sequence[Offer], request: ContextRequest, named: Mentions, *, numbers: SalienceNumbers = NUMBERS
 ) -> tuple[float, ...]:
     """The salience of each offer: what it says itself, else 1 - (1 - a)(1 - b)(1 - c) of its three signs.
 
@@ -50,23 +50,23 @@ def saliences(
     """
     words = [set(terms(offer.text[:LONGEST]).all) for offer in offers]
     rarity = _rarity(words)
-    aimed = aim(look)[:LONGEST]
+    aimed = aim(request)[:LONGEST]
     task, asked = set(terms(aimed).all), identifier_counts(aimed).keys()
     return tuple(
         round(_given(offer.salience), 4)
         if offer.salience is not None
         else _joined(
             numbers.similarity * similarity(task, own, rarity),
-            numbers.recency * recency(offer.touched_at, look.now, half_life_days=numbers.half_life_days),
-            _mentioned(offer, look, named, numbers, asked=asked),
+            numbers.recency * recency(offer.touched_at, request.now, half_life_days=numbers.half_life_days),
+            _mentioned(offer, request, named, numbers, asked=asked),
         )
         for offer, own in zip(offers, words, strict=True)
     )
 
 
-def aim(look: Look) -> str:
+def aim(request: ContextRequest) -> str:
     """What the window is for: the task, else what was said last."""
-    return look.task or next(reversed(look.said), "")
+    return request.task or next(reversed(request.said), "")
 
 
 def similarity(task: set[str], own: set[str], rarity: Mapping[str, float]) -> float:
@@ -97,10 +97,15 @@ def _rarity(texts: Sequence[set[str]]) -> dict[str, float]:
 
 
 def _mentioned(
-    offer: Offer, look: Look, named: Mentions, numbers: SalienceNumbers, *, asked: AbstractSet[str]
+    offer: Offer,
+    request: ContextRequest,
+    named: Mentions,
+    numbers: SalienceNumbers,
+    *,
+    asked: AbstractSet[str],
 ) -> float:
     path = offer.source_path
-    if path and (path in look.active_files or any(_means(said, path) for said in named.ending(path))):
+    if path and (path in request.active_files or any(_means(said, path) for said in named.ending(path))):
         return numbers.path
     if stem(path) in named.words:
         return numbers.symbol

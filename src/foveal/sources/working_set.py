@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from foveal.pipeline.shorten.content_type import content_type
-from foveal.sources.contributor import Look
+from foveal.sources.contributor import ContextRequest
 from foveal.sources.contributors.docs import document
 from foveal.sources.mentions import Mentions, called, meant, mentions
 from foveal.sources.workspace.reports import is_report
 from foveal.sources.workspace.repository import Change, Repository, changes, repository
-from foveal.sources.workspace.values import Seen
+from foveal.sources.workspace.values import FileInfo
 
 NOTHING: Mapping[str, Sequence[int]] = MappingProxyType({})
 TOUCHED = 8
@@ -44,7 +44,7 @@ MOST = 40
 class Working:
     """One file that is being worked on."""
 
-    seen: Seen
+    seen: FileInfo
     change: Change | None = None
     """What it differs in from the last commit."""
     lines: tuple[int, ...] = ()
@@ -65,7 +65,7 @@ class Working:
 class Surroundings:
     """A workspace at one moment."""
 
-    files: Sequence[Seen]
+    files: Sequence[FileInfo]
     mentioned: Mentions
     repository: Repository | None
     refused: str
@@ -80,9 +80,9 @@ class Surroundings:
 
 
 def surroundings(
-    look: Look,
+    request: ContextRequest,
     *,
-    files: Sequence[Seen] | None = None,
+    files: Sequence[FileInfo] | None = None,
     mentioned: Mentions | None = None,
     defined: Mapping[str, Sequence[int]] = NOTHING,
 ) -> Surroundings:
@@ -90,16 +90,16 @@ def surroundings(
 
     `defined`: files that define what the task names, with the lines that do.
     """
-    files = look.workspace.scan() if files is None else files
-    mentioned = mentioned or mentions(look)
-    found = repository(look.workspace.root)
+    files = request.workspace.scan() if files is None else files
+    mentioned = mentioned or mentions(request)
+    found = repository(request.workspace.root)
     known = found if isinstance(found, Repository) else None
-    changed = changes(known, look.workspace, files) if known else ()
-    lines = _lines(mentioned, meant(mentioned, look.workspace.root, files))
+    changed = changes(known, request.workspace, files) if known else ()
+    lines = _lines(mentioned, meant(mentioned, request.workspace.root, files))
     by_path = {change.path: change for change in changed}
-    explicit = (*look.active_files, *list(defined)[:DEFINING])
+    explicit = (*request.active_files, *list(defined)[:DEFINING])
     worded = called(mentioned, files)[:CALLED]
-    chosen = dict.fromkeys(_chosen(look, explicit, files, (*lines, *worded), by_path))
+    chosen = dict.fromkeys(_chosen(request, explicit, files, (*lines, *worded), by_path))
     return Surroundings(
         files=files,
         mentioned=mentioned,
@@ -120,9 +120,9 @@ def surroundings(
     )
 
 
-def _lines(mentioned: Mentions, files: Mapping[str, Sequence[Seen]]) -> dict[Seen, list[int]]:
+def _lines(mentioned: Mentions, files: Mapping[str, Sequence[FileInfo]]) -> dict[FileInfo, list[int]]:
     """The mentioned files, the last spoken of first, with the lines of each that are."""
-    found: dict[Seen, list[int]] = {}
+    found: dict[FileInfo, list[int]] = {}
     for path, line in mentioned.files:
         for seen in files.get(path, ()):
             found.setdefault(seen, []).extend([line] if line else [])
@@ -130,26 +130,26 @@ def _lines(mentioned: Mentions, files: Mapping[str, Sequence[Seen]]) -> dict[See
 
 
 def _chosen(
-    look: Look,
+    request: ContextRequest,
     explicit: Sequence[str],
-    files: Sequence[Seen],
-    spoken_of: Sequence[Seen],
+    files: Sequence[FileInfo],
+    spoken_of: Sequence[FileInfo],
     changed: dict[str, Change],
-) -> Iterator[Seen]:
+) -> Iterator[FileInfo]:
     for path in explicit:
-        if (seen := look.workspace.seen(path)) is not None:
+        if (seen := request.workspace.seen(path)) is not None:
             yield seen
     yield from spoken_of
     # A report is news, not work: others tell what it says.
     yield from (change.seen for path, change in changed.items() if change.seen and not is_report(path))
     # The project's document is shown as such; that it is new does not make it work.
-    shown = document(look.workspace)
+    shown = document(request.workspace)
     told = {shown[0].path} if shown else set()
-    late = [s for s in _late(files, look.now) if s.path not in told and not is_report(s.path)]
-    yield from (s for s in late[:TOUCHED] if not is_data(look.workspace.text(s.path) or ""))
+    late = [s for s in _late(files, request.now) if s.path not in told and not is_report(s.path)]
+    yield from (s for s in late[:TOUCHED] if not is_data(request.workspace.text(s.path) or ""))
 
 
-def _late(files: Sequence[Seen], now: float) -> list[Seen]:
+def _late(files: Sequence[FileInfo], now: float) -> list[FileInfo]:
     """Files touched within a day and clearly after most, the newest first."""
     newest = sorted(files, key=lambda seen: (-seen.touched_at, seen.path))
     most = newest[len(newest) // 2].touched_at + AFTER_MOST if newest else 0.0

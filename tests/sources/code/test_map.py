@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from foveal.pipeline.tokens.count import tokenizer
 from foveal.sources.code import codebase, codebase_map
-from foveal.sources.contributor import Look
+from foveal.sources.contributor import ContextRequest
 from foveal.sources.workspace.workspace import Workspace
 
 COUNT = tokenizer("o200k_base").count
@@ -164,14 +164,17 @@ def test_few_texts_are_counted_for_a_map(tmp_path: Path) -> None:
 
 def test_the_contributor_offers_a_fifth_of_the_room(tmp_path: Path) -> None:
     workspace = home(tmp_path, {f"a{n}.py": f"def f{n}(a, b): ...\n" for n in range(300)})
-    offer = codebase(Look(workspace=workspace, task="f7", room=2_000, count=COUNT, now=0.0))
+    offer = codebase(ContextRequest(workspace=workspace, task="f7", room=2_000, count=COUNT, now=0.0))
     assert offer is not None
     assert (offer.type, offer.source_path, offer.salience) == ("CODEBASE_MAP", ".", None)
     assert 360 <= COUNT(offer.text) <= 400
 
 
 def test_the_contributor_has_nothing_of_an_empty_workspace(tmp_path: Path) -> None:
-    assert codebase(Look(workspace=Workspace(tmp_path), task="", room=500, count=COUNT, now=0.0)) is None
+    assert (
+        codebase(ContextRequest(workspace=Workspace(tmp_path), task="", room=500, count=COUNT, now=0.0))
+        is None
+    )
 
 
 @settings(max_examples=50)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from foveal.sources.contributor import Offer
 from foveal.sources.contributors.docs import DocsNumbers, beginning, docs
-from workspaces import look_at, words, write
+from workspaces import request_for, words, write
 
 NAMES = ["PENGUIN.md", "AGENTS.md", "CLAUDE.md", "README.md"]
 
@@ -18,7 +18,7 @@ NAMES = ["PENGUIN.md", "AGENTS.md", "CLAUDE.md", "README.md"]
 def offered(root: Path, room: int = 10_000, **caps: int) -> list[Offer]:
     given = {f"{name}.md": cap for name, cap in caps.items()}
     numbers = DocsNumbers(caps=given) if given else DocsNumbers()
-    return list(docs(look_at(root, room=room), numbers=numbers))
+    return list(docs(request_for(root, room=room), numbers=numbers))
 
 
 @pytest.mark.parametrize("place", range(4))
@@ -77,5 +77,5 @@ PARTS = st.sampled_from(
 
 @given(st.lists(PARTS, max_size=40).map("".join), st.integers(0, 60))
 def test_never_over_its_tokens(tmp_path_factory: pytest.TempPathFactory, text: str, tokens: int) -> None:
-    look = look_at(tmp_path_factory.getbasetemp())
-    assert words(beginning(text, tokens, look)) <= tokens
+    request = request_for(tmp_path_factory.getbasetemp())
+    assert words(beginning(text, tokens, request)) <= tokens

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveal.sources.contributors.reports import _findings, analysis
-from workspaces import look_at, words, write
+from workspaces import request_for, words, write
 
 
 def result(path: str, level: str | None, line: int = 3) -> dict[str, Any]:
@@ -25,7 +25,9 @@ def sarif(*results: object) -> str:
 
 
 def lines(root: Path, task: str = "", room: int = 10_000) -> list[str]:
-    return [line for offer in analysis(look_at(root, task, room=room)) for line in offer.text.splitlines()]
+    return [
+        line for offer in analysis(request_for(root, task, room=room)) for line in offer.text.splitlines()
+    ]
 
 
 @pytest.mark.parametrize("path", ["scan.sarif", "out/x.sarif.json", "reports/deep/y.SARIF"])
@@ -42,8 +44,8 @@ def test_findings_are_told_by_level(tmp_path: Path, path: str) -> None:
 def test_those_in_working_files_come_first(tmp_path: Path) -> None:
     found = sarif(result("a.py", "error"), result("src/my%20app.py", "note"))
     write(tmp_path, {"scan.sarif": found, "src/my app.py": "x", "app.py": "x"})
-    look = look_at(tmp_path, active_files=["src/my app.py"])
-    (offer,) = analysis(look)
+    request = request_for(tmp_path, active_files=["src/my app.py"])
+    (offer,) = analysis(request)
     assert offer.text.splitlines()[1] == "note src/my app.py:3 R1: bad thing"
 
 
@@ -53,7 +55,7 @@ def test_a_place_from_the_root_of_the_machine_is_told_from_the_workspace(tmp_pat
         tmp_path, {"scan.sarif": sarif(result("b.py", "error"), result(whole, "note")), "src/my app.py": "x"}
     )
     assert lines(tmp_path, "see src/my app.py")[2] == "note src/my app.py:3 R1: bad thing"
-    (offer,) = analysis(look_at(tmp_path, active_files=["src/my app.py"]))
+    (offer,) = analysis(request_for(tmp_path, active_files=["src/my app.py"]))
     assert offer.text.splitlines()[1] == "note src/my app.py:3 R1: bad thing"
 
 

@@ -250,7 +250,7 @@ def test_threads_may_share_a_workspace(place: Fenced) -> None:
     workspace = place.workspace()
     wrong: list[str] = []
 
-    def look() -> None:
+    def request() -> None:
         for path in names(workspace):
             number = path.removesuffix(".py")
             if (workspace.text(path), workspace.derived(path, "size", len)) != (
@@ -259,7 +259,7 @@ def test_threads_may_share_a_workspace(place: Fenced) -> None:
             ):
                 wrong.append(path)
 
-    threads = [threading.Thread(target=look) for _ in range(4)]
+    threads = [threading.Thread(target=request) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

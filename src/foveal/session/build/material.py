@@ -24,9 +24,9 @@ from foveal.search.fusion import SAID_ONCE
 from foveal.session.search.search import search_session
 from foveal.session.state import SessionState
 from foveal.sources.assemble import SmartContext, assemble_smart_context, room_within
-from foveal.sources.contributor import PROJECT_DOCS, Contributor, Look, Progress, weight_of
-from foveal.sources.contributors.retrieval import Hit, offered, retrieval
-from foveal.sources.gather import gather, spelt
+from foveal.sources.contributor import PROJECT_DOCS, ContextRequest, Contributor, Progress, weight_of
+from foveal.sources.contributors.retrieval import Hit, hit_offers, retrieval
+from foveal.sources.gather import gather, resolve_active_files
 from foveal.sources.workspace.values import Refusal
 from foveal.sources.workspace.workspace import Workspace
 from foveal.window import Contributed
@@ -136,7 +136,7 @@ def retrieval_material(
             weight=weight_of(offer.type),
             salience=offer.salience or 0.0,
         )
-        for offer in offered(hits, ROOM, count)
+        for offer in hit_offers(hits, ROOM, count)
     )
 
 
@@ -171,12 +171,14 @@ def _dialog(state: SessionState) -> int:
     return sum(entry.tokens for entry in entries if entry.role in ("user", "assistant"))
 
 
-def _look(workspace: Workspace, request: Request, said: tuple[str, ...], asked: str, *, dialog: int) -> Look:
+def _look(
+    workspace: Workspace, request: Request, said: tuple[str, ...], asked: str, *, dialog: int
+) -> ContextRequest:
     slots = [
         replace(slot, used=dialog) if slot.name == DIALOG else slot
         for slot in shared(request.budget, request.numbers)
     ]
-    look = Look(
+    look = ContextRequest(
         workspace=workspace,
         task=request.task or asked,
         room=room_within(slots),
@@ -185,7 +187,7 @@ def _look(workspace: Workspace, request: Request, said: tuple[str, ...], asked: 
         said=said,
         active_files=request.active_files,
     )
-    return spelt(look)
+    return resolve_active_files(look)
 
 
 def _hits(state: SessionState, task: str, now: float) -> list[Hit]:

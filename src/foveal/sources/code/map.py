@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from foveal.sources.code.symbols import clean
-from foveal.sources.contributor import CODEBASE_MAP, Look, Offer, Progress, part, too_small
+from foveal.sources.contributor import CODEBASE_MAP, ContextRequest, Offer, Progress, part, too_small
 from foveal.window import Contributed
 
 if TYPE_CHECKING:
     from foveal.sources.code.graph import Graph
-    from foveal.sources.workspace.values import Seen
+    from foveal.sources.workspace.values import FileInfo
     from foveal.sources.workspace.workspace import Workspace
 
 FULL = 0.98
@@ -35,15 +35,15 @@ Entry = tuple[int, int]
 
 
 def codebase(
-    look: Look, *, files: Sequence[Seen] | None = None, progress: Progress | None = None
+    request: ContextRequest, *, files: Sequence[FileInfo] | None = None, progress: Progress | None = None
 ) -> Offer | Contributed | None:
     """The map of the workspace's code, as large as its part of the room.
 
     `files`: those of the workspace, where somebody scanned it already.
     """
-    graph, order = _drawn(look, files, progress)
-    room = part(look, CODEBASE_MAP)
-    if text := _fitted(graph, order, room, look.count):
+    graph, order = _drawn(request, files, progress)
+    room = part(request, CODEBASE_MAP)
+    if text := _fitted(graph, order, room, request.count):
         return Offer(text=text, type=CODEBASE_MAP, source_path=".")
     if not order:
         return None
@@ -52,24 +52,24 @@ def codebase(
 
 
 def definitions(
-    look: Look, *, files: Sequence[Seen] | None = None, progress: Progress | None = None
+    request: ContextRequest, *, files: Sequence[FileInfo] | None = None, progress: Progress | None = None
 ) -> Mapping[str, Sequence[int]]:
     """Where the code defines what the task surely names: files, and the lines of each."""
     from foveal.sources.code.focus import spoken
     from foveal.sources.code.rank import defining
 
-    graph, _ = _drawn(look, files, progress)
-    return defining(graph, spoken(look.task, ()))
+    graph, _ = _drawn(request, files, progress)
+    return defining(graph, spoken(request.task, ()))
 
 
 def _drawn(
-    look: Look, files: Sequence[Seen] | None, progress: Progress | None
+    request: ContextRequest, files: Sequence[FileInfo] | None, progress: Progress | None
 ) -> tuple[Graph, Sequence[Entry]]:
     """The graph of the code, ranked; whoever asks the same again is answered from memory."""
     from foveal.sources.code.survey import survey
 
-    said = (*look.said, "\n".join(look.active_files))
-    return survey(look.workspace).ranked(look.task, said, progress, files=files)
+    said = (*request.said, "\n".join(request.active_files))
+    return survey(request.workspace).ranked(request.task, said, progress, files=files)
 
 
 def codebase_map(

@@ -158,14 +158,14 @@ class _Watch:
             self._due[process] = time.monotonic() + seconds
             if not self._watching:
                 self._watching = True
-                Thread(target=self._look, name="foveal-watch", daemon=True).start()
+                Thread(target=self._watch_processes, name="foveal-watch", daemon=True).start()
         try:
             return process.ask(line)
         finally:
             with self._lock:
                 del self._due[process]
 
-    def _look(self) -> None:
+    def _watch_processes(self) -> None:
         while True:
             time.sleep(TICK)
             with self._lock:

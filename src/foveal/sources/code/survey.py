@@ -15,7 +15,7 @@ from foveal.sources.code.parsers import Parsers, shared
 from foveal.sources.code.rank import ranked
 from foveal.sources.code.symbols import Symbols
 from foveal.sources.contributor import Progress
-from foveal.sources.workspace.values import Refusal, Seen
+from foveal.sources.workspace.values import FileInfo, Refusal
 from foveal.sources.workspace.workspace import Workspace
 
 LARGEST = 400_000
@@ -39,7 +39,7 @@ class Survey:
         self._workspace: Workspace = proxy(workspace)
         self._parsers = parsers
         self._lock = Lock()
-        self._seen: dict[str, Seen] = {}
+        self._seen: dict[str, FileInfo] = {}
         self._symbols: dict[str, Symbols] = {}
         self._graph: Graph | None = None
         self._asked: tuple[str, tuple[str, ...]] | None = None
@@ -53,7 +53,7 @@ class Survey:
         said: Sequence[str],
         progress: Progress | None = None,
         *,
-        files: Sequence[Seen] | None = None,
+        files: Sequence[FileInfo] | None = None,
     ) -> tuple[Graph, Order]:
         """The graph, and what of it matters for the task, best first; both are kept while nothing changes.
 
@@ -67,7 +67,7 @@ class Survey:
                 self._asked = asked
             return found, self._order
 
-    def _looked(self, files: Sequence[Seen], progress: Progress | None) -> Graph:
+    def _looked(self, files: Sequence[FileInfo], progress: Progress | None) -> Graph:
         self._parserless = False
         seen = {file.path: file for file in files}
         changed = [file for path, file in seen.items() if self._seen.get(path) != file]
@@ -82,7 +82,7 @@ class Survey:
         self._seen, self._symbols = {} if self._parserless else seen, known
         return self._graph
 
-    def _parsed(self, files: Sequence[Seen]) -> Iterator[tuple[Seen, Symbols]]:
+    def _parsed(self, files: Sequence[FileInfo]) -> Iterator[tuple[FileInfo, Symbols]]:
         many = min(AT_ONCE, os.cpu_count() or 1) if len(files) > FEW else 1
         threads = ThreadPoolExecutor(many, thread_name_prefix="foveal-parse")
         try:
@@ -90,7 +90,7 @@ class Survey:
         finally:  # somebody who interrupts does not wait for the rest
             threads.shutdown(cancel_futures=True)
 
-    def _found(self, file: Seen) -> Symbols:
+    def _found(self, file: FileInfo) -> Symbols:
         language = language_of(file.path)
         if language is None:
             return Symbols()
@@ -113,7 +113,7 @@ class Survey:
             self._hung[language] = self._hung.get(language, 0) + 1
         return found
 
-    def _told(self, file: Seen, found: Symbols) -> Symbols:
+    def _told(self, file: FileInfo, found: Symbols) -> Symbols:
         if found.refused:
             self._workspace.refuse(Refusal(path=file.path, why=found.refused))
         return found

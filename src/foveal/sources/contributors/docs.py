@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from foveal.pipeline.shorten.turn import cut
-from foveal.sources.contributor import DENSEST, PROJECT_DOCS, Look, Offer, fits, most, too_small
-from foveal.sources.workspace.values import Seen
+from foveal.sources.contributor import DENSEST, PROJECT_DOCS, ContextRequest, Offer, fits, most, too_small
+from foveal.sources.workspace.values import FileInfo
 from foveal.sources.workspace.workspace import Workspace
 from foveal.window import Contributed
 
@@ -32,20 +32,20 @@ class DocsNumbers:
 NUMBERS = DocsNumbers()
 
 
-def docs(look: Look, *, numbers: DocsNumbers = NUMBERS) -> Iterator[Offer | Contributed]:
+def docs(request: ContextRequest, *, numbers: DocsNumbers = NUMBERS) -> Iterator[Offer | Contributed]:
     """The project's own words on itself."""
-    found = document(look.workspace, numbers)
+    found = document(request.workspace, numbers)
     if found is None:
         return
     seen, text, cap = found
-    room = min(cap, look.room)
-    if shown := beginning(text, room, look):
+    room = min(cap, request.room)
+    if shown := beginning(text, room, request):
         yield Offer(text=shown, type=PROJECT_DOCS, source_path=seen.path, touched_at=seen.touched_at)
     else:
         yield too_small(PROJECT_DOCS, seen.path, characters=len(text), room=room)
 
 
-def document(workspace: Workspace, numbers: DocsNumbers = NUMBERS) -> tuple[Seen, str, int] | None:
+def document(workspace: Workspace, numbers: DocsNumbers = NUMBERS) -> tuple[FileInfo, str, int] | None:
     """The first document that says something, its text, and the tokens it may have."""
     for name, cap in numbers.caps.items():
         seen = workspace.seen(name)
@@ -55,9 +55,9 @@ def document(workspace: Workspace, numbers: DocsNumbers = NUMBERS) -> tuple[Seen
     return None
 
 
-def beginning(text: str, tokens: int, look: Look) -> str:
+def beginning(text: str, tokens: int, request: ContextRequest) -> str:
     """The text, or as many of its first paragraphs as fit, and how much is left out."""
-    if fits(text, tokens, look.count):
+    if fits(text, tokens, request.count):
         return text
     # What is longer than that is not shown in any case, and need not be taken apart.
     head, lines = text[: DENSEST * max(0, tokens)], text.count("\n") + 1
@@ -67,10 +67,10 @@ def beginning(text: str, tokens: int, look: Look) -> str:
         kept = "\n\n".join(_without_last_headings(shown))
         return f"{kept}\n[… {lines - kept.count(_LINE) - 1:,} more lines]" if kept else ""
 
-    kept = written(blocks[: most(blocks, written, tokens, look.count)])
+    kept = written(blocks[: most(blocks, written, tokens, request.count)])
     # One paragraph that is longer than the cap: its first words, where even that much fits.
-    shorter = kept or cut(head, tokens, look.count)
-    return shorter if look.count(shorter) <= tokens else ""
+    shorter = kept or cut(head, tokens, request.count)
+    return shorter if request.count(shorter) <= tokens else ""
 
 
 def _without_last_headings(blocks: Sequence[str]) -> Sequence[str]:

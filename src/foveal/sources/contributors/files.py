@@ -14,7 +14,7 @@ from foveal.sources.code.languages import language_of
 from foveal.sources.contributor import (
     DENSEST,
     WORKING_FILES,
-    Look,
+    ContextRequest,
     Offer,
     fits,
     lines_within,
@@ -37,22 +37,24 @@ DIFF_SHARE = 0.6
 """Of a file's tokens, for what changed in it."""
 
 
-def files(look: Look, *, around: Surroundings | None = None, spare: int = 0) -> Iterator[Offer | Contributed]:
+def files(
+    request: ContextRequest, *, around: Surroundings | None = None, spare: int = 0
+) -> Iterator[Offer | Contributed]:
     """One offer for each file, the most telling first.
 
     `spare`: tokens that nobody else wants, where those are more than the part of this type.
     """
-    around = around or surroundings(look)
-    own = part(look, WORKING_FILES)
+    around = around or surroundings(request)
+    own = part(request, WORKING_FILES)
     every = max(own, spare)
     for place, each in enumerate(around.working):
-        text = look.workspace.text(each.seen.path)
+        text = request.workspace.text(each.seen.path)
         if text is None or not text.strip():
             continue
         left = every if each.wanted else min(own, every)
-        room = _share(left, _after(around.working, place), look.room if each.explicit else left)
-        if offered := shown(text, each, look, around=around, room=room) if room >= LEAST else "":
-            used = look.count(offered)
+        room = _share(left, _after(around.working, place), request.room if each.explicit else left)
+        if offered := shown(text, each, request, around=around, room=room) if room >= LEAST else "":
+            used = request.count(offered)
             every, own = every - used, own if each.wanted else own - used
             path, touched_at = each.seen.path, each.seen.touched_at
             yield Offer(text=offered, type=WORKING_FILES, source_path=path, touched_at=touched_at)
@@ -76,27 +78,27 @@ def _share(left: int, after: int, most: int) -> int:
     return max(even, min(left // FIRST_SHARE, left - LEAST * after), min(LEAST, most))
 
 
-def shown(text: str, each: Working, look: Look, *, around: Surroundings, room: int) -> str:
+def shown(text: str, each: Working, request: ContextRequest, *, around: Surroundings, room: int) -> str:
     """One file within its room: what changed, lines that are spoken of, the rest; empty if none fits."""
     names = around.mentioned.names
     parts: list[str] = []
     if each.change and around.repository:
-        diff = hunks(each.change, around.repository, look.workspace)
-        if diff and (diff := _short(diff, int(room * DIFF_SHARE), look.count, names)):
+        diff = hunks(each.change, around.repository, request.workspace)
+        if diff and (diff := _short(diff, int(room * DIFF_SHARE), request.count, names)):
             parts.append(f"Changed since the last commit:\n{diff}")
     whole = "\n".join((*parts, *(["Now:"] if parts else []), text))
-    if fits(whole, room, look.count):
+    if fits(whole, room, request.count):
         return whole
     lines = text.splitlines()
     near = _near(each, len(lines))
     if near:
         numbered = [f"{n}| {lines[n - 1]}" for n in near]
-        parts.append(lines_within(numbered, room - _spent(parts, look), look.count))
+        parts.append(lines_within(numbered, room - _spent(parts, request), request.count))
     rest = "\n".join(line for n, line in enumerate(lines, 1) if n not in near) if near else text
-    room_left = room - _spent(parts, look) - 2 * len(parts)
+    room_left = room - _spent(parts, request) - 2 * len(parts)
     form = _outlined if language_of(each.seen.path) else _short
-    parts.append(form(rest, room_left, look.count, names))
-    return _joined(parts, room, look.count)
+    parts.append(form(rest, room_left, request.count, names))
+    return _joined(parts, room, request.count)
 
 
 def _short(text: str, room: int, count: Callable[[str], int], mentioned: frozenset[str]) -> str:
@@ -139,8 +141,8 @@ def _near(each: Working, lines: int) -> dict[int, None]:
     return {n: None for n in (*each.defining, *around) if 1 <= n <= lines}
 
 
-def _spent(parts: Sequence[str], look: Look) -> int:
-    return look.count("\n".join(parts)) if parts else 0
+def _spent(parts: Sequence[str], request: ContextRequest) -> int:
+    return request.count("\n".join(parts)) if parts else 0
 
 
 def _joined(parts: Sequence[str], room: int, count: Callable[[str], int]) -> str:

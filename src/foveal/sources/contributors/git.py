@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from foveal.sources.contributor import GIT, Look, Offer, lines_within, part, too_small
+from foveal.sources.contributor import GIT, ContextRequest, Offer, lines_within, part, too_small
 from foveal.sources.working_set import Surroundings, surroundings
 from foveal.sources.workspace.repository import Repository
 from foveal.sources.workspace.safe_open import shown
@@ -19,17 +19,17 @@ CHANGED = 40
 _MARKS = {"changed": "M", "new": "A", "deleted": "D"}
 
 
-def git(look: Look, *, around: Surroundings | None = None) -> Iterator[Offer | Contributed]:
+def git(request: ContextRequest, *, around: Surroundings | None = None) -> Iterator[Offer | Contributed]:
     """One offer, the most telling lines first."""
-    around = around or surroundings(look)
+    around = around or surroundings(request)
     if around.refused:
-        look.workspace.refuse(Refusal(path=".git", why=around.refused))
+        request.workspace.refuse(Refusal(path=".git", why=around.refused))
     if around.repository is None:
         return
     # A commit's subject may be a book, or steer a terminal.
     lines = [shown(line) for line in _lines(around.repository, around)]
-    room = part(look, GIT)
-    if text := lines_within(lines, room, look.count):
+    room = part(request, GIT)
+    if text := lines_within(lines, room, request.count):
         yield Offer(text=text, type=GIT, source_path=".git")
     else:
         yield too_small(GIT, ".git", characters=sum(map(len, lines)), room=room)

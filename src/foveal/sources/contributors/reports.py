@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from foveal.sources.contributor import (
     STATIC_ANALYSIS,
     TEST_RESULTS,
-    Look,
+    ContextRequest,
     Offer,
     lines_within,
     part,
@@ -39,13 +39,13 @@ WIDEST = 200
 LEAST_COVERED = 10
 
 
-def results(look: Look, *, around: Surroundings | None = None) -> Iterator[Offer | Contributed]:
+def results(request: ContextRequest, *, around: Surroundings | None = None) -> Iterator[Offer | Contributed]:
     """One offer for each kind of report that is there; failures come first."""
-    around = around or surroundings(look)
-    found = [*_junit(look), *_last_failed(look), *_coverage(look, around)]
+    around = around or surroundings(request)
+    found = [*_junit(request), *_last_failed(request), *_coverage(request, around)]
     for path, touched_at, lines in found:
-        room = part(look, TEST_RESULTS) // len(found)
-        if text := lines_within(lines, room, look.count):
+        room = part(request, TEST_RESULTS) // len(found)
+        if text := lines_within(lines, room, request.count):
             yield Offer(text=text, type=TEST_RESULTS, source_path=path, touched_at=touched_at)
         else:
             yield too_small(TEST_RESULTS, path, characters=sum(map(len, lines)), room=room)
@@ -55,10 +55,10 @@ Report = tuple[str, float | None, Sequence[str]]
 """Where it is from, when it was written, and its lines."""
 
 
-def _junit(look: Look) -> Iterator[Report]:
-    found = [row for row in reports(look.workspace) if is_junit(row[0])]
+def _junit(request: ContextRequest) -> Iterator[Report]:
+    found = [row for row in reports(request.workspace) if is_junit(row[0])]
     for path, touched_at in sorted(found, key=lambda row: -row[1])[:REPORTS]:
-        root = _parsed(look, path)
+        root = _parsed(request, path)
         if root is not None and (lines := list(_cases(root))):
             yield path, touched_at, lines
 
@@ -79,8 +79,8 @@ def _head(message: str) -> str:
     return next((line.strip() for line in message[: 10 * WIDEST].splitlines() if line.strip()), "")
 
 
-def _last_failed(look: Look) -> Iterator[Report]:
-    text = look.workspace.text(LAST_FAILED, ignored=True)
+def _last_failed(request: ContextRequest) -> Iterator[Report]:
+    text = request.workspace.text(LAST_FAILED, ignored=True)
     try:
         found = json.loads(text or "{}")
     except (ValueError, RecursionError):
@@ -89,9 +89,9 @@ def _last_failed(look: Look) -> Iterator[Report]:
         yield LAST_FAILED, None, ["Failed when pytest last ran them:", *islice(map(str, found), FAILURES)]
 
 
-def _coverage(look: Look, around: Surroundings) -> Iterator[Report]:
+def _coverage(request: ContextRequest, around: Surroundings) -> Iterator[Report]:
     """The share of lines that tests run, and the working files with the smallest."""
-    root = _parsed(look, COVERAGE)
+    root = _parsed(request, COVERAGE)
     if root is None or root.tag != "coverage":
         return
     rates = {(each.get("filename") or "").replace("\\", "/"): _rate(each) for each in root.iter("class")}
@@ -111,16 +111,16 @@ def _rate(element: Element) -> float:
         return 0.0
 
 
-def _parsed(look: Look, path: str) -> Element | None:
+def _parsed(request: ContextRequest, path: str) -> Element | None:
     """The root of an XML file; None where there is none, or it is none."""
     from xml.etree.ElementTree import ParseError, fromstring
 
-    text = look.workspace.text(path, ignored=True)
+    text = request.workspace.text(path, ignored=True)
     if text is None:
         return None
     if "<!doctype" in (lowered := text.lower()) or "<!entity" in lowered:
         why = "has a document type or an entity in it, and is not parsed"
-        look.workspace.refuse(Refusal(path=path, why=why))
+        request.workspace.refuse(Refusal(path=path, why=why))
         return None
     try:
         return fromstring(text)  # noqa: S314 — without a document type there is nothing to expand
@@ -147,17 +147,17 @@ class Finding:
     message: str
 
 
-def analysis(look: Look, *, around: Surroundings | None = None) -> Iterator[Offer | Contributed]:
+def analysis(request: ContextRequest, *, around: Surroundings | None = None) -> Iterator[Offer | Contributed]:
     """One offer for each report."""
-    around = around or surroundings(look)
-    every = dict(chain(reports(look.workspace), ((seen.path, seen.touched_at) for seen in around.files)))
+    around = around or surroundings(request)
+    every = dict(chain(reports(request.workspace), ((seen.path, seen.touched_at) for seen in around.files)))
     known = [row for row in every.items() if is_sarif(row[0])]
     for path, touched_at in sorted(known, key=lambda row: (-row[1], row[0]))[:SARIF_REPORTS]:
-        text = look.workspace.text(path, ignored=True) or ""
-        found = list(islice(_findings(text, look.workspace.root.as_posix()), FINDINGS))
-        room = part(look, STATIC_ANALYSIS) // min(SARIF_REPORTS, len(known))
+        text = request.workspace.text(path, ignored=True) or ""
+        found = list(islice(_findings(text, request.workspace.root.as_posix()), FINDINGS))
+        room = part(request, STATIC_ANALYSIS) // min(SARIF_REPORTS, len(known))
         lines = _told(found, around.paths)
-        if found and (text := lines_within(lines, room, look.count)):
+        if found and (text := lines_within(lines, room, request.count)):
             yield Offer(text=text, type=STATIC_ANALYSIS, source_path=path, touched_at=touched_at)
         elif found:
             yield too_small(STATIC_ANALYSIS, path, characters=sum(map(len, lines)), room=room)

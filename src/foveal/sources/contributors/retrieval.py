@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from foveal.pipeline.shorten.turn import cut
-from foveal.sources.contributor import DENSEST, RETRIEVAL, Look, Offer, part
+from foveal.sources.contributor import DENSEST, RETRIEVAL, ContextRequest, Offer, part
 
 LEAST = 24
 """Tokens of a hit that are worth showing."""
@@ -24,12 +24,12 @@ class Hit:
     said_at: float | None = None
 
 
-def retrieval(hits: Sequence[Hit]) -> Callable[[Look], Iterator[Offer]]:
+def retrieval(hits: Sequence[Hit]) -> Callable[[ContextRequest], Iterator[Offer]]:
     """A contributor of these hits."""
-    return lambda look: offered(hits, part(look, RETRIEVAL), look.count)
+    return lambda request: hit_offers(hits, part(request, RETRIEVAL), request.count)
 
 
-def offered(hits: Sequence[Hit], tokens: int, count: Callable[[str], int]) -> Iterator[Offer]:
+def hit_offers(hits: Sequence[Hit], tokens: int, count: Callable[[str], int]) -> Iterator[Offer]:
     """The best hits first, each within a third of what is left of the tokens."""
     for hit in sorted(hits, key=lambda hit: -hit.score):
         room = tokens // SHARE

@@ -28,7 +28,7 @@ from typing import Literal
 
 from foveal.sources.workspace.safe_open import Unusable, decoded, read, resolved
 from foveal.sources.workspace.secrets import secret_text
-from foveal.sources.workspace.values import Seen
+from foveal.sources.workspace.values import FileInfo
 from foveal.sources.workspace.workspace import Workspace
 
 SECONDS = 5.0
@@ -231,7 +231,7 @@ class Change:
 
     path: str
     how: Literal["changed", "new", "deleted"]
-    seen: Seen | None
+    seen: FileInfo | None
     """None for a deleted one."""
     blob: str = ""
     """What was committed; empty for a new one."""
@@ -253,7 +253,7 @@ class _Tracked:
     """When the index was, in nanoseconds: what was touched no earlier may have changed unseen."""
 
 
-def changes(repository: Repository, workspace: Workspace, files: Sequence[Seen]) -> tuple[Change, ...]:
+def changes(repository: Repository, workspace: Workspace, files: Sequence[FileInfo]) -> tuple[Change, ...]:
     """The files that differ from the commit that is checked out."""
     try:
         tracked = _tracked(repository, _written_at(repository))
@@ -329,7 +329,7 @@ def _name(path: bytes) -> str:
     return path.decode("utf-8", "surrogateescape")
 
 
-def _untouched(seen: Seen, tracked: _Tracked) -> bool:
+def _untouched(seen: FileInfo, tracked: _Tracked) -> bool:
     staged = tracked.staged.get(seen.path)
     if staged is None:
         return _in_module(seen.path, tracked)
@@ -344,7 +344,7 @@ def _in_module(path: str, tracked: _Tracked) -> bool:
     return not tracked.modules.isdisjoint(folders)
 
 
-def _change(seen: Seen, workspace: Workspace, tracked: _Tracked) -> Change | None:
+def _change(seen: FileInfo, workspace: Workspace, tracked: _Tracked) -> Change | None:
     blob = tracked.committed.get(seen.path, "")
     text = workspace.text(seen.path)
     if text is None or (blob and blob in _blobs(text, wide=len(blob) > 40)):
@@ -360,7 +360,7 @@ def _blobs(text: str, *, wide: bool) -> Iterator[str]:
         yield made(b"blob %d\0" % len(body) + body).hexdigest()
 
 
-def _deleted(workspace: Workspace, files: Sequence[Seen], tracked: _Tracked) -> Iterator[Change]:
+def _deleted(workspace: Workspace, files: Sequence[FileInfo], tracked: _Tracked) -> Iterator[Change]:
     there = {seen.path for seen in files}
     for path, blob in tracked.committed.items():
         if path not in there and path not in tracked.sparse and _gone(str(workspace.root), path):

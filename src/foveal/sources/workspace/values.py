@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class FileInfo:
     """A file that may be read, as it was a moment ago."""
 
     path: str

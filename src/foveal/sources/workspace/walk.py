@@ -23,7 +23,7 @@ from foveal.sources.workspace.safe_open import (
     version,
 )
 from foveal.sources.workspace.secrets import secret_file, secret_folder
-from foveal.sources.workspace.values import Limits, Seen
+from foveal.sources.workspace.values import FileInfo, Limits
 
 REPOSITORY = ".git"
 SECRET = "may hold a secret: its name says so"  # noqa: S105 — not one itself
@@ -84,9 +84,9 @@ class Walk:
         self._steps = 0
         self._entries = 0
         self._waiting: deque[tuple[str, Rules]] = deque()
-        self.found: list[Seen] = []
+        self.found: list[FileInfo] = []
 
-    def run(self) -> list[Seen]:
+    def run(self) -> list[FileInfo]:
         """Every file that may be read, by path."""
         self._waiting.append(("", self._ignoring.at_root()))
         while self._waiting:
@@ -177,8 +177,8 @@ class Walk:
             self._tell(path, target)
 
 
-def seen_as(path: str, info: os.stat_result) -> Seen:
-    return Seen(path=path, size=info.st_size, touched_at=info.st_mtime, version=version(info))
+def seen_as(path: str, info: os.stat_result) -> FileInfo:
+    return FileInfo(path=path, size=info.st_size, touched_at=info.st_mtime, version=version(info))
 
 
 def unreadable(name: str, info: os.stat_result, limits: Limits) -> str:

@@ -32,10 +32,10 @@ from foveal.sources.workspace.safe_open import (
     version,
 )
 from foveal.sources.workspace.secrets import secret_folder, secret_text
-from foveal.sources.workspace.values import Limits, Refusal, Seen
+from foveal.sources.workspace.values import FileInfo, Limits, Refusal
 from foveal.sources.workspace.walk import REPOSITORY, SECRET, UNWALKED, Walk, seen_as, unreadable
 
-__all__ = ["Limits", "Refusal", "Seen", "Workspace"]
+__all__ = ["FileInfo", "Limits", "Refusal", "Workspace"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,13 +157,13 @@ class Workspace:
         """Every file that was refused so far, each once."""
         return tuple(self._refusals)
 
-    def scan(self) -> Sequence[Seen]:
+    def scan(self) -> Sequence[FileInfo]:
         """Every file that may be read, by path. Whether it is a text shows when it is read."""
         found = Walk(self._root, self._ignoring, self._limits, self._tell).run()
         self._memory.retain({seen.path for seen in found})
         return found
 
-    def seen(self, path: str, *, expected: bool = False) -> Seen | None:
+    def seen(self, path: str, *, expected: bool = False) -> FileInfo | None:
         """One file that may be read, as people and tools spell it; None where there is none.
 
         Args:
@@ -217,7 +217,7 @@ class Workspace:
         except OSError:
             return None
 
-    def _read(self, seen: Seen, *, ignored: bool) -> Known | None:
+    def _read(self, seen: FileInfo, *, ignored: bool) -> Known | None:
         now = time.time_ns()
         try:
             found = read(self._root, seen.path, self._limits.file_bytes)
@@ -241,20 +241,20 @@ class Workspace:
             )
         )
 
-    def _allowed(self, path: str, *, ignored: bool, expected: bool = False) -> Seen | None:
+    def _allowed(self, path: str, *, ignored: bool, expected: bool = False) -> FileInfo | None:
         """The file that a path leads to, if it may be read; its content is not looked at."""
-        spelt = below(path, self._spellings, self._limits)
-        if isinstance(spelt, Unusable):
-            self._tell(path, spelt)
+        relative = below(path, self._spellings, self._limits)
+        if isinstance(relative, Unusable):
+            self._tell(path, relative)
             return None
         try:
-            found = self._judged(spelt, ignored=ignored)
+            found = self._judged(relative, ignored=ignored)
         except OSError as fault:
             found = _fault(fault)
-        self._tell(spelt or path, found or (Unusable(why="names no file") if expected else None))
-        return found if isinstance(found, Seen) else None
+        self._tell(relative or path, found or (Unusable(why="names no file") if expected else None))
+        return found if isinstance(found, FileInfo) else None
 
-    def _judged(self, path: str, *, ignored: bool) -> Seen | Unusable | None:
+    def _judged(self, path: str, *, ignored: bool) -> FileInfo | Unusable | None:
         real = resolved(self._root, path)
         if isinstance(real, Unusable):
             return real
