@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -52,7 +53,7 @@ class Fenced:
         asked = [*(seen.path for seen in workspace.scan()), *paths]
         texts = [workspace.text(path) for path in asked]
         texts += [workspace.text(path, ignored=True) for path in asked]
-        texts += [workspace.derived(path, "itself", str) for path in asked if workspace.seen(path)]
+        texts += [workspace.derived(path, "itself", str) for path in asked if workspace.info(path)]
         return [text for text in texts if text is not None]
 
     def why(self, path: str, *, ignored: bool = False) -> str:
@@ -96,16 +97,21 @@ _opens: list[tuple[object, int]] = []
 _watching: list[bool] = []
 
 
-def _heard(event: str, arguments: tuple[object, ...]) -> None:
+@cache
+def _add_hook() -> None:
+    """Add the hook once: it cannot be removed, and a second one would list every file twice."""
+    sys.addaudithook(_record)
+
+
+def _record(event: str, arguments: tuple[object, ...]) -> None:
     if event == "open" and _watching:
         _opens.append((arguments[0], int(str(arguments[2]))))
 
 
 @contextmanager
 def opened() -> Iterator[list[tuple[object, int]]]:
-    """What is opened meanwhile: each path with its flags. A hook cannot be taken away, so there is one."""
-    if not _opens and not _watching:
-        sys.addaudithook(_heard)
+    """What is opened meanwhile: each path with its flags."""
+    _add_hook()
     _opens.clear()
     _watching.append(True)
     try:

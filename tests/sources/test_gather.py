@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from foveal.pipeline.material.notes import section
-from foveal.sources.contributor import ContextRequest, Contributor, Offer, contributors
+from foveal.sources.contributor import ContextRequest, Contributor, Offer, installed_contributors
 from foveal.sources.gather import Gathered, gather
 from foveal.sources.workspace.values import FileInfo
 from foveal.sources.workspace.workspace import Workspace
@@ -157,7 +157,7 @@ def installed(root: Path, entry: str) -> None:
 def test_an_installed_package_brings_one_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(tmp_path / "site", "contributor.weather = foveal_weather:rain")
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
-    assert contributors() == ("weather",)
+    assert installed_contributors() == ("weather",)
     assert ("CUSTOM", "weather", "Rain") in pieces(asked(tmp_path, "weather"))
 
 
@@ -165,8 +165,8 @@ def test_an_installed_package_brings_one_by_its_name(tmp_path: Path, monkeypatch
     ("entry", "why"),
     [
         ("contributor.weather = foveal_weather:snow", "of the package `foveal-weather` cannot be used"),
-        ("contributor.weather = foveal_weather:__name__", "gives a str, not a function"),
-        ("contributor.wind = foveal_weather:rain", "0 installed packages bring a contributor 'weather'"),
+        ("contributor.weather = foveal_weather:__name__", "is a str, not a function"),
+        ("contributor.wind = foveal_weather:rain", "0 installed packages have a contributor 'weather'"),
     ],
 )
 def test_one_that_cannot_be_had_is_told(

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from foveal.sources.mentions import meant, mentions
+from foveal.sources.mentions import match_files, mentions
 from foveal.sources.workspace.values import FileInfo
 from workspaces import request_for, write
 
 
 def files(root: Path, path: str) -> list[str]:
     request = request_for(root, f"see {path}")
-    found = meant(mentions(request), request.workspace.root, request.workspace.scan())
+    found = match_files(mentions(request), request.workspace.root, request.workspace.scan())
     return [seen.path for seen in found.get(path, ())]
 
 
@@ -63,5 +63,5 @@ def test_many_paths_and_many_files_of_one_name_are_not_compared_with_each_other(
     found = mentions(request_for(tmp_path, said=said))
     there = [FileInfo(path=f"d{n}/index.js", size=1, touched_at=0.0, version="") for n in range(20_000)]
     start = time.process_time()
-    assert meant(found, tmp_path, there) == {}
+    assert match_files(found, tmp_path, there) == {}
     assert time.process_time() - start < 2

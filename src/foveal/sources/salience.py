@@ -1,7 +1,8 @@
-"""Offers and what they are for in → how much each has to do with it, 0..1.
+"""Rate how relevant each offer is to the task, from 0 to 1.
 
-Three signs, each of which can lift an offer alone: how much of the task's words it has, how lately it was
-touched, whether the conversation names its path or a name of code in it. No model, no vectors: words alone.
+Three signals, each of which can lift an offer alone: the share of the task's words that it has, how recently
+it was touched, and whether the conversation mentions its path or a name of code in it. Words alone decide:
+no model, no vectors.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ from foveal.sources.contributor import ContextRequest, Offer
 from foveal.sources.mentions import Mentions, stem
 
 LONGEST = 50_000
-"""Characters of a text whose words are looked at."""
+"""Characters of a text whose words are compared."""
 DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SalienceNumbers:
-    """How far each sign lifts an offer at most, from 0 to 1."""
+    """How far each signal lifts an offer at most, from 0 to 1."""
 
     similarity: float = 0.6
     recency: float = 0.3
     path: float = 0.9
-    """The conversation names the path, or the file is open in the editor."""
+    """The conversation mentions the path, or the file is open in the editor."""
     symbol: float = 0.5
-    """The task names a name of code, or an id, that the text has; or a word of it is the file's name."""
+    """The task mentions a name of code or an id that the text has, or one of its words is the file's name."""
     symbol_said: float = 0.25
     """The conversation does."""
     half_life_days: float = 1.0
@@ -42,31 +43,31 @@ NUMBERS = SalienceNumbers()
 
 
 def saliences(
-    offers: Sequence[Offer], request: ContextRequest, named: Mentions, *, numbers: SalienceNumbers = NUMBERS
+    offers: Sequence[Offer],
+    request: ContextRequest,
+    mentioned: Mentions,
+    *,
+    numbers: SalienceNumbers = NUMBERS,
 ) -> tuple[float, ...]:
-    """The salience of each offer: what it says itself, else 1 - (1 - a)(1 - b)(1 - c) of its three signs.
+    """The salience of each offer: its own, else 1 - (1 - a)(1 - b)(1 - c) of the three signals.
 
-    `named`: what the task and the conversation name.
+    `mentioned`: what the task and the conversation mention.
     """
     words = [set(terms(offer.text[:LONGEST]).all) for offer in offers]
     rarity = _rarity(words)
-    aimed = aim(request)[:LONGEST]
-    task, asked = set(terms(aimed).all), identifier_counts(aimed).keys()
+    # Without a task, what was said last is the task.
+    task = (request.task or next(reversed(request.said), ""))[:LONGEST]
+    task_words, task_names = set(terms(task).all), identifier_counts(task).keys()
     return tuple(
-        round(_given(offer.salience), 4)
+        round(_clamp(offer.salience), 4)
         if offer.salience is not None
-        else _joined(
-            numbers.similarity * similarity(task, own, rarity),
+        else _combine(
+            numbers.similarity * similarity(task_words, own, rarity),
             numbers.recency * recency(offer.touched_at, request.now, half_life_days=numbers.half_life_days),
-            _mentioned(offer, request, named, numbers, asked=asked),
+            _mention(offer, request, mentioned, numbers, task_names=task_names),
         )
         for offer, own in zip(offers, words, strict=True)
     )
-
-
-def aim(request: ContextRequest) -> str:
-    """What the window is for: the task, else what was said last."""
-    return request.task or next(reversed(request.said), "")
 
 
 def similarity(task: set[str], own: set[str], rarity: Mapping[str, float]) -> float:
@@ -81,7 +82,7 @@ def similarity(task: set[str], own: set[str], rarity: Mapping[str, float]) -> fl
 
 
 def recency(touched_at: float | None, now: float, *, half_life_days: float = 1.0) -> float:
-    """1 for what was touched now, half of it a day later; 0 for what nothing touches.
+    """1 for what was touched just now, half of that a day later; 0 without a time.
 
     >>> recency(0.0, 2 * DAY), recency(None, 0.0)
     (0.25, 0.0)
@@ -96,33 +97,35 @@ def _rarity(texts: Sequence[set[str]]) -> dict[str, float]:
     return {word: 1 + math.log((1 + len(texts)) / (1 + count)) for word, count in counts.items()}
 
 
-def _mentioned(
+def _mention(
     offer: Offer,
     request: ContextRequest,
-    named: Mentions,
+    mentioned: Mentions,
     numbers: SalienceNumbers,
     *,
-    asked: AbstractSet[str],
+    task_names: AbstractSet[str],
 ) -> float:
     path = offer.source_path
-    if path and (path in request.active_files or any(_means(said, path) for said in named.ending(path))):
+    if path and (
+        path in request.active_files or any(_can_mean(said, path) for said in mentioned.with_name_of(path))
+    ):
         return numbers.path
-    if stem(path) in named.words:
+    if stem(path) in mentioned.words:
         return numbers.symbol
     own = identifier_counts(offer.text[:LONGEST]).keys()
-    if not own.isdisjoint(asked):
+    if not own.isdisjoint(task_names):
         return numbers.symbol
-    return 0.0 if own.isdisjoint(named.names) else numbers.symbol_said
+    return 0.0 if own.isdisjoint(mentioned.names) else numbers.symbol_said
 
 
-def _means(said: str, path: str) -> bool:
-    """Whether a path as somebody wrote it can be this one: one ends as the other does."""
+def _can_mean(said: str, path: str) -> bool:
+    """Whether a mentioned path can be this one: one ends with the other."""
     return f"/{path}".endswith(f"/{said.removeprefix('./').lstrip('/')}") or said.endswith(f"/{path}")
 
 
-def _given(salience: float) -> float:
+def _clamp(salience: float) -> float:
     return min(1.0, max(0.0, salience)) if math.isfinite(salience) else 0.0
 
 
-def _joined(*signs: float) -> float:
-    return round(1 - math.prod(1 - sign for sign in signs), 4)
+def _combine(*signals: float) -> float:
+    return round(1 - math.prod(1 - signal for signal in signals), 4)

@@ -8,7 +8,7 @@ import pytest
 
 from foveal.sources.contributor import ContextRequest, Offer
 from foveal.sources.contributors.files import files
-from foveal.sources.working_set import surroundings
+from foveal.sources.working_set import find_working_set
 from foveal.sources.workspace.values import Refusal
 from foveal.window import Contributed
 from workspaces import DAY, repository, request_for, words, write
@@ -154,8 +154,8 @@ def test_the_definition_of_what_the_task_names_is_whole_and_the_rest_is_told_onc
     other = "".join(f"def other_{n}(a):\n    first(a)\n    return second(a)\n\n" for n in range(200))
     write(tmp_path, {"app.py": f"{other}def invoke_it(a):\n{body}"})
     request = request_for(tmp_path, "fix `invoke_it`", room=1_000)
-    around = surroundings(request, defined={"app.py": range(801, 842)})
-    (offer,) = (each for each in files(request, around=around) if isinstance(each, Offer))
+    working_set = find_working_set(request, defined={"app.py": range(801, 842)})
+    (offer,) = (each for each in files(request, working_set=working_set) if isinstance(each, Offer))
     lines = offer.text.splitlines()
     assert lines[:41] == [
         f"{n}| {line}" for n, line in enumerate(f"def invoke_it(a):\n{body}".splitlines(), 801)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fenced import Fenced, fenced, within
-from foveal.sources.workspace.safe_open import decoded
+from foveal.sources.workspace.safe_open import decode
 from foveal.sources.workspace.secrets import secret_file, secret_text
 
 LIMIT = 1_000
@@ -182,7 +182,7 @@ def test_what_is_no_text_is_refused_whatever_its_name(place: Fenced, content: by
 
 @given(st.binary(max_size=60))
 def test_a_text_gives_its_bytes_back(content: bytes) -> None:
-    text = decoded(content)
+    text = decode(content)
     if text is not None and not content.startswith((b"\xff\xfe", b"\xfe\xff")):
         assert text.encode() == content.removeprefix(b"\xef\xbb\xbf")
 

@@ -11,7 +11,7 @@ import pytest
 
 from fenced import ON_WINDOWS, Fenced, fenced, opened
 from foveal.errors import InputError
-from foveal.sources.workspace.workspace import Limits, Memory, Refusal, Workspace
+from foveal.sources.workspace.workspace import FileCache, Limits, Refusal, Workspace
 
 SPELLINGS = (
     "src/app.py",
@@ -48,7 +48,7 @@ def test_a_scan_lists_every_file_in_order(place: Fenced) -> None:
 
 def test_a_file_is_seen_with_its_size_and_age(place: Fenced) -> None:
     os.utime(place.put("a.py", "four"), (1_000_000_000, 1_000_000_000))
-    seen = place.workspace().seen("a.py")
+    seen = place.workspace().info("a.py")
     assert seen
     assert (seen.path, seen.size, seen.touched_at) == ("a.py", 4, 1_000_000_000)
     assert [seen] == place.workspace().scan()
@@ -57,7 +57,7 @@ def test_a_file_is_seen_with_its_size_and_age(place: Fenced) -> None:
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_a_file_is_found_however_it_is_spelt(place: Fenced, spelling: str) -> None:
     place.put("src/app.py")
-    seen = place.workspace().seen(spelling.format(root=place.root))
+    seen = place.workspace().info(spelling.format(root=place.root))
     assert seen
     assert seen.path == "src/app.py"
 
@@ -75,7 +75,7 @@ def test_what_is_not_there_is_no_refusal(place: Fenced, path: str) -> None:
     place.put("a.py")
     place.put("src/b.py")
     workspace = place.workspace()
-    assert (workspace.seen(path), workspace.text(path), workspace.derived(path, "n", len)) == (
+    assert (workspace.info(path), workspace.text(path), workspace.derived(path, "n", len)) == (
         None,
         None,
         None,
@@ -87,10 +87,10 @@ def test_but_where_somebody_counts_on_it_that_is_told(place: Fenced) -> None:
     place.put("src/b.py")
     workspace = place.workspace()
     paths = ("src/b.py", "./absent.py", "src", "../b.py")
-    assert [workspace.seen(path, expected=True) is None for path in paths] == [False, True, True, True]
-    told = [(each.path, each.why) for each in place.refused]
-    assert told[:2] == [("absent.py", "names no file"), ("src", "names no file")]
-    assert told[2:] == [("../b.py", "is outside the workspace")]
+    assert [workspace.info(path, expected=True) is None for path in paths] == [False, True, True, True]
+    reported = [(each.path, each.why) for each in place.refused]
+    assert reported[:2] == [("absent.py", "names no file"), ("src", "names no file")]
+    assert reported[2:] == [("../b.py", "is outside the workspace")]
 
 
 def test_a_refusal_is_told_once(place: Fenced) -> None:
@@ -119,7 +119,7 @@ def test_somebody_who_cannot_use_a_file_may_say_so(place: Fenced) -> None:
 
 
 def test_very_many_refusals_are_summed_up(place: Fenced) -> None:
-    place.limits = Limits(told=3)
+    place.limits = Limits(refusals=3)
     for number in range(9):
         place.put(f"{number}.pem")
     place.workspace().scan()
@@ -230,9 +230,9 @@ def test_texts_in_memory_are_bounded(place: Fenced) -> None:
         place.put(f"{number}.py", "x" * 10)
     workspace = place.workspace()
     assert all(workspace.text(path) for path in names(workspace))
-    memory = workspace._memory
-    assert isinstance(memory, Memory)
-    assert sum(len(known.text or "") for known in memory._known.values()) <= 100
+    memory = workspace._cache
+    assert isinstance(memory, FileCache)
+    assert sum(len(known.text or "") for known in memory._files.values()) <= 100
 
 
 def test_a_file_that_is_gone_is_forgotten(place: Fenced) -> None:
@@ -240,7 +240,7 @@ def test_a_file_that_is_gone_is_forgotten(place: Fenced) -> None:
     workspace = place.workspace()
     assert workspace.text("a.py") == "inside\n"
     file.unlink()
-    assert (workspace.text("a.py"), workspace.seen("a.py"), names(workspace)) == (None, None, [])
+    assert (workspace.text("a.py"), workspace.info("a.py"), names(workspace)) == (None, None, [])
 
 
 def test_threads_may_share_a_workspace(place: Fenced) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from foveal.sources.code.symbols import clean
-from foveal.sources.contributor import CODEBASE_MAP, ContextRequest, Offer, Progress, part, too_small
+from foveal.sources.contributor import CODEBASE_MAP, ContextRequest, Offer, Progress, room_for, too_small
 from foveal.window import Contributed
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def codebase(
     `files`: those of the workspace, where somebody scanned it already.
     """
     graph, order = _drawn(request, files, progress)
-    room = part(request, CODEBASE_MAP)
+    room = room_for(request, CODEBASE_MAP)
     if text := _fitted(graph, order, room, request.count):
         return Offer(text=text, type=CODEBASE_MAP, source_path=".")
     if not order:
