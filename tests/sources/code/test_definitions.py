@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveal.pipeline.material.values import Material
-from foveal.sources.code.focus import spoken
-from foveal.sources.code.graph import graph
-from foveal.sources.code.rank import LONGEST, defining
+from foveal.sources.code.focus import find_focus
+from foveal.sources.code.graph import build_graph
+from foveal.sources.code.rank import LONGEST, defining_lines
 from foveal.sources.code.symbols import symbols
 from foveal.sources.gather import gather
 from workspaces import DAY, repository, request_for, write
@@ -29,8 +29,8 @@ LONG = "\n".join(f"def step_{n}():\n    return {n}\n" for n in range(300))
 
 
 def found(task: str, files: dict[str, str] | None = None) -> dict[str, tuple[int, ...]]:
-    drawn = graph({path: symbols(text, "python") for path, text in (files or FILES).items()})
-    return defining(drawn, spoken(task, ()))
+    drawn = build_graph({path: symbols(text, "python") for path, text in (files or FILES).items()})
+    return defining_lines(drawn, find_focus(task, ()))
 
 
 def working(root: Path, task: str, *, room: int = 10_000) -> list[Material]:

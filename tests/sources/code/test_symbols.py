@@ -198,7 +198,7 @@ def shown(found: Symbols) -> list[str]:
     """The signatures, each below what holds it by two spaces."""
     depths: list[int] = []
     for each in found.definitions:
-        depths.append(0 if each.within < 0 else depths[each.within] + 1)
+        depths.append(0 if each.parent < 0 else depths[each.parent] + 1)
     return ["  " * depth + each.signature for depth, each in zip(depths, found.definitions, strict=True)]
 
 

@@ -264,7 +264,7 @@ def hunks(change: Change, repository: Repository, workspace: Workspace) -> str:
 
     def since(now: str) -> str:
         before = decode(_run_or_raise(repository, "cat-file", "blob", change.blob))
-        # A file that holds no secret now may have held one before.
+        # A file without a secret now may have had one before.
         return "" if not before or secret_text(before) else repository.diff(_plain(before), _plain(now))
 
     try:
