@@ -111,6 +111,11 @@ def _ignored_by_git(repository: Path) -> list[str]:
     return answer.stdout.decode().split("\0")[:-1]
 
 
+def test_a_star_after_an_escaped_one_is_a_wildcard() -> None:
+    verdicts = [Patterns(r"\**").verdict(name, folder=False) for name in ("*", "*a", "a")]
+    assert verdicts == [True, True, None]
+
+
 @pytest.mark.parametrize(("pattern", "name"), HOSTILE.values(), ids=HOSTILE)
 def test_no_pattern_takes_long(pattern: str, name: str) -> None:
     started = time.process_time()
