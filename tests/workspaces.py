@@ -1,4 +1,4 @@
-"""Workspaces for the tests of contributors: files on disk, a repository of git's making, what is asked."""
+"""Build workspaces for the tests of contributors: files on disk, a git repository, a request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DAY = 86_400.0
 
 
 def words(text: str) -> int:
-    """One token a word: numbers that can be reckoned by hand."""
+    """One token per word, so that numbers can be checked by hand."""
     return len(text.split())
 
 

@@ -44,7 +44,7 @@ def assembled(root: Path, *offers: Offer, budget: int = 1_000, said: str = "") -
     )
 
 
-def told(context: SmartContext) -> dict[str, str]:
+def reasons(context: SmartContext) -> dict[str, str]:
     return {each.source: each.because for each in context.contributed}
 
 
@@ -67,7 +67,7 @@ def test_the_best_by_weight_times_salience_come_first_and_all_that_fit_are_in(tm
 def test_what_does_not_fit_is_borrowed_for_from_dialog(tmp_path: Path) -> None:
     context = assembled(tmp_path, piece("a", 300), piece("b", 100, salience=0.5))
     lent = 400 + FRAME - 350
-    assert told(context)["b"] == f"weight 0.40 x salience 0.50, 100 tokens, {lent} borrowed from DIALOG"
+    assert reasons(context)["b"] == f"weight 0.40 x salience 0.50, 100 tokens, {lent} borrowed from DIALOG"
     assert use(context) == {
         "SYSTEM": (0, 100, 0, 0, 0),
         "CONTEXT": (0, 350 + lent, 400 + FRAME, lent, 0),
@@ -81,7 +81,7 @@ def test_what_was_said_is_not_lent_away_and_what_then_does_not_fit_is_left_out(t
     context = assembled(tmp_path, piece("a", 300), piece("b", 100, salience=0.5), said=said)
     had = 350 - FRAME - 300
     why = f"weight 0.40 x salience 0.50, needed 100 tokens, {had} were left and DIALOG could lend 10"
-    assert told(context)["b"] == why
+    assert reasons(context)["b"] == why
     assert use(context)["DIALOG"] == (0, 500, 490, 0, 0)
     assert "[CUSTOM] b" not in context.text
 
@@ -224,6 +224,6 @@ def test_the_open_file_is_in_where_dialog_can_lend_room_for_it(tmp_path: Path) -
     assert text.strip() in context.text
 
 
-def test_an_open_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_an_open_file_that_does_not_exist_is_reported(tmp_path: Path) -> None:
     context = assemble_smart_context(tmp_path, active_files=["zz"], now=NOW)
     assert context.refused == (Refusal(path="zz", why="names no file"),)

@@ -1,4 +1,4 @@
-"""A contributor of one's own takes one function, and a fault in one stops no other."""
+"""A contributor takes one function, and an error in one stops no other."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_piece_costs_what_a_window_shows_of_it(tmp_path: Path) -> None:
     assert piece.tokens == words(section(piece)) == words("## [CUSTOM] weather Rain, while you fix login")
 
 
-def test_a_fault_is_told_without_its_words_and_stops_no_other(tmp_path: Path) -> None:
+def test_an_error_is_reported_without_its_message_and_stops_no_other(tmp_path: Path) -> None:
     found = asked(tmp_path, broken, half_broken, weather)
     assert [text for _, _, text in pieces(found)] == ["what it had", "Rain, while you fix login"]
     (first, why), (second, _) = reasons(found)
@@ -71,7 +71,7 @@ def test_a_fault_is_told_without_its_words_and_stops_no_other(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("given", [7, b"bytes", {"text": "x"}, [7], object()])
-def test_what_is_no_offer_is_told_by_its_type(tmp_path: Path, given: object) -> None:
+def test_what_is_not_an_offer_is_reported_by_its_type(tmp_path: Path, given: object) -> None:
     def strange(_request: ContextRequest) -> object:
         return given
 
@@ -83,7 +83,7 @@ def test_what_is_no_offer_is_told_by_its_type(tmp_path: Path, given: object) -> 
 @pytest.mark.parametrize(
     ("field", "value"), [("text", None), ("source_path", Path("a.py")), ("type", ["x"]), ("weight", "0.3")]
 )
-def test_an_offer_with_a_field_that_is_no_such_thing_is_told_and_stops_no_other(
+def test_an_offer_with_an_invalid_field_is_reported_and_stops_no_other(
     tmp_path: Path, field: str, value: object
 ) -> None:
     def strange(_request: ContextRequest) -> Offer:
@@ -154,7 +154,7 @@ def installed(root: Path, entry: str) -> None:
     )
 
 
-def test_an_installed_package_brings_one_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_installed_contributor_is_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(tmp_path / "site", "contributor.weather = foveal_weather:rain")
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     assert installed_contributors() == ("weather",)
@@ -169,7 +169,7 @@ def test_an_installed_package_brings_one_by_its_name(tmp_path: Path, monkeypatch
         ("contributor.wind = foveal_weather:rain", "0 installed packages have a contributor 'weather'"),
     ],
 )
-def test_one_that_cannot_be_had_is_told(
+def test_a_contributor_that_cannot_be_loaded_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str, why: str
 ) -> None:
     installed(tmp_path / "site", entry)

@@ -15,7 +15,7 @@ from workspaces import request_for, write
 def files(root: Path, path: str) -> list[str]:
     request = request_for(root, f"see {path}")
     found = match_files(mentions(request), request.workspace.root, request.workspace.scan())
-    return [seen.path for seen in found.get(path, ())]
+    return [file.path for file in found.get(path, ())]
 
 
 def test_the_task_comes_before_the_conversation_and_the_newest_words_first(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""How much an offer has to do with the task: worked examples. Read the test names top to bottom."""
+"""How relevant an offer is to the task: worked examples. Read the test names top to bottom."""
 
 from __future__ import annotations
 

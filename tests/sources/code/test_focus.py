@@ -1,4 +1,4 @@
-"""What a task and a conversation speak of: names, paths, words, and how loudly."""
+"""What a task and a conversation refer to: names, paths and words, each with its emphasis."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_word_that_says_nothing_is_a_name_in_quotes_and_an_apostrophe_is_no_qu
     assert find_focus("don't touch `all` of it", ()).task_names == ("all", "don", "touch")
 
 
-def test_sure_names_are_asked_first() -> None:
+def test_certain_names_come_first() -> None:
     assert find_focus("make the lock of HTTPDoor faster", ()).task_names[0] == "HTTPDoor"
 
 
@@ -33,7 +33,7 @@ def test_parts_of_a_path_are_no_names() -> None:
 
 
 @pytest.mark.parametrize("between", [".", "::", "#", "->"])
-def test_a_member_is_told_with_what_holds_it(between: str) -> None:
+def test_a_member_is_found_with_what_it_belongs_to(between: str) -> None:
     assert find_focus(f"fix Door{between}open", ()).members == {("Door", "open")}
 
 

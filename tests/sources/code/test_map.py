@@ -100,7 +100,7 @@ def test_a_small_workspace_is_shown_whole(tmp_path: Path) -> None:
     assert codebase_map(home(tmp_path), tokens=500, count=COUNT) == WHOLE
 
 
-def test_what_is_left_out_is_told_in_the_last_line(tmp_path: Path) -> None:
+def test_the_last_line_says_what_is_left_out(tmp_path: Path) -> None:
     text = codebase_map(home(tmp_path), tokens=25, count=COUNT, task="Turn")
     assert text.splitlines()[-1] == "… 3 more files, 4 more symbols"
     assert "  key.go\n    func Turn(by int) error" in text
@@ -142,11 +142,11 @@ def test_the_map_follows_the_files(tmp_path: Path) -> None:
 
 def test_only_what_changed_is_parsed_again(tmp_path: Path) -> None:
     workspace = home(tmp_path)
-    told: list[tuple[int, int]] = []
-    codebase_map(workspace, tokens=500, count=COUNT, progress=lambda *so_far: told.append(so_far))
+    reported: list[tuple[int, int]] = []
+    codebase_map(workspace, tokens=500, count=COUNT, progress=lambda *so_far: reported.append(so_far))
     home(tmp_path, {"src/key.go": "package key\n"})
-    codebase_map(workspace, tokens=500, count=COUNT, progress=lambda *so_far: told.append(so_far))
-    assert told == [(1, 4), (2, 4), (3, 4), (4, 4), (1, 1)]
+    codebase_map(workspace, tokens=500, count=COUNT, progress=lambda *so_far: reported.append(so_far))
+    assert reported == [(1, 4), (2, 4), (3, 4), (4, 4), (1, 1)]
 
 
 def test_few_texts_are_counted_for_a_map(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What matters of a workspace's code: what much of the rest uses, what the task speaks of, what that uses."""
+"""What ranks high in a workspace's code: what many files use, what the task refers to, what that uses."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def order(task: str = "", said: tuple[str, ...] = (), files: dict[str, str] | No
     return [found.paths[file] + name for (file, _), name in zip(entries, names, strict=True)]
 
 
-def first(entries: list[str], *wanted: str) -> str:
-    return min(wanted, key=entries.index)
+def first(entries: list[str], *choices: str) -> str:
+    return min(choices, key=entries.index)
 
 
 def test_what_many_files_use_comes_first() -> None:

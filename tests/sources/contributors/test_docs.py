@@ -58,7 +58,7 @@ def test_a_single_paragraph_that_is_too_long_is_cut_inside(tmp_path: Path) -> No
     assert 10 < words(offer.text) <= 20
 
 
-def test_an_empty_one_is_passed_over_and_none_is_no_fault(tmp_path: Path) -> None:
+def test_an_empty_document_is_skipped_and_having_none_is_fine(tmp_path: Path) -> None:
     assert offered(tmp_path) == []
     write(tmp_path, {"AGENTS.md": " \n", "README.md": "hello"})
     assert [offer.source_path for offer in offered(tmp_path)] == ["README.md"]

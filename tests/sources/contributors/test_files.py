@@ -81,19 +81,19 @@ def test_a_key_that_is_no_longer_in_a_file_is_not_in_its_difference_either(tmp_p
     assert shown(request_for(tmp_path), "app.txt").text == "none\n"
 
 
-def test_a_report_is_no_work_unless_somebody_speaks_of_it(tmp_path: Path) -> None:
+def test_a_report_is_not_a_working_file_unless_it_is_mentioned(tmp_path: Path) -> None:
     write(tmp_path, {"coverage.xml": "<a/>", "reports/a.xml": "<a/>", "scan.sarif": "{}"}, age=5)
     assert paths(request_for(tmp_path)) == []
     assert paths(request_for(tmp_path, "why is coverage.xml empty")) == ["coverage.xml"]
 
 
-def test_of_a_long_file_the_lines_that_are_spoken_of_come_first(tmp_path: Path) -> None:
+def test_the_mentioned_lines_of_a_long_file_come_first(tmp_path: Path) -> None:
     write(tmp_path, {"app.py": LONG})
     text = shown(request_for(tmp_path, "why app.py:200", room=600), "app.py").text
     assert text.splitlines()[6] == "200| value_200 = 200"
 
 
-def test_of_a_long_file_a_name_that_is_spoken_of_is_shown(tmp_path: Path) -> None:
+def test_a_mentioned_name_in_a_long_file_is_shown(tmp_path: Path) -> None:
     write(tmp_path, {"app.py": LONG})
     text = shown(request_for(tmp_path, "what is value_311 in app.py", room=600), "app.py").text
     assert "value_311 = 311" in text
@@ -107,7 +107,7 @@ def test_all_of_them_stay_within_the_part_of_their_type(tmp_path: Path) -> None:
     assert sum(words(offer.text) for offer in offers) <= 0.4 * 5_000
 
 
-def test_a_file_that_is_wanted_has_what_nobody_else_needs(tmp_path: Path) -> None:
+def test_a_requested_file_may_use_the_room_that_others_leave(tmp_path: Path) -> None:
     repository(tmp_path, {"app.py": LONG, "lib.py": LONG})
     write(tmp_path, {"lib.py": f"{LONG}b = 1\n"})
     request = request_for(tmp_path, active_files=["app.py"], room=1_700)
@@ -117,20 +117,20 @@ def test_a_file_that_is_wanted_has_what_nobody_else_needs(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("room", [0, 1, 10, 59])
-def test_without_room_for_one_file_none_is_offered_and_that_is_told(tmp_path: Path, room: int) -> None:
+def test_without_room_for_one_file_none_is_offered_and_that_is_reported(tmp_path: Path, room: int) -> None:
     write(tmp_path, {"app.py": LONG})
     why = f"about {len(LONG) // 4:,} tokens, and its part has room for {room}: too few to show any of it"
     request = request_for(tmp_path, "app.py", room=room)
     assert (paths(request), absent(request)) == ([], {"app.py": why})
 
 
-def test_a_file_that_somebody_names_is_cut_rather_than_absent(tmp_path: Path) -> None:
+def test_a_file_that_the_user_names_is_shortened_rather_than_absent(tmp_path: Path) -> None:
     write(tmp_path, {"app.py": LONG, "lib.py": LONG})
     request = request_for(tmp_path, "lib.py", active_files=["app.py"], room=120)
     assert (paths(request), absent(request)) == (["app.py", "lib.py"], {})
 
 
-def test_a_changed_file_for_which_nothing_is_left_is_told_of(tmp_path: Path) -> None:
+def test_a_changed_file_without_any_room_left_is_reported(tmp_path: Path) -> None:
     repository(tmp_path, {"app.py": LONG, "lib.py": "a\n"})
     write(tmp_path, {"lib.py": "b\n"})
     request = request_for(tmp_path, "app.py", room=400)
@@ -149,7 +149,7 @@ def test_that_it_is_new_makes_no_list_of_words_work(tmp_path: Path) -> None:
     assert paths(request_for(tmp_path)) == ["new.py"]
 
 
-def test_the_definition_of_what_the_task_names_is_whole_and_the_rest_is_told_once(tmp_path: Path) -> None:
+def test_the_definition_of_what_the_task_names_is_whole_and_nothing_is_shown_twice(tmp_path: Path) -> None:
     body = "".join(f"    step_{n}(a, b)\n" for n in range(40))
     other = "".join(f"def other_{n}(a):\n    first(a)\n    return second(a)\n\n" for n in range(200))
     write(tmp_path, {"app.py": f"{other}def invoke_it(a):\n{body}"})

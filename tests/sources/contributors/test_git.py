@@ -22,21 +22,21 @@ def lines(request: ContextRequest) -> list[str]:
     return [line for offer in contribute(request) for line in offer.text.splitlines()]
 
 
-def test_it_tells_the_branch_and_the_newest_commits_first(tmp_path: Path) -> None:
+def test_the_branch_and_the_newest_commits_come_first(tmp_path: Path) -> None:
     repository(tmp_path, CODE)
     write(tmp_path, {"app.py": "one\n"})
     commit(tmp_path, "Shorten app")
-    told = lines(request_for(tmp_path))
-    assert told[:2] == ["Branch main", "Recent commits:"]
-    assert [line[8:] for line in told[2:]] == ["2026-01-02 Shorten app", "2026-01-02 Begin"]
+    shown = lines(request_for(tmp_path))
+    assert shown[:2] == ["Branch main", "Recent commits:"]
+    assert [line[8:] for line in shown[2:]] == ["2026-01-02 Shorten app", "2026-01-02 Begin"]
 
 
-def test_it_tells_what_changed_since_the_last_commit(tmp_path: Path) -> None:
+def test_changes_since_the_last_commit_are_listed(tmp_path: Path) -> None:
     repository(tmp_path, CODE | {"gone.py": "x\n"})
     write(tmp_path, {"app.py": "one\n2\nthree\n", "new.py": "y\n"})
     (tmp_path / "gone.py").unlink()
-    told = lines(request_for(tmp_path))
-    assert told[1:5] == ["Changed since the last commit:", "M app.py", "A new.py", "D gone.py"]
+    shown = lines(request_for(tmp_path))
+    assert shown[1:5] == ["Changed since the last commit:", "M app.py", "A new.py", "D gone.py"]
 
 
 def test_what_is_staged_is_changed_too(tmp_path: Path) -> None:
@@ -58,17 +58,17 @@ def test_line_ends_that_git_changed_are_no_change(tmp_path: Path) -> None:
     assert "M app.py" not in lines(request_for(tmp_path))
 
 
-def test_it_tells_who_last_wrote_a_line_that_is_spoken_of(tmp_path: Path) -> None:
+def test_the_last_change_of_a_mentioned_line_is_shown(tmp_path: Path) -> None:
     repository(tmp_path, CODE)
     write(tmp_path, {"app.py": "one\n2\nthree\n"})
     commit(tmp_path, "Use digits")
-    told = lines(request_for(tmp_path, "why does app.py:2 fail"))
-    blamed = told[told.index("Mentioned lines, as they were last changed:") + 1]
+    shown = lines(request_for(tmp_path, "why does app.py:2 fail"))
+    blamed = shown[shown.index("Mentioned lines, as they were last changed:") + 1]
     assert blamed.startswith("app.py:2: ")
     assert blamed.endswith(" by Ann: Use digits")
 
 
-def test_a_commit_without_a_branch_is_told_by_its_id(tmp_path: Path) -> None:
+def test_a_commit_without_a_branch_is_shown_by_its_id(tmp_path: Path) -> None:
     repository(tmp_path, CODE)
     git(tmp_path, "checkout", "-q", "--detach")
     assert lines(request_for(tmp_path))[0].startswith("No branch, at ")
@@ -106,7 +106,7 @@ def test_the_files_of_a_repository_inside_are_not_new(tmp_path: Path) -> None:
     assert "Changed since the last commit:" not in lines(request_for(root))
 
 
-def test_an_escape_in_a_subject_is_told_as_text(tmp_path: Path) -> None:
+def test_an_escape_sequence_in_a_subject_is_shown_as_text(tmp_path: Path) -> None:
     repository(tmp_path, CODE)
     write(tmp_path, {"app.py": "one\n"})
     commit(tmp_path, "Paint it \x1b[31mred")
@@ -125,7 +125,7 @@ def test_a_tree_of_objects_of_any_depth_is_looked_through(tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(os.name == "nt", reason="names there are text")
-def test_a_name_that_is_no_text_is_told_as_text(tmp_path: Path) -> None:
+def test_an_undecodable_name_is_shown_as_text(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"\xff.py")).write_text("x", encoding="utf-8")
     repository(tmp_path, CODE)
     (tmp_path / os.fsdecode(b"\xff.py")).unlink()
@@ -219,8 +219,8 @@ def test_nothing_that_a_repository_names_is_run(tmp_path: Path) -> None:
     root, canary = repository(tmp_path / "root", CODE), tmp_path / "canary"
     _trapped(root, canary)
     write(root, {"app.py": "one\n2\nthree\n"})
-    told = lines(request_for(root, "why does app.py:2 fail"))
-    assert {"M app.py", "Mentioned lines, as they were last changed:"} <= set(told)
+    shown = lines(request_for(root, "why does app.py:2 fail"))
+    assert {"M app.py", "Mentioned lines, as they were last changed:"} <= set(shown)
     assert not canary.exists()
     subprocess.run(["git", "status"], cwd=root, check=False, capture_output=True)
     assert canary.exists()  # the traps are real: git as people run it falls into them

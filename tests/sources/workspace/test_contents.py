@@ -232,7 +232,7 @@ def test_secrets_are_refused_by_name(place: Fenced, name: str) -> None:
 def test_names_that_only_look_like_secrets_are_read(place: Fenced, name: str) -> None:
     place.put(name)
     assert place.workspace().text(name) == "inside\n"
-    assert [seen.path for seen in place.workspace().scan()] == [name]
+    assert [file.path for file in place.workspace().scan()] == [name]
 
 
 @pytest.mark.parametrize("folder", SECRET_FOLDERS)
