@@ -11,7 +11,6 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
 from foveal.pipeline.signals import identifier_counts
 from foveal.search.terms import terms
@@ -20,35 +19,19 @@ from foveal.sources.mentions import Mentions, stem
 
 LONGEST = 50_000
 """Characters of a text whose words are compared."""
-DAY = 86_400.0
+HALF_LIFE = 86_400.0
+"""Seconds after which a touch counts half."""
+SIMILARITY, RECENCY = 0.6, 0.3
+"""How far each signal lifts an offer at most, here and below."""
+PATH = 0.9
+"""The conversation mentions the path, or the file is open in the editor."""
+SYMBOL = 0.5
+"""The task mentions a name of code or an id that the text has, or one of its words is the file's name."""
+SYMBOL_SAID = 0.25
+"""The conversation mentions such a name or id."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SalienceNumbers:
-    """How far each signal lifts an offer at most, from 0 to 1."""
-
-    similarity: float = 0.6
-    recency: float = 0.3
-    path: float = 0.9
-    """The conversation mentions the path, or the file is open in the editor."""
-    symbol: float = 0.5
-    """The task mentions a name of code or an id that the text has, or one of its words is the file's name."""
-    symbol_said: float = 0.25
-    """The conversation does."""
-    half_life_days: float = 1.0
-    """After this time a touch counts half."""
-
-
-NUMBERS = SalienceNumbers()
-
-
-def saliences(
-    offers: Sequence[Offer],
-    request: ContextRequest,
-    mentioned: Mentions,
-    *,
-    numbers: SalienceNumbers = NUMBERS,
-) -> tuple[float, ...]:
+def saliences(offers: Sequence[Offer], request: ContextRequest, mentioned: Mentions) -> tuple[float, ...]:
     """The salience of each offer: its own, else 1 - (1 - a)(1 - b)(1 - c) of the three signals.
 
     `mentioned`: what the task and the conversation mention.
@@ -62,9 +45,9 @@ def saliences(
         round(_clamp(offer.salience), 4)
         if offer.salience is not None
         else _combine(
-            numbers.similarity * similarity(task_words, own, rarity),
-            numbers.recency * recency(offer.touched_at, request.now, half_life_days=numbers.half_life_days),
-            _mention(offer, request, mentioned, numbers, task_names=task_names),
+            SIMILARITY * similarity(task_words, own, rarity),
+            RECENCY * recency(offer.touched_at, request.now),
+            _mention(offer, request, mentioned, task_names),
         )
         for offer, own in zip(offers, words, strict=True)
     )
@@ -81,15 +64,15 @@ def similarity(task: set[str], own: set[str], rarity: Mapping[str, float]) -> fl
     return sum(rarity[word] for word in sorted(task & own)) / whole if whole else 0.0
 
 
-def recency(touched_at: float | None, now: float, *, half_life_days: float = 1.0) -> float:
+def recency(touched_at: float | None, now: float) -> float:
     """1 for what was touched just now, half of that a day later; 0 without a time.
 
-    >>> recency(0.0, 2 * DAY), recency(None, 0.0)
+    >>> recency(0.0, 2 * HALF_LIFE), recency(None, 0.0)
     (0.25, 0.0)
     """
     if touched_at is None:
         return 0.0
-    return math.pow(0.5, max(0.0, now - touched_at) / (DAY * half_life_days))
+    return math.pow(0.5, max(0.0, now - touched_at) / HALF_LIFE)
 
 
 def _rarity(texts: Sequence[set[str]]) -> dict[str, float]:
@@ -98,24 +81,19 @@ def _rarity(texts: Sequence[set[str]]) -> dict[str, float]:
 
 
 def _mention(
-    offer: Offer,
-    request: ContextRequest,
-    mentioned: Mentions,
-    numbers: SalienceNumbers,
-    *,
-    task_names: AbstractSet[str],
+    offer: Offer, request: ContextRequest, mentioned: Mentions, task_names: AbstractSet[str]
 ) -> float:
     path = offer.source_path
     if path and (
         path in request.active_files or any(_can_mean(said, path) for said in mentioned.with_name_of(path))
     ):
-        return numbers.path
+        return PATH
     if stem(path) in mentioned.words:
-        return numbers.symbol
+        return SYMBOL
     own = identifier_counts(offer.text[:LONGEST]).keys()
     if not own.isdisjoint(task_names):
-        return numbers.symbol
-    return 0.0 if own.isdisjoint(mentioned.names) else numbers.symbol_said
+        return SYMBOL
+    return 0.0 if own.isdisjoint(mentioned.names) else SYMBOL_SAID
 
 
 def _can_mean(said: str, path: str) -> bool:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveal.sources.contributor import Offer
-from foveal.sources.contributors.docs import DocsNumbers, beginning, docs
+from foveal.sources.contributors.docs import CAPS, beginning, docs
 from workspaces import request_for, words, write
 
 NAMES = ["PENGUIN.md", "AGENTS.md", "CLAUDE.md", "README.md"]
@@ -17,8 +17,7 @@ NAMES = ["PENGUIN.md", "AGENTS.md", "CLAUDE.md", "README.md"]
 
 def offered(root: Path, room: int = 10_000, **caps: int) -> list[Offer]:
     given = {f"{name}.md": cap for name, cap in caps.items()}
-    numbers = DocsNumbers(caps=given) if given else DocsNumbers()
-    return list(docs(request_for(root, room=room), numbers=numbers))
+    return list(docs(request_for(root, room=room), caps=given or CAPS))
 
 
 @pytest.mark.parametrize("place", range(4))

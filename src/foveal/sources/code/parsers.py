@@ -97,7 +97,7 @@ def _command() -> tuple[str, ...]:
     """This interpreter with our modules, without the current folder or the caller's program."""
     if not sys.executable or getattr(sys, "frozen", False):
         return ()  # it would start the caller's program again
-    return (sys.executable, "-I", "-c", _CODE, *(place for place in sys.path if place))
+    return (sys.executable, "-I", "-c", _CODE, *(path for path in sys.path if path))
 
 
 class _Process:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from foveal.pipeline.shorten.turn import cut
 from foveal.sources.contributor import (
@@ -26,23 +26,15 @@ from foveal.window import Contributed
 _LINE = "\n"
 _HEADING = re.compile(r"#{1,6}\s")
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
+CAPS: Mapping[str, int] = MappingProxyType(
+    {"PENGUIN.md": 600, "AGENTS.md": 500, "CLAUDE.md": 500, "README.md": 300}
+)
+"""The documents, in the order in which they are looked for, and the most tokens that each may have."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocsNumbers:
-    """The documents, in the order in which they are looked for, and the cap of tokens of each."""
-
-    caps: Mapping[str, int] = field(
-        default_factory=lambda: {"PENGUIN.md": 600, "AGENTS.md": 500, "CLAUDE.md": 500, "README.md": 300}
-    )
-
-
-NUMBERS = DocsNumbers()
-
-
-def docs(request: ContextRequest, *, numbers: DocsNumbers = NUMBERS) -> Iterator[Offer | Contributed]:
+def docs(request: ContextRequest, *, caps: Mapping[str, int] = CAPS) -> Iterator[Offer | Contributed]:
     """One offer: the beginning of the project's document."""
-    found = document(request.workspace, numbers)
+    found = document(request.workspace, caps)
     if found is None:
         return
     file, text, cap = found
@@ -53,9 +45,9 @@ def docs(request: ContextRequest, *, numbers: DocsNumbers = NUMBERS) -> Iterator
         yield too_small(PROJECT_DOCS, file.path, characters=len(text), room=room)
 
 
-def document(workspace: Workspace, numbers: DocsNumbers = NUMBERS) -> tuple[FileInfo, str, int] | None:
+def document(workspace: Workspace, caps: Mapping[str, int] = CAPS) -> tuple[FileInfo, str, int] | None:
     """The first document that is not blank, its text, and its cap of tokens."""
-    for name, cap in numbers.caps.items():
+    for name, cap in caps.items():
         file = workspace.info(name)
         text = workspace.text(name) if file else None
         if file and text and text.strip():
