@@ -281,7 +281,7 @@ class Session:
 
         Nothing is fixed and nothing is stored: it is a look back, not the next request.
         """
-        from foveal.session.search.search import focus_window
+        from foveal.session.search.focus import focus_window
 
         question, now = a_text(question, "question"), a_moment(now, "now")
         budget = a_whole_number(budget, "budget")

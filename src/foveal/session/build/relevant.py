@@ -67,12 +67,13 @@ def due(history: History, order: Order) -> bool:
 
 def relevant(state: SessionState, history: History, order: Order) -> tuple[int, ...]:
     """Positions of messages of that history, the most wanted first."""
-    from foveal.session.search.search import LARGE, turns_for
+    from foveal.session.search.focus import rank_turns
+    from foveal.session.search.search import LARGE
 
     text, given = words_asked(history, order.task, order.layout)
     text = text[:TASK_MOST]
     if given and len(history.entries) <= LARGE and state.resources.light:
-        turns = turns_for(state, text, history, most=order.budget, now=order.now)
+        turns = rank_turns(state, text, history, most=order.budget, now=order.now)
         return tuple(history.starts[turn] for turn in turns)
     if len(words(text)) < FEWEST:
         return ()
