@@ -74,7 +74,7 @@ def writer_of(helpers: Helpers, bus: Bus) -> Answer | None:
         secret(helpers.summary_key),
         count=count,
         fallback=partial(extractive, count=count),
-        faults=lambda key, fault: bus.emit([SummaryFailed(session="", key=key, fault=fault)]),
+        on_failure=lambda key, fault: bus.emit([SummaryFailed(session="", key=key, fault=fault)]),
     )
 
 

@@ -14,7 +14,7 @@ from foveal.events import SummaryFailed, payload
 from foveal.model import Role
 from foveal.pipeline.summarize.extract import extractive
 from foveal.pipeline.summarize.values import Ask, Passage, Summary
-from foveal.session.summaries.by_model import ModelSummarizer, fault_in, must_keep
+from foveal.session.summaries.by_model import ModelSummarizer, find_problem, must_keep
 from foveal.testing.model_server import ModelServer, Received, Reply
 from foveal.upstream import endpoint_at
 
@@ -71,7 +71,7 @@ class Model:
                 KEY,
                 count=count,
                 fallback=plain,
-                faults=self.hear,
+                on_failure=self.hear,
                 sleep=[].append,
             )
             try:
@@ -86,7 +86,7 @@ def model() -> Model:
 
 
 def fault(text: str, ask: Ask = ASK) -> str:
-    return fault_in(text, ask, count=count, names=must_keep(ask, plain(ask).text), mark=MARK)
+    return find_problem(text, ask, count=count, names=must_keep(ask, plain(ask).text), mark=MARK)
 
 
 @pytest.mark.parametrize("tail", ["", "/messages"])
@@ -110,12 +110,12 @@ def test_a_good_summary_is_used_whichever_protocol_brings_it(model: Model, tail:
         (Reply(body=b" " * 2_000_000), "127.0.0.1 answered more than 1,048,576 bytes"),
         (Reply(headers={"content-type": "text/html"}), "127.0.0.1 answered something other than JSON"),
         (Reply(text=" \n "), "the summary from 127.0.0.1 is blank"),
-        (Reply(text=f"{GOOD} {'more ' * 40}"), "the summary from 127.0.0.1 has 55 tokens; 30 were asked for"),
+        (Reply(text=f"{GOOD} {'more ' * 40}"), "the summary from 127.0.0.1 has 55 tokens; 30 were requested"),
         (Reply(text=GOOD, end="length"), "127.0.0.1 did not come to an end within 1,084 tokens"),
         (Reply(text="All is well."), "the summary from 127.0.0.1 lacks 4 of the 4 names that it must keep"),
         (
             Reply(text=f"{GOOD}\n- {REQUEST}."),
-            "the summary from 127.0.0.1 repeats 1 of the requests in what tools brought",
+            "the summary from 127.0.0.1 repeats 1 of the requests in tool output or quoted text",
         ),
     ],
 )
@@ -136,14 +136,14 @@ def test_a_fault_becomes_an_event_that_tells_neither_text_nor_key(model: Model) 
 
 def test_who_asks_does_not_show_the_key() -> None:
     endpoint = endpoint_at("http://127.0.0.1/v1", "small")
-    summarize = ModelSummarizer(endpoint, KEY, count=count, fallback=plain, faults=Model().hear)
+    summarize = ModelSummarizer(endpoint, KEY, count=count, fallback=plain, on_failure=Model().hear)
     assert KEY not in repr(summarize) + repr(endpoint)
 
 
 def test_a_key_that_cannot_be_sent_is_refused_before_anything_is_asked() -> None:
     endpoint = endpoint_at("http://127.0.0.1/v1", "small")
     with pytest.raises(ConfigError, match="holds spaces"):
-        ModelSummarizer(endpoint, f"{KEY}\n", count=count, fallback=plain, faults=Model().hear)
+        ModelSummarizer(endpoint, f"{KEY}\n", count=count, fallback=plain, on_failure=Model().hear)
 
 
 def test_every_line_of_ours_bears_a_mark_that_the_source_does_not_have(model: Model) -> None:
@@ -222,7 +222,7 @@ def test_of_the_users_names_all_must_stay() -> None:
 def test_of_the_other_names_four_in_five_must_stay(kept: int, fine: bool) -> None:
     names = [f"name_{n}" for n in range(5)]
     ask = Ask(passages=passages(("tool", " ".join(names) + " and so on")), tokens=20)
-    found = fault_in(" ".join(names[:kept]), ask, count=count, names=names, mark=MARK)
+    found = find_problem(" ".join(names[:kept]), ask, count=count, names=names, mark=MARK)
     assert (found == "") == fine
 
 
@@ -232,12 +232,12 @@ def test_a_part_of_a_name_is_not_the_name() -> None:
 
 def test_a_summary_must_be_smaller_than_its_source() -> None:
     ask = Ask(passages=passages(("user", "Fix it now.")), tokens=30)
-    assert fault("It is fixed.", ask) == "is no smaller than its source: it has 3 tokens"
+    assert fault("It is fixed.", ask) == "is not smaller than its source: it has 3 tokens"
 
 
 @pytest.mark.parametrize("text", [f"{GOOD}\x00", f"{GOOD}\ud800", f"{GOOD}\x1b[2J", f"{GOOD}\U000e0041"])
 def test_what_is_no_text_is_refused(text: str) -> None:
-    assert fault(text) == "holds characters that are no text"
+    assert fault(text) == "contains characters that are not text"
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_what_is_no_text_is_refused(text: str) -> None:
     ],
 )
 def test_marks_of_a_chats_roles_are_refused(line: str) -> None:
-    assert fault(f"{GOOD}\n{line}") == "holds the marks of a chat's roles"
+    assert fault(f"{GOOD}\n{line}") == "contains role markers of a chat"
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_our_own_marks_are_refused() -> None:
     "line", [f"- {REQUEST}.", f"- Next: {REQUEST.lower()}!", f"- It failed. Please {REQUEST.lower()}"]
 )
 def test_a_request_in_the_words_of_a_tool_is_refused(line: str) -> None:
-    assert fault(f"{GOOD}\n{line}") == "repeats 1 of the requests in what tools brought"
+    assert fault(f"{GOOD}\n{line}") == "repeats 1 of the requests in tool output or quoted text"
 
 
 def test_that_a_tool_printed_a_request_may_be_reported() -> None:
@@ -312,7 +312,7 @@ def test_the_extractive_summary_stands_in_within_the_tokens(reply: Reply) -> Non
     with ModelServer(reply) as server:
         summarize = ModelSummarizer(
             endpoint_at(server.url, "small"), KEY, count=count, fallback=partial(extractive, count=count),
-            faults=Model().hear, sleep=[].append,
+            on_failure=Model().hear, sleep=[].append,
         )  # fmt: skip
         summary = summarize(ASK)
     assert summary == extractive(ASK, count)
