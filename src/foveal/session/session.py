@@ -98,7 +98,7 @@ class Session:
     ) -> str:
         """Store one message of text and return its id. It is the session's own: `sync` leaves it alone."""
         words = a_text(text, "text")
-        message = append.worded(role, words, name=name, timestamp=timestamp, metadata=metadata)
+        message = append.plain_message(role, words, name=name, timestamp=timestamp, metadata=metadata)
         kind, level = a_choice(kind, Kind, "kind"), a_choice(level, Level, "level")
         message = replace(message, pinned=pinned, important=important, kind=kind, level=level)
         return append.add(self._state, message)

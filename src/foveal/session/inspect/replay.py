@@ -25,7 +25,7 @@ from foveal.model import Entry, Message
 from foveal.pipeline.signals import identifiers
 from foveal.session.costs import dollars, predicted
 from foveal.session.foveal import Foveal
-from foveal.session.history.append import append_drafts
+from foveal.session.history.append import append_messages
 from foveal.session.session import Session
 from foveal.session.state import Resources, SessionState
 from foveal.session.target import Target, checked_budget, warn
@@ -326,7 +326,7 @@ class Player:
     def append(self, messages: Sequence[Message]) -> None:
         state = self._session._state
         with state.writing() as events:
-            append_drafts(state, messages, events)
+            append_messages(state, messages, events)
         self.taken += len(messages)
         self._now = messages[-1].created_at if messages else self._now
 
