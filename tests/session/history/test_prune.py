@@ -38,7 +38,7 @@ def test_pruning_leaves_the_best_that_fit_and_archives_the_rest(session: Session
 
 
 def test_too_few_tokens_are_refused_by_the_name_they_were_given(session: Session) -> None:
-    with pytest.raises(BudgetError, match="raise `max_tokens` to"):
+    with pytest.raises(BudgetError, match="raise `max_tokens` to that size"):
         session.prune(max_tokens=1)
 
 

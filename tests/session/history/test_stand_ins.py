@@ -116,7 +116,7 @@ def planned(session: Session, meanwhile: Callable[[int], object]) -> int:
         return made[-1]
 
     state = session._state
-    assert stand_ins.acted_on(state, state.target(), plan, lambda last, _: last) == len(made)
+    assert stand_ins.plan_and_apply(state, state.target(), plan, lambda last, _: last) == len(made)
     return len(made)
 
 
