@@ -1,6 +1,6 @@
 """Put notes in place of turns, and write them again when a message they cover is erased.
 
-A note is data in an envelope. It is stored at the position of the last message it covers; all covered messages
+A note is data in an envelope. It is stored at the position of the last message it covers; all these messages
 are left out and refer to their note. Messages between them that are shown, or were left out on request, are
 not covered.
 """
