@@ -17,7 +17,7 @@ from foveal.presets import PRESETS, find
 from foveal.session.build.build import built
 from foveal.session.build.manifest_json import read_manifest
 from foveal.session.fit import history_of
-from foveal.session.inspect.why import Again, Why
+from foveal.session.inspect.why import Rebuild, Why
 from foveal.session.target import target_for
 from foveal.wire import load
 
@@ -142,8 +142,8 @@ def test_the_score_flips_in_the_build_that_is_made_again(quiet: Session, preset:
         found = quiet.why(id)
         if found.score is not None:
             with state.reading():
-                again = Again(state, record, read_manifest(state, record))
-                made = again.made(900, scores=(found.place, found.score))
+                rebuild = Rebuild(state, record, read_manifest(state, record))
+                made = rebuild.manifest(900, scores=(found.place, found.score))
             assert made
             decision = decision_about(made, found.place)
             assert decision
@@ -170,7 +170,7 @@ def test_a_build_that_was_given_a_task_is_told_as_far_as_its_record_goes(quiet: 
     quiet.build(budget=900, preset="fifth", task="file_3.py and its error in line_3", now=NOW)
     found = quiet.why(ids[4])
     assert found.tokens is None
-    assert "nobody can say" in found.otherwise
+    assert "the exact number is unknown" in found.otherwise
 
 
 def test_an_older_build_is_asked_as_of_then(quiet: Session) -> None:
