@@ -49,7 +49,9 @@ def contributions(state: SessionState, request: BuildRequest, count: Callable[[s
     opened = state.resources.part(OpenWorkspaces).open(_workspace(request))
     recent, question = _recent(state)
     numbers = _numbers(state)
-    asked = _context_request(opened.workspace, request, count, recent, question, room=_room(state, request, numbers))
+    asked = _context_request(
+        opened.workspace, request, count, recent, question, room=_room(state, request, numbers)
+    )
     hits = retrieval(_hits(state, asked.task, request.moment))
     found = gather(asked, (hits, *request.contributors), weights=numbers.weights, progress=request.progress)
     docs = [each.text for each in found.material if each.type == PROJECT_DOCS]
