@@ -11,7 +11,7 @@ import pytest
 
 from foveal import wire
 from foveal.model import Format
-from foveal.pipeline.repair import NO_RESULT, ORPHAN, Scribe, mend
+from foveal.pipeline.repair import NO_RESULT, ORPHAN, Scribe, repair
 
 Turn = Sequence[dict[str, Any]]
 
@@ -24,7 +24,7 @@ def mended(turn: Turn, format: Format = "openai", envelope: str = "") -> tuple[l
         answer=partial(wire.answer, format=format),
         dump=lambda messages: wire.dump(messages, format).pieces,
     )
-    messages, repairs = mend(wire.load(list(turn), format=format).messages, rules, scribe)
+    messages, repairs = repair(wire.load(list(turn), format=format).messages, rules, scribe)
     return [json.loads(piece) for piece in wire.dump(messages, format).pieces], [r.rule for r in repairs]
 
 

@@ -22,9 +22,9 @@ from foveal.errors import BudgetError, InputError
 from foveal.model import Chunk
 from foveal.pipeline.account import Account, Choice, account
 from foveal.pipeline.history import History, is_system
-from foveal.pipeline.material.notes import Placed, placed
+from foveal.pipeline.material.notes import PlacedMaterial, place_material
 from foveal.pipeline.material.values import Admit, Material
-from foveal.pipeline.shorten.turn import cut_results, least
+from foveal.pipeline.shorten.turn import least_tokens, shorten_results
 from foveal.pipeline.summarize.notes import retrieved_note
 from foveal.pipeline.summarize.values import Answer
 from foveal.pipeline.values import Layout, Rates, Scene, Selector
@@ -85,7 +85,7 @@ class Fitted:
     """The layout to begin the next window with, where the preset holds still."""
     reports: tuple[tuple[str, Mapping[str, object]], ...] = ()
     """Events of the preset's own design: name and payload."""
-    placed: Placed = field(default_factory=Placed)
+    placed: PlacedMaterial = field(default_factory=PlacedMaterial)
     """The material that is in, and its notes."""
     arcs: Mapping[int, str] = field(default_factory=dict)
     """By position of its first message: how the conversation got here, where a note begins with that."""
@@ -109,10 +109,10 @@ def fit(history: History, order: Order) -> Fitted:
         relevant=order.relevant,
         rates=order.rates,
     )
-    beside = Placed()
+    beside = PlacedMaterial()
     if order.material:
         joints = history.note_tokens * sum(history.joints([fixed[turn] for turn in sorted(fixed)]))
-        beside = placed(order.material, order.admit, history, room - joints, scene)
+        beside = place_material(order.material, order.admit, history, room - joints, scene)
     if beside.items:
         scene = replace(scene, material=beside.items, slots=beside.slots)
     selection = order.select(history, fixed, room - beside.tokens, scene)
@@ -124,7 +124,7 @@ def fit(history: History, order: Order) -> Fitted:
     choice = Choice(window=window, forced=forced, opened=opened, selection=selection, notes=sum(notes))
     past = sum(each.tokens for each in (note, *before.values()) if each)
     costs = {"retrieved": past, "material": beside.tokens}
-    manifest = _manifest(order, account(history, choice, _costs(order, costs)), brought, beside.told)
+    manifest = _manifest(order, account(history, choice, _costs(order, costs)), brought, beside.contributed)
     assert manifest.tokens <= order.budget, f"{manifest.tokens} tokens for a budget of {order.budget}"
     prelude = (order.prelude,) if order.prelude else ()
     return Fitted(
@@ -151,7 +151,7 @@ def _arranged(
     shown: Mapping[int, Chunk],
     asked: int,
     *,
-    beside: Placed,
+    beside: PlacedMaterial,
     past: Chunk | None,
     before: Mapping[int, Chunk],
 ) -> list[Chunk]:
@@ -234,7 +234,12 @@ def _fixed(history: History, order: Order, forced: Mapping[int, str]) -> tuple[d
     room = order.budget - order.overhead - others - notes
     if chunk.tokens > room:
         cut = partial(
-            cut_results, chunk.messages, room, history.frame.price, order.count, render=history.frame.render
+            shorten_results,
+            chunk.messages,
+            room,
+            history.frame.price,
+            order.count,
+            render=history.frame.render,
         )
         # Where there is no room for the ways back, the words still fit.
         shorter = cut(mark=history.marks(chunk)) or cut()
@@ -261,7 +266,7 @@ def _too_small(
     history: History, order: Order, fixed: Mapping[int, Chunk], opened: int, notes: int
 ) -> BudgetError:
     frame = history.frame
-    open_least = least(fixed[opened].messages, frame.price, order.count, render=frame.render)
+    open_least = least_tokens(fixed[opened].messages, frame.price, order.count, render=frame.render)
     system = sum(c.tokens for c in fixed.values() if is_system(c))
     system += order.prelude.tokens if order.prelude else 0
     pinned = sum(c.tokens for t, c in fixed.items() if t != opened and not is_system(c))

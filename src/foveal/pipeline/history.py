@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from foveal.model import Chunk, Entry, Message, Repair, Rules
-from foveal.pipeline.repair import Scribe, mend
-from foveal.pipeline.summarize.notes import way_back, ways_back
+from foveal.pipeline.repair import Scribe, repair
+from foveal.pipeline.summarize.notes import recall_mark, recall_marks
 from foveal.pipeline.turns import Links, Tail, joined, joins
 
 OPENING = "[The conversation as far as it is shown:]"
@@ -203,7 +203,7 @@ class History:
     def _mended(self, turn: int) -> Chunk:
         first, last = self.span(turn)
         read = self.read(first, last + 1)
-        messages, repairs = mend(read, self.frame.rules, self.frame.scribe, seq=first)
+        messages, repairs = repair(read, self.frame.rules, self.frame.scribe, seq=first)
         return self._written(messages, first, last, repairs)
 
     def folded(self, turn: int, text: str, *, first: int | None = None) -> Chunk:
@@ -215,11 +215,11 @@ class History:
 
     def way_back(self, first: int, last: int) -> str:
         """The mark by which an agent brings these messages back; empty where it has no tool for that."""
-        return way_back(self._entries[first], self._entries[last]) if self.frame.handles else ""
+        return recall_mark(self._entries[first], self._entries[last]) if self.frame.handles else ""
 
     def marks(self, chunk: Chunk) -> Callable[[Message], str] | None:
         """How short forms of a turn's messages end; None where the agent could not use it."""
-        return ways_back(self._entries[chunk.first : chunk.last + 1]) if self.frame.handles else None
+        return recall_marks(self._entries[chunk.first : chunk.last + 1]) if self.frame.handles else None
 
     def note(self, text: str) -> Chunk:
         """A note of ours that stands in no turn's place."""

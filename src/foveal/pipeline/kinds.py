@@ -12,14 +12,19 @@ from typing import NamedTuple, cast, get_args
 from foveal.model import Kind, Level
 
 IDENTITY, PREFERENCES, TOPIC, ENTITY = "L0_identity", "L1_global_prefs", "L2_topic", "L3_entity"
-ARC, RETRIEVAL, TALK, USER = "L4_conversation", "L5_jit", "L6_message_history", "L7_user_message"
-LAYERS = (IDENTITY, PREFERENCES, TOPIC, ENTITY, ARC, RETRIEVAL, TALK, USER)
+ARC, RETRIEVAL, MESSAGE_HISTORY, USER_MESSAGE = (
+    "L4_conversation",
+    "L5_jit",
+    "L6_message_history",
+    "L7_user_message",
+)
+LAYERS = (IDENTITY, PREFERENCES, TOPIC, ENTITY, ARC, RETRIEVAL, MESSAGE_HISTORY, USER_MESSAGE)
 """The layers of the `openscroll` plan, in the order of the window."""
 LONG_OUTPUT = 500
 """A tool's output above this is volatile."""
 
 
-class Place(NamedTuple):
+class KindDefaults(NamedTuple):
     """Where a kind stands before anything is known of the message itself."""
 
     priority: float
@@ -28,19 +33,19 @@ class Place(NamedTuple):
     level: Level
 
 
-KINDS: Mapping[Kind, Place] = MappingProxyType(
+KINDS: Mapping[Kind, KindDefaults] = MappingProxyType(
     {
-        "system_prompt": Place(200, IDENTITY, "SYSTEM", "permanent"),
-        "current_user_prompt": Place(190, USER, "DIALOG", "working"),
-        "critical_rag_document": Place(180, RETRIEVAL, "CONTEXT", "working"),
-        "tool_output": Place(170, TALK, "SYSTEM_OUTPUT", "working"),
-        "tool_input": Place(160, TALK, "DIALOG", "working"),
-        "chat_history_user": Place(150, TALK, "DIALOG", "working"),
-        "chat_history_assistant": Place(140, TALK, "DIALOG", "working"),
-        "rag_memory_commit": Place(130, RETRIEVAL, "CONTEXT", "session"),
-        "rag_document_chunk": Place(120, RETRIEVAL, "CONTEXT", "working"),
-        "rag_ebook_chunk": Place(110, RETRIEVAL, "CONTEXT", "working"),
-        "rag_generic_chunk": Place(100, RETRIEVAL, "CONTEXT", "volatile"),
+        "system_prompt": KindDefaults(200, IDENTITY, "SYSTEM", "permanent"),
+        "current_user_prompt": KindDefaults(190, USER_MESSAGE, "DIALOG", "working"),
+        "critical_rag_document": KindDefaults(180, RETRIEVAL, "CONTEXT", "working"),
+        "tool_output": KindDefaults(170, MESSAGE_HISTORY, "SYSTEM_OUTPUT", "working"),
+        "tool_input": KindDefaults(160, MESSAGE_HISTORY, "DIALOG", "working"),
+        "chat_history_user": KindDefaults(150, MESSAGE_HISTORY, "DIALOG", "working"),
+        "chat_history_assistant": KindDefaults(140, MESSAGE_HISTORY, "DIALOG", "working"),
+        "rag_memory_commit": KindDefaults(130, RETRIEVAL, "CONTEXT", "session"),
+        "rag_document_chunk": KindDefaults(120, RETRIEVAL, "CONTEXT", "working"),
+        "rag_ebook_chunk": KindDefaults(110, RETRIEVAL, "CONTEXT", "working"),
+        "rag_generic_chunk": KindDefaults(100, RETRIEVAL, "CONTEXT", "volatile"),
     }
 )
 PROMPTS: frozenset[Kind] = frozenset({"system_prompt", "current_user_prompt"})

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from foveal.model import Message, Opaque, Part, Repair, Rules, Text, Thinking, ToolCall, ToolResult
-from foveal.pipeline.turns import ANY, refers
+from foveal.pipeline.turns import ANY, is_reference
 
 NO_RESULT = "[No result was recorded for this call.]"
 ORPHAN = "[A tool result whose call is not in the history]"
@@ -44,7 +44,7 @@ class _Bench:
         self.repairs.append(Repair(rule=rule, seq=self.seq, what=what))
 
 
-def mend(
+def repair(
     messages: Sequence[Message], rules: Rules, scribe: Scribe, *, seq: int = 0
 ) -> tuple[tuple[Message, ...], tuple[Repair, ...]]:
     """Repair what the provider would refuse about one turn; `seq` is its place, for the report."""
@@ -172,7 +172,7 @@ class _Waiting:
         self.calls: list[tuple[str, ToolCall]] = []
         self.seen: set[str] = set()
         self.orphans: list[Message] = []
-        self.referred = any(map(refers, bench.messages))
+        self.referred = any(map(is_reference, bench.messages))
 
     def ask(self, message: Message) -> Message:
         """Take the calls of a message; ids that are missing or doubled are replaced."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from foveal.model import Chunk, Entry, Message
 from foveal.pipeline.history import History
 from foveal.pipeline.kinds import kind_of
-from foveal.pipeline.material.categories import charge, fill
+from foveal.pipeline.material.categories import tokens_by_slot, with_usage
 from foveal.pipeline.values import Item, Pick, Scene, Selection, Unit
 from foveal.window import Score, Slot
 
@@ -181,7 +181,7 @@ class Recipe:
         beside = self._beside(scene) if slots else []
         if not self.capped and self._all_fit(history, found, room):
             reasons = dict.fromkeys(turns, "everything fits")
-            pick = Pick(kept=frozenset(turns), because=reasons, slots=fill(slots, [*found, *beside]))
+            pick = Pick(kept=frozenset(turns), because=reasons, slots=with_usage(slots, [*found, *beside]))
         else:
             # A note may have to stand where the window opens, and before fixed turns that call tools.
             before = sum(unit.tokens - history.chunk(unit.turn).tokens for unit in found if unit.forced)
@@ -213,7 +213,7 @@ class Recipe:
 
     def _beside(self, scene: Scene) -> list[Unit]:
         """The material as a unit that is in and paid for: it uses the slots of its pieces."""
-        used = charge(scene.material, self.slot_of)
+        used = tokens_by_slot(scene.material, self.slot_of)
         unit = Unit(
             turn=BESIDE,
             items=scene.material,

@@ -132,7 +132,7 @@ def _coined(name: str) -> bool:
     return any(not char.isalpha() for char in name) and any(map(str.isalnum, name))
 
 
-MOST = 200
+MAX_NAMES = 200
 """Names of one piece: what names more than that is a listing, and its first names stand for it."""
 _CODE = re.compile(r"[A-Z]{3}|(?=\d*[A-Z])(?=[A-Z]*\d)[A-Z0-9]{4,12}")
 _ID = re.compile(r"\w*[A-Za-z]\w*[_-]\d{3,}\w*")
@@ -157,7 +157,7 @@ def names_in(text: str) -> tuple[str, ...]:
     """The identifiers of a text, each once and spelled as the text does."""
     found = dict.fromkeys(identifiers(text))
     rooted = (f"/{name}" if "/" in name and f"/{name}" in text else name for name in found)
-    return tuple(islice((name for name in rooted if name in text), MOST))
+    return tuple(islice((name for name in rooted if name in text), MAX_NAMES))
 
 
 @lru_cache(maxsize=1 << 14)

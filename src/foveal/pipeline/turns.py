@@ -37,7 +37,7 @@ class Tail:
 
 def links(message: Message) -> Links:
     """The keys that tie a message to its neighbours: ids, or names where the format has no ids."""
-    referred = (REFERENCE,) if refers(message) else ()
+    referred = (REFERENCE,) if is_reference(message) else ()
     return Links(
         role=message.role,
         calls=(*(call.id or ANY + call.name for call in message.calls), *referred),
@@ -45,7 +45,7 @@ def links(message: Message) -> Links:
     )
 
 
-def refers(message: Message) -> bool:
+def is_reference(message: Message) -> bool:
     """Does it stand for something that the provider keeps?"""
     return any(isinstance(part, Opaque) and part.type == REFERENCE for part in message.parts)
 

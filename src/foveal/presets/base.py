@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from foveal.errors import ConfigError
 from foveal.knowledge.values import Depth
-from foveal.pipeline.material.admit import beside
+from foveal.pipeline.material.admit import admit_by_default
 from foveal.pipeline.material.values import Admit
 from foveal.pipeline.values import Selector
 from foveal.sources.contributor import PREFIX
@@ -35,7 +35,7 @@ class Preset:
     """Its windows begin with the one before for as long as that fits."""
     retrieves: bool = False
     """Old tasks, repeated errors and past topics that are mentioned come back into its windows."""
-    admit: Admit = beside
+    admit: Admit = admit_by_default
     """Who says what its windows show of material beside the conversation."""
     knows: bool = False
     """What is known of the user, the topics and the things at hand is offered to every window of its."""

@@ -144,7 +144,7 @@ def overridden(default: T, table: Mapping[str, object], where: str) -> T:
     laid = _overridden(default, _table(table, where, "numbers"), where, "")
     if isinstance(laid, PenguinNumbers):
         try:
-            categories.check(laid)
+            categories.check_numbers(laid)
         except ConfigError as fault:
             raise ConfigError(f"{where}: {fault.what}", remedy=fault.remedy) from fault
     return laid

@@ -11,7 +11,7 @@ from foveal.config import secret, variable_name
 from foveal.errors import FovealError
 from foveal.events import Bus, SummaryFailed, Warned
 from foveal.jobs import Job, Worker
-from foveal.pipeline.summarize.extract import extractive
+from foveal.pipeline.summarize.extract import extractive_summary
 from foveal.pipeline.summarize.values import Answer
 from foveal.pipeline.tokens.count import tokenizer
 from foveal.session.summaries.library import Library
@@ -73,7 +73,7 @@ def writer_of(helpers: Helpers, bus: Bus) -> Answer | None:
         place,
         secret(helpers.summary_key),
         count=count,
-        fallback=partial(extractive, count=count),
+        fallback=partial(extractive_summary, count=count),
         faults=lambda key, fault: bus.emit([SummaryFailed(session="", key=key, fault=fault)]),
     )
 

@@ -8,8 +8,9 @@ from typing import Any
 from foveal import presets, wire
 from foveal.pipeline import fit as pipeline
 from foveal.pipeline.history import History
-from foveal.pipeline.material.notes import BEGINNING, kept
+from foveal.pipeline.material.notes import admitted
 from foveal.pipeline.material.values import Admission, Admit, Material
+from foveal.pipeline.summarize.notes import MATERIAL_MARK
 from foveal.pipeline.values import Scene
 from foveal.session.fit import history_of
 from foveal.session.target import target_for
@@ -22,7 +23,9 @@ ASKED: dict[str, Any] = {"role": "user", "content": "And now?"}
 
 
 def everything(material: Any, _history: History, _room: int, _scene: Scene) -> Admission:
-    return Admission(shown=tuple(material), told=tuple(kept(each, "asked for") for each in material))
+    return Admission(
+        shown=tuple(material), contributed=tuple(admitted(each, "asked for") for each in material)
+    )
 
 
 def fitted(
@@ -42,17 +45,17 @@ def said(*texts: str) -> list[dict[str, Any]]:
 def test_what_is_known_stands_after_the_system_prompt_and_before_the_history() -> None:
     system = {"role": "system", "content": "Be brief."}
     words, _ = fitted([system, *said("one", "two"), ASKED], IDENTITY)
-    assert [text[:10] for text in words] == ["Be brief.", BEGINNING[:10], "one", "two", "And now?"]
+    assert [text[:10] for text in words] == ["Be brief.", MATERIAL_MARK[:10], "one", "two", "And now?"]
 
 
 def test_the_rest_stands_before_the_newest_words_of_the_user() -> None:
     words, _ = fitted([*said("one", "two"), ASKED], FILE)
-    assert [text[:10] for text in words] == ["one", "two", BEGINNING[:10], "And now?"]
+    assert [text[:10] for text in words] == ["one", "two", MATERIAL_MARK[:10], "And now?"]
 
 
 def test_there_are_two_notes_at_most() -> None:
     words, told = fitted([*said("one", "two"), ASKED], FILE, IDENTITY, replace(FILE, source="b.py"))
-    assert [text.startswith(BEGINNING) for text in words] == [True, False, False, True, False]
+    assert [text.startswith(MATERIAL_MARK) for text in words] == [True, False, False, True, False]
     assert told.parts["material"] > 0
 
 

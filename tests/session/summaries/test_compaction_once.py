@@ -33,7 +33,7 @@ class Made:
 
     def __call__(self, ask: Ask, count: extract.Count) -> Summary:
         self.levels.append(ask.level)
-        return extract.extractive(ask, count)
+        return extract.extractive_summary(ask, count)
 
     def since(self) -> list[int]:
         """Those of the time since the last question."""

@@ -23,16 +23,16 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from foveal.pipeline.shorten.outline import (
-    TROUBLE,
+    PROBLEM,
     Outline,
     Piece,
     in_lines,
     in_numbered_lines,
-    joined,
-    lines_of,
-    parts_of,
+    join_short_lines,
+    split_lines,
+    split_long,
 )
-from foveal.pipeline.signals import MOST, names_in
+from foveal.pipeline.signals import MAX_NAMES, names_in
 
 CODE_DEFINED, CODE_OUTER, CODE_IMPORTED, CODE_TROUBLED, CODE_AROUND, CODE_PLAIN = 2.0, 0.5, 0.4, 0.5, 5.0, 0.1
 CODE_NEAR = 2
@@ -48,7 +48,7 @@ _IMPORT = re.compile(r"\s*(?:import|from|use|require|package|#include|using)\b")
 
 def code_outline(text: str, *, mentioned: frozenset[str]) -> Outline:
     """Every line a piece; brackets alone are left to the gaps."""
-    lines = [_unpadded(line) for line in lines_of(text)]
+    lines = [_unpadded(line) for line in split_lines(text)]
     names = [names_in(code) for _, code in lines]
     near = _near_mentions([not mentioned.isdisjoint(found) for found in names])
     pieces = tuple(
@@ -80,7 +80,7 @@ def _code_worth(code: str) -> float:
         return CODE_DEFINED + CODE_OUTER * (not code[:1].isspace())
     if _IMPORT.match(code):
         return CODE_IMPORTED
-    return CODE_PLAIN + CODE_TROUBLED * (TROUBLE.search(code) is not None)
+    return CODE_PLAIN + CODE_TROUBLED * (PROBLEM.search(code) is not None)
 
 
 DIFF_FILE, DIFF_HUNK, DIFF_CHANGED, DIFF_AROUND, DIFF_OUTSIDE = 3.0, 0.5, 1.0, 0.05, 0.5
@@ -90,7 +90,7 @@ def diff_outline(text: str) -> Outline:
     """Every line a piece under its hunk, every hunk under its file."""
     pieces: list[Piece] = []
     file = hunk = -1
-    lines = lines_of(text)
+    lines = split_lines(text)
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         place = len(pieces)
         # A `---` after `diff` belongs to its header; without the `+++` it is a removed line.
@@ -121,7 +121,7 @@ _VARIES = re.compile(r"0x[0-9a-fA-F]+|\b(?=[a-f]*\d)[0-9a-f]{7,}(?:-[0-9a-f]{4,}
 
 def log_outline(text: str) -> Outline:
     """Every line a piece; of lines that differ in their numbers alone the first stands for all."""
-    lines = lines_of(text)
+    lines = split_lines(text)
     worths = _log_worths(lines)
     alike: dict[str, list[int]] = {}
     for place, line in enumerate(lines):
@@ -137,7 +137,7 @@ def _parted(places: list[int]) -> list[list[int]]:
 
 def _log_piece(lines: Sequence[str], worths: Sequence[float], places: Sequence[int]) -> Piece:
     text, names = lines[places[0]], names_in(lines[places[0]])
-    others = islice(dict.fromkeys(n for place in places[1:] for n in names_in(lines[place])), MOST)
+    others = islice(dict.fromkeys(n for place in places[1:] for n in names_in(lines[place])), MAX_NAMES)
     return Piece(
         text=f"{text} ×{len(places)}" if len(places) > 1 else text,
         worth=max(worths[place] for place in places),
@@ -152,7 +152,7 @@ def _log_worths(lines: Sequence[str]) -> list[float]:
     for place, line in enumerate(lines):
         if place in (0, len(lines) - 1):
             worths[place] = max(worths[place], LOG_ENDS)
-        if TROUBLE.search(line):
+        if PROBLEM.search(line):
             for near in range(max(0, place - LOG_NEAR), min(len(lines), place + LOG_NEAR + 1)):
                 worths[near] = max(worths[near], LOG_AROUND)
             worths[place] = LOG_TROUBLED
@@ -174,7 +174,7 @@ def prose_outline(text: str) -> Outline:
     sentences = (
         said for line in text.splitlines() for said in _SENTENCE.split(line.rstrip()) if said.strip()
     )
-    texts = list(joined([part for said in sentences for part in parts_of(said)]))
+    texts = list(join_short_lines([part for said in sentences for part in split_long(said)]))
     last = len(texts) - 1
     pieces = tuple(
         Piece(
@@ -190,7 +190,7 @@ def prose_outline(text: str) -> Outline:
 
 def _sentence_worth(text: str, place: int, last: int) -> float:
     worth = PROSE_HEAD if place == 0 else PROSE_TAIL if place == last else PROSE_PLAIN
-    if TROUBLE.search(text) or _KEY.search(text):
+    if PROBLEM.search(text) or _KEY.search(text):
         worth += PROSE_KEY
     return worth + PROSE_HEADING * text.startswith("#")
 
@@ -203,7 +203,7 @@ def search_outline(text: str) -> Outline:
     """Every match a piece under its file; a line that is no match stands for itself."""
     by_file: dict[str, list[str]] = {}
     lone: list[str] = []
-    for line in lines_of(text):
+    for line in split_lines(text):
         found = _MATCH.fullmatch(line)
         if found:
             by_file.setdefault(found[1], []).append(f"{found[3]}:{found[4]}")
@@ -228,13 +228,13 @@ _RULE = re.compile(r"[\s|:+=─━-]+")
 
 def table_outline(text: str) -> Outline:
     """Every row a piece. Padding and rules go: they say nothing."""
-    lines = [_PADDING.sub("  ", line) for line in lines_of(text) if not _RULE.fullmatch(line)]
+    lines = [_PADDING.sub("  ", line) for line in split_lines(text) if not _RULE.fullmatch(line)]
     last = len(lines) - 1
     pieces = []
     for place, line in enumerate(lines):
         ends = 0 < place <= TABLE_FIRST or place > last - TABLE_LAST
         worth = TABLE_HEADER if place == 0 else TABLE_ENDS if ends else TABLE_PLAIN
-        worth += TABLE_TROUBLED * (TROUBLE.search(line) is not None)
+        worth += TABLE_TROUBLED * (PROBLEM.search(line) is not None)
         pieces.append(Piece(text=line, worth=worth, under=0 if place else -1, names=names_in(line)))
     return Outline(pieces=tuple(pieces), unit="rows", write=in_lines)
 
@@ -255,7 +255,7 @@ _RAISED = re.compile(
 
 def trace_outline(text: str) -> Outline:
     """Every frame a piece, its line of source with it. Addresses in memory say nothing to anybody."""
-    frames = Counter(_frames([_ADDRESSES.sub("", line) for line in lines_of(text)]))
+    frames = Counter(_frames([_ADDRESSES.sub("", line) for line in split_lines(text)]))
     pieces = tuple(
         Piece(
             text=f"{frame} ×{times}" if times > 1 else frame,
@@ -291,4 +291,4 @@ def _frame_worth(frame: str) -> float:
         return TRACE_RAISED
     if _FRAME.match(frame) or "\n" in frame:
         return TRACE_FOREIGN if _FOREIGN.search(frame) else TRACE_OWN
-    return TRACE_OTHER + TRACE_OWN * (TROUBLE.search(frame) is not None)
+    return TRACE_OTHER + TRACE_OWN * (PROBLEM.search(frame) is not None)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from foveal.pipeline.shorten.json_form import parsed
+from foveal.pipeline.shorten.json_form import parse_json
 
 ContentType = Literal["json", "log", "code", "diff", "table", "search results", "stack trace", "prose"]
 
@@ -43,7 +43,7 @@ def content_type(text: str) -> ContentType:
     >>> content_type('{"id": 7}'), content_type("diff --git a/x b/x\\n@@ -1 +1 @@\\n-a\\n+b")
     ('json', 'diff')
     """
-    if parsed(text) is not None:
+    if parse_json(text) is not None:
         return "json"
     lines = [line[:WIDEST] for line in text[: LOOKED_AT * WIDEST].splitlines() if line.strip()][:LOOKED_AT]
     if any(_HUNK.match(line) for line in lines):

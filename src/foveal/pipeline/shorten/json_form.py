@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from foveal.pipeline.shorten.outline import GAP, TROUBLE, Outline, Piece, parts_of
+from foveal.pipeline.shorten.outline import GAP, PROBLEM, Outline, Piece, split_long
 from foveal.pipeline.signals import names_in
 
 
@@ -42,7 +42,7 @@ _TYPED = re.compile(r"-?\d+(?:\.\d+)?|true|false|null")
 _CLOSING = {"{": "}", "[": "]", '"': '"', ":": "]"}
 
 
-def parsed(text: str) -> Value:
+def parse_json(text: str) -> Value:
     """The object or array that the text is, or its lines are one each; None for anything else."""
     head = text.lstrip()[:1]
     if head not in ("{", "["):
@@ -62,10 +62,10 @@ def _loaded(text: str) -> Value:
     return value if value and isinstance(value, dict | list) else None
 
 
-def outline(text: str) -> Outline:
+def json_outline(text: str) -> Outline:
     """Every value a piece under its object, array or long string; alike objects in an array are rows."""
     pieces: list[Piece] = []
-    waiting: list[tuple[str, Value, int, bool]] = [("", parsed(text), -1, True)]
+    waiting: list[tuple[str, Value, int, bool]] = [("", parse_json(text), -1, True)]
     while waiting:
         key, value, under, first = waiting.pop()
         place = len(pieces)
@@ -121,7 +121,7 @@ def _rows(values: Sequence[Value], under: int) -> Iterator[Piece]:
         told = [(cell, key) for key, cell in cells.items() if isinstance(cell, str) and len(cell) > 1]
         yield Piece(
             text=text,
-            worth=TROUBLED if place in far or TROUBLE.search(text) else LATER,
+            worth=TROUBLED if place in far or PROBLEM.search(text) else LATER,
             under=under,
             units=len(cells),
             names=tuple(cell for cell, _ in told),
@@ -145,7 +145,7 @@ def _far(rows: Sequence[Mapping[str, Value]]) -> set[int]:
 def _leaf(key: str, value: Value, under: int, *, first: bool) -> Piece:
     text = _spelled(value)
     told = isinstance(value, str) and len(value) > 1
-    trouble = TROUBLE.search(f"{key} {text}") is not None and value not in (None, False, [], {}, "")
+    trouble = PROBLEM.search(f"{key} {text}") is not None and value not in (None, False, [], {}, "")
     return Piece(
         text=f"{_prefix(key)}{text}",
         worth=TROUBLED if trouble else FIRST if first else LATER,
@@ -156,8 +156,8 @@ def _leaf(key: str, value: Value, under: int, *, first: bool) -> Piece:
 
 
 def _parts(text: str, under: int, *, first: bool) -> Iterator[Piece]:
-    for part in parts_of(text, longest=LONG):
-        trouble = TROUBLE.search(part) is not None
+    for part in split_long(text, longest=LONG):
+        trouble = PROBLEM.search(part) is not None
         worth = TROUBLED if trouble else FIRST if first else LATER
         yield Piece(text=part, worth=worth, under=under, names=names_in(part))
 

@@ -61,19 +61,19 @@ LONGEST = 300
 """Characters of one piece; a longer line is taken apart."""
 SHORTEST = 40
 """Characters below which a line of running text stands with the next: a hash alone tells nobody what of."""
-TROUBLE = re.compile(
+PROBLEM = re.compile(
     r"\b(?:errors?|exceptions?|fail(?:ed|ure|ures|s)?|fatal|panic|denied|refused|not found|cannot|unable"
     r"|undefined|warn(?:ing)?|critical|traceback|timed? ?out|invalid|missing|rejected)\b",
     re.IGNORECASE,
 )
 
 
-def lines_of(text: str) -> list[str]:
+def split_lines(text: str) -> list[str]:
     """The lines that say anything, without the space at their ends; long ones in several."""
-    return [part for line in text.splitlines() if line.strip() for part in parts_of(line.rstrip())]
+    return [part for line in text.splitlines() if line.strip() for part in split_long(line.rstrip())]
 
 
-def parts_of(line: str, *, longest: int = LONGEST) -> Iterator[str]:
+def split_long(line: str, *, longest: int = LONGEST) -> Iterator[str]:
     """A long line in parts, broken where words or values end."""
     start = 0
     while len(line) - start > longest:
@@ -85,7 +85,7 @@ def parts_of(line: str, *, longest: int = LONGEST) -> Iterator[str]:
     yield line[start:]
 
 
-def joined(lines: Sequence[str], *, shortest: int = SHORTEST) -> Iterator[str]:
+def join_short_lines(lines: Sequence[str], *, shortest: int = SHORTEST) -> Iterator[str]:
     """Lines of running text, short ones together with the next."""
     layout = ""
     for line in lines:

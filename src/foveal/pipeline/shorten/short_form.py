@@ -48,20 +48,20 @@ CHARACTERS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filled:
+class FilledOutline:
     text: str
     share: float
     """Of everything the text tells, by weight, how much is still there."""
 
 
-def fill(
+def fill_outline(
     outline: Outline,
     room: int,
     count: Count,
     *,
     mentioned: frozenset[str] = frozenset(),
     names: float = ALSO_SHARE,
-) -> Filled | None:
+) -> FilledOutline | None:
     """The best pieces and the names of the others within `room`; None when nothing of them fits."""
     pieces = outline.pieces
     order = list(_ranked(pieces, room * CHARACTERS, mentioned))
@@ -89,7 +89,7 @@ def fill(
         listed = _missing(pieces, chosen, named)
     if not chosen and not listed:
         return None
-    return Filled(text=written(chosen, listed), share=_share(pieces, chosen, listed, named))
+    return FilledOutline(text=written(chosen, listed), share=_share(pieces, chosen, listed, named))
 
 
 def _ranked(pieces: Sequence[Piece], enough: int, mentioned: frozenset[str]) -> Iterator[int]:
@@ -204,7 +204,7 @@ HIGHEST = 0.99
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Short:
+class ShortForm:
     """A text's short form, and how much of what the text tells it still tells: 0 to 1."""
 
     text: str
@@ -213,29 +213,29 @@ class Short:
     fidelity: float
 
 
-def short(
+def short_form(
     text: str, room: int, count: Callable[[str], int], *, mentioned: frozenset[str] = frozenset()
-) -> Short | None:
+) -> ShortForm | None:
     """The text within `room` tokens, what is `mentioned` first; None when nothing meaningful fits."""
     content = content_type(text)
     tokens = count(text)
     if tokens <= room:
-        return Short(text=text, tokens=tokens, content=content, fidelity=1.0)
-    written = fill(outline(text, content, mentioned=mentioned), room, count, mentioned=mentioned)
+        return ShortForm(text=text, tokens=tokens, content=content, fidelity=1.0)
+    written = fill_outline(outline_of(text, content, mentioned=mentioned), room, count, mentioned=mentioned)
     if written is None:
         return None
     tokens = count(written.text)
-    return Short(text=written.text, tokens=tokens, content=content, fidelity=min(written.share, HIGHEST))
+    return ShortForm(text=written.text, tokens=tokens, content=content, fidelity=min(written.share, HIGHEST))
 
 
-def outline(text: str, content: ContentType, *, mentioned: frozenset[str] = frozenset()) -> Outline:
+def outline_of(text: str, content: ContentType, *, mentioned: frozenset[str] = frozenset()) -> Outline:
     """The text taken apart as its kind of content is."""
     return code_outline(text, mentioned=mentioned) if content == "code" else _OUTLINES[content](text)
 
 
 _OUTLINES: Mapping[ContentType, Callable[[str], Outline]] = MappingProxyType(
     {
-        "json": json_form.outline,
+        "json": json_form.json_outline,
         "log": log_outline,
         "diff": diff_outline,
         "table": table_outline,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from foveal.model import Message, Part, Text, ToolResult
-from foveal.pipeline.shorten.short_form import short
+from foveal.pipeline.shorten.short_form import short_form
 
 Render = Callable[[Sequence[Message]], Sequence[Message]]
 """Messages as the provider will read them, where that is not as they are."""
@@ -37,7 +37,7 @@ class Scale:
         return sum(map(self.price, self.render(messages)))
 
 
-def shortened(
+def shorten_turn(
     messages: Sequence[Message],
     room: int,
     *,
@@ -128,7 +128,7 @@ def _shorter(part: Text, level: _Level) -> Text:
     tokens = count(part.text)
     if tokens <= level.cap:
         return part
-    made = short(part.text, level.cap, count)
+    made = short_form(part.text, level.cap, count)
     text = (made.text if made else f"[… {len(part.text):,} characters left out]") + level.end
     return part if count(text) >= tokens else replace(part, text=text, edited=True)
 
@@ -137,10 +137,10 @@ HEAD_SHARE = 0.6
 """Of the room, for the head: what a tool prints first names what follows; errors come last."""
 
 
-def cut(text: str, room: int, count: Callable[[str], int]) -> str:
+def cut_middle(text: str, room: int, count: Callable[[str], int]) -> str:
     """The longest head and tail that fit in `room` tokens, or the bare statement that it was cut.
 
-    >>> cut("one two three four five six seven eight nine ten", 9, lambda t: len(t.split()))
+    >>> cut_middle("one two three four five six seven eight nine ten", 9, lambda t: len(t.split()))
     'one two\\n[… 34 characters cut …]\\nne ten'
     """
     if count(text) <= room:
@@ -164,7 +164,7 @@ def _cut_to(text: str, size: int) -> str:
     return f"{head.rstrip()}\n[… {len(text) - size:,} characters cut …]\n{tail.lstrip()}".strip()
 
 
-def cut_results(
+def shorten_results(
     messages: Sequence[Message],
     room: int,
     price: Callable[[Message], int],
@@ -177,7 +177,7 @@ def cut_results(
     return leveled(messages, room, Scale(price=price, count=count, render=render, mark=mark))
 
 
-def least(
+def least_tokens(
     messages: Sequence[Message],
     price: Callable[[Message], int],
     count: Callable[[str], int],

@@ -22,7 +22,7 @@ from foveal.pipeline.tokens import vocabularies
 from foveal.pipeline.tokens.estimate import ESTIMATES, by_characters, by_density, by_words
 from foveal.pipeline.tokens.images import file_tokens, image_tokens, rules_of
 
-SCALED = "×"
+SCALE_SIGN = "×"
 """Between the name of an estimate and the factor that bills put on it."""
 UNVERIFIED = 0.1
 """Stated error of public vocabularies that were not found the same as their reference."""
@@ -58,26 +58,26 @@ def tokenizer(name: str | Counter) -> Tokenizer:
     >>> exact.count("Fix the bug in auth.js"), exact.exact
     (6, True)
     """
-    return _named(name) if isinstance(name, str) else custom(name)
+    return _named(name) if isinstance(name, str) else custom_tokenizer(name)
 
 
-def custom(count: Counter, *, name: str = "custom") -> Tokenizer:
+def custom_tokenizer(count: Counter, *, name: str = "custom") -> Tokenizer:
     """A tokenizer of any callable. It is taken at its word: called exact."""
     return Tokenizer(name=name, exact=True, error=0.0, count=count)
 
 
-def scaled(base: Tokenizer, factor: float) -> Tokenizer:
+def scaled_tokenizer(base: Tokenizer, factor: float) -> Tokenizer:
     """An estimate with what bills taught put on it."""
 
     def count(text: str, /) -> int:
         return math.ceil(base.count(text) * factor)
 
     error = round(max(0.0, 1 - (1 - base.error) / factor), 2)
-    return Tokenizer(name=f"{base.name}{SCALED}{factor:g}", exact=False, error=error, count=count)
+    return Tokenizer(name=f"{base.name}{SCALE_SIGN}{factor:g}", exact=False, error=error, count=count)
 
 
 @cache
-def names() -> tuple[str, ...]:
+def tokenizer_names() -> tuple[str, ...]:
     """Every name `tokenizer` knows."""
     return tuple(sorted((*vocabularies.PUBLIC, *ESTIMATES, *HEURISTICS)))
 
@@ -93,7 +93,7 @@ def _named(name: str) -> Tokenizer:
         return Tokenizer(name=name, exact=False, error=estimate.error, count=estimate.count)
     if name in HEURISTICS:
         return Tokenizer(name=name, exact=False, error=HEURISTIC, count=HEURISTICS[name])
-    known = ", ".join(f"`{known}`" for known in names())
+    known = ", ".join(f"`{known}`" for known in tokenizer_names())
     raise ConfigError(f"no tokenizer is called {name!r}", remedy=f"use one of {known}")
 
 
@@ -101,7 +101,7 @@ SHORT = 32
 """Characters up to which a text is its own key: not longer than a hash, and sooner made."""
 
 
-class Remembered:
+class CachedCounter:
     """A counter that counts each content once; as many threads as like may share it.
 
     Long texts are remembered by their hash and short ones as they are, so `limit` entries take at most
@@ -143,7 +143,7 @@ class Meter:
         self.images = images or framing.images
         """The model's rule for pictures, else the dearest of the format's provider."""
         rules_of(self.images)  # an unknown rule is refused now, not at the first picture
-        self.text = Remembered(tokenizer.count)
+        self.text = CachedCounter(tokenizer.count)
 
     @property
     def request(self) -> int:

@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from foveal.pipeline.signals import weight
-from foveal.pipeline.summarize.counts import MARK
-from foveal.pipeline.summarize.notes import END
+from foveal.pipeline.summarize.notes import SUMMARY_END, SUMMARY_MARK
 from foveal.presets.foveal.snippets import LABEL, Snippet, labelled
 
 LEAST = 24
@@ -155,4 +154,4 @@ class _Scale:
 def note_text(chosen: Sequence[Snippet]) -> str:
     """The note: what is told of each message, in order, under whose words they are."""
     told = sorted(chosen, key=lambda each: (each.seq, each.number))
-    return "\n".join((MARK, *labelled(told), END))
+    return "\n".join((SUMMARY_MARK, *labelled(told), SUMMARY_END))

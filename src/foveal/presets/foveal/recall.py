@@ -13,8 +13,7 @@ from hashlib import blake2b
 from foveal.model import Chunk, Message
 from foveal.pipeline.history import History
 from foveal.pipeline.signals import words
-from foveal.pipeline.summarize.counts import MARK
-from foveal.pipeline.summarize.notes import END, neutral
+from foveal.pipeline.summarize.notes import SUMMARY_END, SUMMARY_MARK, neutral
 from foveal.pipeline.summarize.voices import voices
 from foveal.pipeline.values import Layout, RetrievedNote, Scene
 from foveal.presets.foveal.snippets import LABEL, Snippet, labelled, snippets
@@ -101,7 +100,7 @@ def brought_back(outside: Outside, place: int, scene: Scene, room: int) -> Itera
     history, count = outside.history, scene.count
     told = {seq for each in scene.layout.brought for seq in each.shown} if scene.layout else set()
     text, _ = words_asked(history, scene.task, scene.layout)
-    left = room - history.note(f"{MARK}\n{END}").tokens
+    left = room - history.note(f"{SUMMARY_MARK}\n{SUMMARY_END}").tokens
     shown: dict[int, tuple[int, ...]] = {}
     for seq in scene.relevant:
         if len(shown) == MOST or left < LEAST:
@@ -140,7 +139,7 @@ def _told_of(
 def note_of(history: History, shown: Mapping[int, tuple[int, ...]], count: Count) -> Chunk:
     """The note as it is sent."""
     lines = [line for seq in sorted(shown) for line in _lines(history, seq, shown[seq], count)]
-    return history.note("\n".join((MARK, *lines, END)))
+    return history.note("\n".join((SUMMARY_MARK, *lines, SUMMARY_END)))
 
 
 def _lines(history: History, seq: int, numbers: tuple[int, ...], count: Count) -> Iterator[str]:

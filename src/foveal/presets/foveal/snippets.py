@@ -14,12 +14,11 @@ from itertools import islice
 from typing import Literal
 
 from foveal.model import File, Message, Part, Text, ToolResult
-from foveal.pipeline.shorten.outline import LONGEST, SHORTEST, TROUBLE, parts_of
+from foveal.pipeline.shorten.outline import LONGEST, PROBLEM, SHORTEST, split_long
 from foveal.pipeline.signals import names_in
-from foveal.pipeline.summarize.counts import MARK
 from foveal.pipeline.summarize.language import sentences
-from foveal.pipeline.summarize.notes import neutral
-from foveal.pipeline.summarize.voices import SPOKEN
+from foveal.pipeline.summarize.notes import SUMMARY_MARK, neutral
+from foveal.pipeline.summarize.voices import OWN_TEXT_KINDS
 
 Voice = Literal["user", "assistant", "tool"]
 Landmark = Literal["", "asked", "failed", "decided"]
@@ -37,7 +36,7 @@ LABEL = 4
 MOST = 4_000
 """Snippets of one text; what falls into more is data, and its beginning stands for it."""
 _NUMBERED = re.compile(r"^\s*\d+(?:→|[-:](?=\s))")
-_RAISED = re.compile(rf"{TROUBLE.pattern}|\w(?:Error|Exception)\b", re.IGNORECASE)
+_RAISED = re.compile(rf"{PROBLEM.pattern}|\w(?:Error|Exception)\b", re.IGNORECASE)
 _WORDY = re.compile(r"\w{3}")
 _SETTLES = re.compile(
     r"\b(?:decided|decision|instead|root cause|must|should not|the (?:issue|problem|cause|fix) (?:is|was)"
@@ -100,7 +99,9 @@ def _told(message: Message) -> Iterator[tuple[Voice, str]]:
         text = _text(part)
         if not text.strip():
             continue
-        spoken = isinstance(part, Text) and message.kind in SPOKEN and not text.startswith(MARK)
+        spoken = (
+            isinstance(part, Text) and message.kind in OWN_TEXT_KINDS and not text.startswith(SUMMARY_MARK)
+        )
         yield (own if spoken else "tool"), text.strip()
 
 
@@ -139,7 +140,7 @@ def _split(voice: Voice, text: str, *, whole_head: bool) -> Iterator[str]:
     if voice == "tool":
         yield from _joined(_lines(text))
     else:
-        yield from _joined(part for each in sentences(text) for part in parts_of(each))
+        yield from _joined(part for each in sentences(text) for part in split_long(each))
 
 
 def _head(text: str) -> str:
@@ -170,7 +171,7 @@ def _lines(text: str) -> Iterator[str]:
     for line in text.splitlines():
         plain = _NUMBERED.sub("", line).strip()
         if _WORDY.search(plain):
-            yield from parts_of(plain)
+            yield from split_long(plain)
 
 
 def _values(text: str) -> list[str] | None:

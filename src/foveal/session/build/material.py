@@ -15,7 +15,7 @@ from pathlib import Path
 
 from foveal.errors import InputError
 from foveal.events import Event, FileRefused, Warned
-from foveal.pipeline.material.categories import DIALOG, PenguinNumbers, shared
+from foveal.pipeline.material.categories import DIALOG, PenguinNumbers, category_slots
 from foveal.pipeline.material.values import Material
 from foveal.pipeline.scoring import TASK_MOST
 from foveal.presets import Preset
@@ -174,7 +174,7 @@ def _dialog(state: SessionState) -> int:
 def _look(workspace: Workspace, request: Request, said: tuple[str, ...], asked: str, *, dialog: int) -> Look:
     slots = [
         replace(slot, used=dialog) if slot.name == DIALOG else slot
-        for slot in shared(request.budget, request.numbers)
+        for slot in category_slots(request.budget, request.numbers)
     ]
     look = Look(
         workspace=workspace,

@@ -21,11 +21,11 @@ from foveal.pipeline.fit import RETRIEVED_SHARE, Order
 from foveal.pipeline.history import History
 from foveal.pipeline.kinds import kind_of
 from foveal.pipeline.scoring import TASK_MOST, items
-from foveal.pipeline.shorten.turn import cut
+from foveal.pipeline.shorten.turn import cut_middle
 from foveal.pipeline.signals import words
-from foveal.pipeline.summarize.failures import Resolved, Walk, error_lines
+from foveal.pipeline.summarize.failures import FailureTracker, ResolvedError, error_lines
 from foveal.pipeline.summarize.notes import neutral, quoted_passages
-from foveal.pipeline.summarize.tasks import Task, shown
+from foveal.pipeline.summarize.tasks import Task, task_label
 from foveal.pipeline.summarize.values import Passage
 from foveal.pipeline.summarize.voices import voices
 from foveal.pipeline.values import Item, Scene
@@ -167,12 +167,12 @@ def _pair(past: _Past, seqs: Sequence[int], hits: Sequence[int]) -> tuple[int, .
     best = next((seq for seq in hits if seq in seqs), seqs[0] if len(seqs) == 1 else None)
     if best is None:
         return ()
-    walk = Walk()
+    walk = FailureTracker()
     near = [seq for seq in range(best, best + AFTER + 1) if seq in past.open]
     for seq, message in stand_ins.read(past.history, near):
         # Whoever reports an error, it is one: models repeat what they were shown.
         told = replace(message, role="user") if seq == best and message.role == "assistant" else message
-        if any(each.error_seq == best for each in walk.over(told, seq)):
+        if any(each.error_seq == best for each in walk.read(told, seq)):
             return best, seq
     return ()
 
@@ -185,7 +185,7 @@ def _of_an_error(past: _Past, step: Step, pair: Sequence[int], room: int, order:
     what, text = _quoted(past, pair, why)
     sizes = (max(SHORT, room // 4 - LABEL), SHORT)
     passages = _passages(past, pair)
-    short = ([replace(p, text=cut(p.text, size, order.count)) for p in passages] for size in sizes)
+    short = ([replace(p, text=cut_middle(p.text, size, order.count)) for p in passages] for size in sizes)
     return ((what, text), *((what, quoted_passages(each)) for each in short))
 
 
@@ -200,7 +200,7 @@ def _fitting(
         most = room - apiece
         what, text = next((form for form in forms if 2 * count(form[1]) <= most), forms[-1])
         if number == 0 and most >= LEAST:
-            text = cut(text, most, count)
+            text = cut_middle(text, most, count)
         if count(text) <= most:
             room -= count(text) + apiece
             yield what, text
@@ -247,7 +247,7 @@ def _situation(state: SessionState, past: _Past, order: Order) -> Situation | No
     )
 
 
-def _resolved(state: SessionState) -> Sequence[Resolved]:
+def _resolved(state: SessionState) -> Sequence[ResolvedError]:
     """Errors of before: who asks for the first time walks through the whole session."""
     state.walker.catch_up()
     return state.walker.resolved
@@ -279,7 +279,7 @@ def _forms(past: _Past, step: Step, hits: Sequence[int]) -> Stretches:
     """
     for task in past.tasks:
         if task.number == step.task:
-            why = f"{shown(task)} is referred to"
+            why = f"{task_label(task)} is referred to"
             return ((Retrieved(first=step.first, last=step.last, because=why), neutral(task.summary)),)
     seqs = [seq for seq in range(step.first, step.last + 1) if seq in past.open]
     alone = [seq for seq in hits if seq in seqs][:1]

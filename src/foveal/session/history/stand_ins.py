@@ -16,13 +16,13 @@ from typing import Generic, TypeVar
 from foveal.events import Event
 from foveal.model import Entry, Message
 from foveal.pipeline.history import History
-from foveal.pipeline.summarize.counts import of_counts, summary_text
-from foveal.pipeline.summarize.extract import extractive
-from foveal.pipeline.summarize.notes import END, RECORDS, enveloped, recorded
-from foveal.pipeline.summarize.records import Record, distinct
+from foveal.pipeline.summarize.counts import counts_note, is_counts_note
+from foveal.pipeline.summarize.extract import extractive_summary
+from foveal.pipeline.summarize.notes import RECORDS_MARK, SUMMARY_END, record_line, summary_note
+from foveal.pipeline.summarize.records import distinct_records
 from foveal.pipeline.summarize.tasks import task_summary
-from foveal.pipeline.summarize.values import Answer, Ask, Summary
-from foveal.pipeline.summarize.voices import Said, voices
+from foveal.pipeline.summarize.values import Answer, Ask, Record, Summary
+from foveal.pipeline.summarize.voices import Utterance, voices
 from foveal.session.state import SessionState
 from foveal.session.summaries.library import Answers
 from foveal.session.target import Target
@@ -81,7 +81,7 @@ def made(
         room = min(LEAST, original // 2 - empty)
     most = original - 1 if any(each.records for each in heard) else original // 2
     # A model's words are counted by another vocabulary, and may be too many in this one.
-    for by in (answer, partial(extractive, count=target.meter.text)) if room > 0 else ():
+    for by in (answer, partial(extractive_summary, count=target.meter.text)) if room > 0 else ():
         summary = told(state, target, heard, tokens=room, answer=by)
         text = _enveloped("\n".join(filter(None, (title, summary))), heard)
         if price(text) <= most:
@@ -91,7 +91,12 @@ def made(
 
 
 def told(
-    state: SessionState, target: Target, heard: Sequence[Said], *, answer: Answer, tokens: int | None = None
+    state: SessionState,
+    target: Target,
+    heard: Sequence[Utterance],
+    *,
+    answer: Answer,
+    tokens: int | None = None,
 ) -> str:
     """The summary of messages: what was decided word for word, errors with what resolved them, the rest.
 
@@ -108,9 +113,9 @@ def told(
 def counted(state: SessionState, history: History, turns: Sequence[int]) -> str:
     """The note of counts for these turns, with their records."""
     seqs = [*chain.from_iterable(behind(history, turns))]
-    records = distinct(record for each in said(state, history, turns) for record in each.records)
-    lines = (RECORDS, *map(recorded, records)) if records else ()
-    return "\n".join((summary_text([message for _, message in read(history, seqs)]), *lines, END))
+    records = distinct_records(record for each in said(state, history, turns) for record in each.records)
+    lines = (RECORDS_MARK, *map(record_line, records)) if records else ()
+    return "\n".join((counts_note([message for _, message in read(history, seqs)]), *lines, SUMMARY_END))
 
 
 def shown(history: History, turn: int) -> int:
@@ -120,7 +125,7 @@ def shown(history: History, turn: int) -> int:
     return history.chunk(turn).tokens if history.stand_in(turn) else history.between(*history.span(turn))
 
 
-def said(state: SessionState, history: History, turns: Sequence[int]) -> list[Said]:
+def said(state: SessionState, history: History, turns: Sequence[int]) -> list[Utterance]:
     """The messages of turns as compaction sees them, those behind notes included."""
     state.walker.catch_up()
     return [
@@ -137,13 +142,13 @@ def read(history: History, seqs: Sequence[int]) -> Iterable[tuple[int, Message]]
     return ((seq, message) for seq in seqs for message in history.read(seq, seq + 1))
 
 
-def _said(state: SessionState, history: History, entry: Entry, message: Message) -> Said:
+def _said(state: SessionState, history: History, entry: Entry, message: Message) -> Utterance:
     records = tuple(
         Record(kind=kind, text=text, seq=entry.seq, digest=entry.digest, role=entry.role)
         for kind, text in state.walker.records.get(entry.digest, ())
     )
     outside = state.walker.outside.get(entry.digest, ())
-    return Said(
+    return Utterance(
         seq=entry.seq,
         role=entry.role,
         passages=tuple(replace(each, outside=outside) for each in voices(message, entry.seq)),
@@ -171,9 +176,9 @@ def _entries(history: History, turn: int) -> Sequence[Entry]:
     return history.entries[first : last + 1]
 
 
-def _enveloped(text: str, heard: Sequence[Said]) -> str:
+def _enveloped(text: str, heard: Sequence[Utterance]) -> str:
     by = Counter(each.role for each in heard)
-    return enveloped(text, first=heard[0].seq, last=heard[-1].seq, by=by)
+    return summary_note(text, first=heard[0].seq, last=heard[-1].seq, by=by)
 
 
 def _price(history: History, text: str) -> int:
@@ -201,9 +206,11 @@ def put_again(state: SessionState, seqs: Sequence[int], before: str, *, title: s
     if not whole:
         return
     entries = tuple(entry for turn in whole for entry in _entries(history, turn))
-    if of_counts(before):
+    if is_counts_note(before):
         put(state, Note(entries=entries, text=counted(state, history, whole)))
-    elif note := made(state, target, whole, answer=partial(extractive, count=target.meter.text), title=title):
+    elif note := made(
+        state, target, whole, answer=partial(extractive_summary, count=target.meter.text), title=title
+    ):
         put(state, note)
     else:
         for entry in entries:

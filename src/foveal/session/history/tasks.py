@@ -10,9 +10,9 @@ from functools import partial
 from foveal.errors import NotFoundError
 from foveal.events import Event, Reported, TaskCompleted, TaskStarted
 from foveal.pipeline.history import History
-from foveal.pipeline.summarize.extract import extractive
+from foveal.pipeline.summarize.extract import extractive_summary
 from foveal.pipeline.summarize.notes import neutral
-from foveal.pipeline.summarize.tasks import Task, shown
+from foveal.pipeline.summarize.tasks import Task, task_label
 from foveal.pipeline.summarize.values import Answer
 from foveal.pipeline.values import Scene
 from foveal.presets.fifth.triggers import Situation, new_task
@@ -79,8 +79,8 @@ def title(state: SessionState, seqs: Sequence[int], note: str) -> str:
     """The task that a note over these messages is about; empty where it is about none."""
     for task in map(as_task, state.store.tasks(state.id)):
         inside = task.last is not None and task.first <= seqs[0] and seqs[-1] <= task.last
-        if inside and f"\n{neutral(shown(task))}\n" in note:
-            return shown(task)
+        if inside and f"\n{neutral(task_label(task))}\n" in note:
+            return task_label(task)
     return ""
 
 
@@ -137,7 +137,7 @@ def _made(state: SessionState, task: TaskRecord, answer: Answer) -> _Outcome:
         return _Outcome()
     heard = stand_ins.said(state, history, turns)
     original = sum(each.tokens for each in heard)
-    note = stand_ins.made(state, target, turns, answer=answer, title=shown(as_task(task)))
+    note = stand_ins.made(state, target, turns, answer=answer, title=task_label(as_task(task)))
     summary = note.summary if note else stand_ins.told(state, target, heard, answer=answer)
     compressed = note.tokens if note else target.meter.text(summary)
     return _Outcome(summary=summary, messages=len(heard), original=original, compressed=compressed, note=note)
@@ -200,7 +200,7 @@ def summarized_again(state: SessionState) -> None:
     state.log.catch_up()
     target = state.target()
     history = state.log.history(target)
-    answer = partial(extractive, count=target.meter.text)
+    answer = partial(extractive_summary, count=target.meter.text)
     for task in _over(state):
         heard = stand_ins.said(state, history, _turns(history, task))
         _save(state, task, stand_ins.told(state, target, heard, answer=answer))

@@ -10,7 +10,7 @@ from functools import partial
 from foveal.model import Entry
 from foveal.pipeline.history import History
 from foveal.pipeline.kinds import kind_of
-from foveal.pipeline.material.categories import charge
+from foveal.pipeline.material.categories import tokens_by_slot
 from foveal.pipeline.values import Item, Scene
 from foveal.presets.fifth.levels import levels, slot_of
 from foveal.session.build.manifest_json import read_manifest
@@ -48,7 +48,7 @@ def _levels(state: SessionState, history: History, budget: int) -> tuple[Slot, .
     """The plan for the model's whole window, and what everything that windows may show would use of it."""
     numbers = state.resources.fifth
     found = list(unread(history))
-    used = charge(found, partial(slot_of, numbers=numbers))
+    used = tokens_by_slot(found, partial(slot_of, numbers=numbers))
     plan = levels(found, Scene(now=0.0, budget=budget), numbers=numbers)
     return tuple(replace(slot, used=used.get(slot.name, 0)) for slot in plan)
 

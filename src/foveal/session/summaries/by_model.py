@@ -20,8 +20,8 @@ from hashlib import sha256
 from foveal.errors import UpstreamError
 from foveal.pipeline.signals import identifier_counts, identifiers
 from foveal.pipeline.summarize.facts import directs
-from foveal.pipeline.summarize.language import sentences, typed
-from foveal.pipeline.summarize.records import Overheard
+from foveal.pipeline.summarize.language import sentences, split_pasted
+from foveal.pipeline.summarize.records import EchoDetector
 from foveal.pipeline.summarize.values import Answer, Ask, Passage, Summary
 from foveal.upstream import Endpoint, check, complete
 
@@ -127,10 +127,10 @@ def _echoes(text: str, ask: Ask) -> int:
     directing = [sentence for sentence in sentences(text) if directs(sentence)]
     if not directing:
         return 0
-    heard, known = Overheard(), Overheard()
+    heard, known = EchoDetector(), EchoDetector()
     own, outside = _voices(ask)
-    heard.hear("\n".join(outside))
-    known.hear("\n".join(own))
+    heard.add("\n".join(outside))
+    known.add("\n".join(own))
     return sum(heard(sentence) and not known(sentence) for sentence in directing)
 
 
@@ -147,7 +147,7 @@ def _orders(text: str, ask: Ask) -> int:
 
 def _voices(ask: Ask) -> tuple[list[str], list[str]]:
     """What the user typed, and what tools brought or somebody pasted or repeated."""
-    told = [typed(passage.text) for passage in ask.passages if passage.role == "user"]
+    told = [split_pasted(passage.text) for passage in ask.passages if passage.role == "user"]
     brought = [passage.text for passage in ask.passages if passage.role == "tool"]
     brought += [sentence for passage in ask.passages for sentence in passage.outside]
     return [own for own, _ in told], brought + [pasted for _, pasted in told]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from foveal.pipeline.shorten.turn import cut
+from foveal.pipeline.shorten.turn import cut_middle
 from foveal.sources.contributor import DENSEST, PROJECT_DOCS, Look, Offer, fits, most, too_small
 from foveal.sources.workspace.values import Seen
 from foveal.sources.workspace.workspace import Workspace
@@ -69,7 +69,7 @@ def beginning(text: str, tokens: int, look: Look) -> str:
 
     kept = written(blocks[: most(blocks, written, tokens, look.count)])
     # One paragraph that is longer than the cap: its first words, where even that much fits.
-    shorter = kept or cut(head, tokens, look.count)
+    shorter = kept or cut_middle(head, tokens, look.count)
     return shorter if look.count(shorter) <= tokens else ""
 
 

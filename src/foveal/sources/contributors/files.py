@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from foveal.pipeline.shorten.short_form import fill, outline, short
+from foveal.pipeline.shorten.short_form import fill_outline, outline_of, short_form
 from foveal.sources.code.languages import language_of
 from foveal.sources.contributor import (
     DENSEST,
@@ -103,7 +103,7 @@ def _short(text: str, room: int, count: Callable[[str], int], mentioned: frozens
     """A text within its room, what is mentioned first."""
     if room <= 0:
         return ""
-    found = short(looked_at(text, room * DENSEST, mentioned), room, count, mentioned=mentioned)
+    found = short_form(looked_at(text, room * DENSEST, mentioned), room, count, mentioned=mentioned)
     return found.text if found else ""
 
 
@@ -112,7 +112,7 @@ def _outlined(text: str, room: int, count: Callable[[str], int], mentioned: froz
     if room <= 0:
         return ""
     seen = looked_at(text, room * DENSEST, mentioned)
-    found = fill(outline(seen, "code", mentioned=mentioned), room, count, mentioned=mentioned)
+    found = fill_outline(outline_of(seen, "code", mentioned=mentioned), room, count, mentioned=mentioned)
     return found.text if found else ""
 
 
