@@ -105,7 +105,9 @@ def topics(texts: Iterable[str], most: int = TOPICS) -> list[str]:
 
 def condense_summaries(texts: Sequence[str], room: int, count: Count, *, known: Collection[str] = ()) -> str:
     """The weightiest lines of several summaries within the room, without the `known` sentences."""
-    return choose_lines([line for line in lines_of_summaries(texts) if line.sentence not in known], room, count)
+    return choose_lines(
+        [line for line in lines_of_summaries(texts) if line.sentence not in known], room, count
+    )
 
 
 def choose_lines(lines: Sequence[Line], room: int, count: Count, *, overview: str = "") -> str:

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Literal
 
 from foveal.model import File, Message, Part, Text, ToolResult
-from foveal.pipeline.shorten.outline import LONGEST, PROBLEM, SHORTEST, split_long
+from foveal.pipeline.shorten.outline import MAX_PIECE, MIN_PIECE, PROBLEM, split_long
 from foveal.pipeline.signals import names_in
 from foveal.pipeline.summarize.language import sentences
 from foveal.pipeline.summarize.notes import SUMMARY_MARK, neutral
@@ -145,17 +145,17 @@ def _split(voice: Voice, text: str, *, whole_head: bool) -> Iterator[str]:
 
 def _head(text: str) -> str:
     line = text.split("\n", 1)[0]
-    if len(line) <= LONGEST:
+    if len(line) <= MAX_PIECE:
         return line
-    end = line.find(" ", HEAD, LONGEST)
-    return line[: end if end > 0 else LONGEST]
+    end = line.find(" ", HEAD, MAX_PIECE)
+    return line[: end if end > 0 else MAX_PIECE]
 
 
 def _joined(lines: Iterable[str]) -> Iterator[str]:
     """Short lines with the next; one that says something by itself is not drawn into a long one."""
     held = ""
     for line in lines:
-        if len(held) >= SHORTEST and len(line) >= READABLE:
+        if len(held) >= MIN_PIECE and len(line) >= READABLE:
             yield held
             held = ""
         held = f"{held}\n{line}" if held else line
@@ -201,7 +201,7 @@ def _paired(values: Sequence[str]) -> Iterator[str]:
     """So many short values together; a long one in lines of its own."""
     held: list[str] = []
     for value in values:
-        if len(value) > LONGEST:
+        if len(value) > MAX_PIECE:
             yield from ["; ".join(held)] * bool(held)
             held = []
             yield from _joined(_lines(value))
