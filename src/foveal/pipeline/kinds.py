@@ -1,13 +1,13 @@
-"""A role or a kind in → what the kind is worth and where it belongs, under every plan.
+"""Map roles to kinds, and kinds to what each preset does with them: priority, layer, category and level.
 
-One table ties the vocabularies of the presets together. What a message's metadata says of itself wins.
+A value in a message's own metadata takes precedence over the table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple, cast, get_args
+from typing import NamedTuple
 
 from foveal.model import Kind, Level
 
@@ -19,13 +19,11 @@ ARC, RETRIEVAL, MESSAGE_HISTORY, USER_MESSAGE = (
     "L7_user_message",
 )
 LAYERS = (IDENTITY, PREFERENCES, TOPIC, ENTITY, ARC, RETRIEVAL, MESSAGE_HISTORY, USER_MESSAGE)
-"""The layers of the `openscroll` plan, in the order of the window."""
-LONG_OUTPUT = 500
-"""A tool's output above this is volatile."""
+"""The layers of the `openscroll` preset, in the order of the window."""
 
 
 class KindDefaults(NamedTuple):
-    """Where a kind stands before anything is known of the message itself."""
+    """What applies to messages of a kind unless their metadata differs."""
 
     priority: float
     layer: str
@@ -56,7 +54,7 @@ RAG: frozenset[Kind] = frozenset(KINDS) - PROMPTS - HISTORY
 
 
 def kind_of(role: str, *, tool_call: bool, newest_user: bool) -> Kind:
-    """The kind of a message that does not say it.
+    """The kind of a message whose caller gave none.
 
     >>> kind_of("assistant", tool_call=True, newest_user=False)
     'tool_input'
@@ -69,10 +67,10 @@ def kind_of(role: str, *, tool_call: bool, newest_user: bool) -> Kind:
 
 
 def layer_of(kind: Kind, metadata: Mapping[str, object]) -> str:
-    """A remembered fact about a topic or an entity goes to their layers, any other is retrieved material."""
-    said = metadata.get("layer")
-    if isinstance(said, str) and said:
-        return said if said in LAYERS else KINDS[kind].layer
+    """The layer of a kind; a remembered fact about a topic or an entity goes to their layers."""
+    layer = metadata.get("layer")
+    if isinstance(layer, str) and layer:
+        return layer if layer in LAYERS else KINDS[kind].layer
     if kind == "rag_memory_commit":
         if any(metadata.get(key) for key in ("topic", "topic_slug", "topic_id")):
             return TOPIC
@@ -82,14 +80,5 @@ def layer_of(kind: Kind, metadata: Mapping[str, object]) -> str:
 
 
 def category_of(kind: Kind, metadata: Mapping[str, object]) -> str:
-    said = metadata.get("category")
-    return said if isinstance(said, str) and said else KINDS[kind].category
-
-
-def level_of(kind: Kind, tokens: int, metadata: Mapping[str, object]) -> Level:
-    said = metadata.get("level")
-    if said in get_args(Level):
-        return cast("Level", said)
-    if kind == "tool_output" and tokens > LONG_OUTPUT:
-        return "volatile"
-    return KINDS[kind].level
+    category = metadata.get("category")
+    return category if isinstance(category, str) and category else KINDS[kind].category

@@ -184,7 +184,7 @@ def test_naming_a_tokenizer_loads_no_vocabulary() -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match="no tokenizer is called 'gpt2'") as refusal:
+    with pytest.raises(ConfigError, match="there is no tokenizer 'gpt2'") as refusal:
         tokenizer("gpt2")
     assert "`o200k_base`" in refusal.value.remedy
 

@@ -114,7 +114,7 @@ def test_an_unknown_model_pays_its_providers_dearest_rule(
 
 
 def test_an_unknown_rule_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match="no rule for pictures is called 'cubes'") as refusal:
+    with pytest.raises(ConfigError, match="there is no image rule 'cubes'") as refusal:
         Meter(tokenizer("chars"), Framing(), images="cubes")
     assert "`openai-tiles`" in refusal.value.remedy
 

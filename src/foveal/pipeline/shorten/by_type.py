@@ -157,12 +157,8 @@ _FIRST_SENTENCE, _LAST_SENTENCE, _HEADING, _KEY_SENTENCE, _PLAIN_SENTENCE = 2.0,
 
 def prose_outline(text: str) -> Outline:
     """Every sentence is a piece, short ones joined with the next."""
-    sentences = (
-        sentence
-        for line in text.splitlines()
-        for sentence in _SENTENCE.split(line.rstrip())
-        if sentence.strip()
-    )
+    split = (part for line in text.splitlines() for part in _SENTENCE.split(line.rstrip()))
+    sentences = (sentence for sentence in split if sentence.strip())
     texts = list(join_short_lines([part for sentence in sentences for part in split_long(sentence)]))
     pieces = tuple(
         Piece(
