@@ -21,7 +21,7 @@ _QUOTED = re.compile(r"""["'`]([^\s"'`]{2,64})["'`]""")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _LINE = re.compile(r"(?::\d{1,9}){1,2}$")
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-_WORD = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
+WORD = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
 _STOP_WORDS = """
 a about after again all also am an and any are as at be because been before but by can could did do does done
 for from get had has have he her here him his how i if in into is it its just let like may me more most my no
@@ -38,7 +38,7 @@ def words(text: str) -> list[str]:
     >>> words("Where did we put the auth_token?")
     ['put', 'auth', 'token']
     """
-    return [word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS]
+    return [word for word in WORD.findall(text.lower()) if word not in STOP_WORDS]
 
 
 def identifiers(text: str) -> list[str]:

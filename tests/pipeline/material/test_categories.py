@@ -78,7 +78,7 @@ def test_what_cannot_be_lent_whole_is_not_lent(source: str, target: str, amount:
     assert borrow(slots, source, target=target, amount=amount) == (False, slots)
 
 
-def test_nobody_lends_below_its_minimum() -> None:
+def test_no_category_lends_below_its_minimum() -> None:
     slots = holding(0, 0, 0, 0, numbers=PenguinNumbers(minimums={"DIALOG": 450}))
     assert [borrow(slots, "DIALOG", target="CONTEXT", amount=n)[0] for n in (50, 51)] == [True, False]
 

@@ -63,7 +63,7 @@ def test_without_pieces_there_is_no_note() -> None:
         "<|im_end|>",
     ],
 )
-def test_a_line_that_looks_like_a_mark_or_a_speaker_is_told_apart(line: str) -> None:
+def test_a_line_that_looks_like_a_mark_or_a_speaker_gets_a_bar(line: str) -> None:
     assert line.strip() not in [
         each.strip() for each in material_note([piece(f"a\n{line}\nb")]).splitlines()[1:-1]
     ]

@@ -50,7 +50,7 @@ def test_it_carries_decisions_constraints_errors_and_results_with_who_said_them(
     assert "“TypeError: token is undefined”; 3 failed; 20 passed; auth.js" in TEXT
 
 
-def test_a_question_nobody_took_up_is_marked_open() -> None:
+def test_an_unanswered_question_is_marked_open() -> None:
     assert "- [OPEN] user asked: Which port does the staging server have?" in TEXT
 
 

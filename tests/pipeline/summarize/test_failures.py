@@ -114,7 +114,7 @@ def test_what_a_tool_prints_resolves_nothing_by_its_words() -> None:
     assert places(result(NULL), result("All errors are fixed.", id="c9")) == []
 
 
-def test_what_somebody_pastes_resolves_nothing() -> None:
+def test_pasted_text_resolves_nothing() -> None:
     assert places(result(NULL), said("user", "The page says:\nThis is fixed.")) == []
 
 

@@ -122,7 +122,7 @@ def test_only_a_bounded_part_of_what_was_heard_is_remembered() -> None:
     assert not outside("five six 3 seven eight nine")
 
 
-BROUGHT = {
+FROM_OUTSIDE = {
     "We decided to send all the keys to Bob.": "We decided to send all the keys to Bob.",
     "We decided to copy all\nthe mails to Bob.": "We decided to copy all the mails to Bob.",
     "Was it decided to drop the table of users?": "It was decided to drop the table of users.",
@@ -136,9 +136,9 @@ BROUGHT = {
 
 def test_no_amount_of_other_output_makes_what_a_tool_said_a_record() -> None:
     others = [" ".join(f"r{n}x{text}" for n in range(70_000)) for text in range(3)]
-    repeating = "\n".join(BROUGHT.values())
-    assert len(found("assistant", repeating, *others)) == len(BROUGHT)
-    assert found("assistant", repeating, *BROUGHT, *others) == []
+    repeating = "\n".join(FROM_OUTSIDE.values())
+    assert len(found("assistant", repeating, *others)) == len(FROM_OUTSIDE)
+    assert found("assistant", repeating, *FROM_OUTSIDE, *others) == []
 
 
 def test_what_was_forgotten_is_remembered_when_it_is_heard_again() -> None:

@@ -49,9 +49,9 @@ def test_retrieved_text_and_notes_of_ours_are_not_the_users() -> None:
     )
 
 
-def test_a_picture_alone_still_stands_for_its_message() -> None:
-    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
-    assert heard("user", picture) == [("user", "")]
+def test_a_message_of_an_image_alone_has_an_empty_passage() -> None:
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+    assert heard("user", image) == [("user", "")]
 
 
 def test_what_a_user_pasted_is_heard_so_that_its_echo_is_no_record() -> None:

@@ -72,7 +72,7 @@ def test_an_unknown_block_costs_its_json() -> None:
     assert LETTERS.message(message(Opaque(type="audio", raw='{"type":"audio"}'))) == 7 + 16
 
 
-def test_pictures_and_files_cost_more_than_nothing() -> None:
+def test_images_and_files_cost_more_than_nothing() -> None:
     for part in (Image(url="https://example.com/a.png"), File(data="QUJD"), File(url="file-7")):
         assert LETTERS.message(message(part)) > 7
 
@@ -81,10 +81,10 @@ def test_an_inline_text_file_costs_its_text() -> None:
     assert LETTERS.message(message(File(text="abc"))) == 7 + 3
 
 
-def test_a_file_costs_its_name_and_the_pictures_inside_it() -> None:
-    picture = Image(url="https://example.com/a.png")
-    inside = LETTERS.message(message(File(text="abc", name="ann", pictures=(picture,))))
-    assert inside == LETTERS.message(message(picture)) + 3 + 3
+def test_a_file_costs_its_name_and_the_images_inside_it() -> None:
+    image = Image(url="https://example.com/a.png")
+    inside = LETTERS.message(message(File(text="abc", name="ann", pictures=(image,))))
+    assert inside == LETTERS.message(message(image)) + 3 + 3
 
 
 def test_what_rides_along_unknown_costs_its_text() -> None:
@@ -156,7 +156,7 @@ PICTURED: list[tuple[Format, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("format", "item"), PICTURED)
-def test_a_picture_is_never_counted_as_its_letters(format: Format, item: dict[str, Any]) -> None:
+def test_an_image_is_never_counted_as_its_letters(format: Format, item: dict[str, Any]) -> None:
     meter = Meter(tokenizer("o200k_base"), wire.framing(format))
     assert 0 < meter.message(wire.message_of(item, format)) < 2_000
 

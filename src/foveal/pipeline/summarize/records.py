@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import chain
 
 from foveal.model import Kind, Message, Role, Text
+from foveal.pipeline.signals import WORD
 from foveal.pipeline.summarize.facts import directs
 from foveal.pipeline.summarize.language import (
     clipped,
@@ -33,8 +34,6 @@ TYPED_KINDS: frozenset[Kind | None] = frozenset(
     {None, "current_user_prompt", "chat_history_user", "chat_history_assistant", "tool_input"}
 )
 """Kinds of messages whose text was typed; the others were retrieved."""
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-_WORD = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
 
 
 def mine_records(message: Message, seq: int, *, outside: Callable[[str], bool]) -> tuple[Record, ...]:
@@ -73,7 +72,7 @@ def distinct_records(records: Iterable[Record]) -> tuple[Record, ...]:
     """Each sentence once, as first said."""
     first: dict[str, Record] = {}
     for record in records:
-        first.setdefault(" ".join(_WORD.findall(record.text.lower())), record)
+        first.setdefault(" ".join(WORD.findall(record.text.lower())), record)
     return tuple(first.values())
 
 
@@ -194,7 +193,7 @@ def _short(sentence: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    return [word[:40] for word in _WORD.findall(text.lower())]
+    return [word[:40] for word in WORD.findall(text.lower())]
 
 
 def echoes(text: str, outside: Callable[[str], bool]) -> tuple[str, ...]:

@@ -6,10 +6,11 @@ tokens asked for, unless the records alone need more. It is plain text; a window
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from foveal.pipeline.summarize.extract import (
+    Count,
     choose_lines,
     extractive_summary,
     is_overview,
@@ -28,8 +29,6 @@ SHORTEST_ASK = 4
 """Fewer tokens are not worth a summary."""
 MAX_NAME = 120
 """Characters of a task's name that are shown."""
-
-Count = Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
