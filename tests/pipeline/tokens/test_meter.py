@@ -30,11 +30,11 @@ from foveal.model import (
     ToolCall,
     ToolResult,
 )
-from foveal.pipeline.tokens.count import CachedCounter, Meter, custom_tokenizer, tokenizer
+from foveal.pipeline.tokens.count import CachedCounter, Meter, tokenizer
 from strategies import FORMATS, histories
 
 FRAMING = Framing(request=3, message=3, name=1, call=3, result=2, tools=100, tool=10)
-LETTERS = Meter(custom_tokenizer(len), FRAMING)
+LETTERS = Meter(tokenizer(len), FRAMING)
 BENCH = Path(os.environ.get("FOVEAL_BENCH", Path(__file__).parents[3] / "../shared/bench")) / "trajectories"
 
 
@@ -191,7 +191,7 @@ def leaves(value: Any) -> Iterator[str]:
 @given(data=st.data())
 @settings(max_examples=settings.default.max_examples // 2)
 def test_no_message_costs_less_than_the_texts_in_it(format: Format, data: st.DataObject) -> None:
-    meter = Meter(custom_tokenizer(len), wire.framing(format))
+    meter = Meter(tokenizer(len), wire.framing(format))
     for item in data.draw(histories(format)):
         floor = sum(map(len, leaves(item)))
         assert meter.message(wire.message_of(item, format)) >= floor
@@ -221,7 +221,7 @@ def test_several_texts_never_cost_less_than_their_lines(texts: list[str]) -> Non
 
 def test_a_text_is_counted_once() -> None:
     seen: list[str] = []
-    meter = Meter(custom_tokenizer(lambda text: seen.append(text) or len(text)), FRAMING)
+    meter = Meter(tokenizer(lambda text: seen.append(text) or len(text)), FRAMING)
     for _ in range(3):
         meter.message(message(Text(text="a long text " * 50)))
     assert seen == ["user", "a long text " * 50]

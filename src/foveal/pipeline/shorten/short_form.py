@@ -94,17 +94,15 @@ CHARACTERS = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilledOutline:
+    """The text of an outline within its room."""
+
     text: str
     share: float
     """How much of the value of all pieces and names is left."""
 
 
 def fill_outline(
-    outline: Outline,
-    room: int,
-    count: Count,
-    *,
-    mentioned: frozenset[str] = frozenset(),
+    outline: Outline, room: int, count: Count, *, mentioned: frozenset[str] = frozenset()
 ) -> FilledOutline | None:
     """The best pieces, and names from the others, within `room`; None when none fit."""
     pieces = outline.pieces

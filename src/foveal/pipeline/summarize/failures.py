@@ -66,7 +66,6 @@ class ResolvedError:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Failure:
     seq: int
-    line: str
     call: str
     """The failed call with its arguments; empty when unknown."""
 
@@ -118,20 +117,18 @@ class FailureTracker:
         text = "\n".join(part.text for part in result.parts if isinstance(part, Text))
         lines = error_lines(text)
         if result.error and not lines:
-            lines = tuple(
-                islice(filter(_is_specific, map(normalized, head_and_tail(text, LOOKED_AT).splitlines())), 1)
-            )
+            candidates = map(normalized, head_and_tail(text, LOOKED_AT).splitlines())
+            lines = tuple(islice(filter(_is_specific, candidates), 1))
         call = self._calls.get(result.call_id or ANY + result.name, "")
         if lines:
             self._fail(lines, seq, call)
         elif call and not result.error:
-            yield from self._close(
-                [line for line, failure in self._open.items() if failure.call == call], seq
-            )
+            repeated = [line for line, failure in self._open.items() if failure.call == call]
+            yield from self._close(repeated, seq)
 
     def _fail(self, lines: Sequence[str], seq: int, call: str = "") -> None:
         for line in lines:
-            self._open.setdefault(line, _Failure(seq=seq, line=line, call=call))
+            self._open.setdefault(line, _Failure(seq=seq, call=call))
         while len(self._open) > MAX_OPEN:
             del self._open[next(iter(self._open))]
 

@@ -50,7 +50,7 @@ class Tokenizer:
 
 
 def tokenizer(name: str | Counter) -> Tokenizer:
-    """Find a tokenizer by name, or make one from a callable.
+    """Find a tokenizer by name, or make one from a callable, which is assumed to be exact.
 
     Its vocabulary is loaded when the first text is counted.
 
@@ -58,12 +58,9 @@ def tokenizer(name: str | Counter) -> Tokenizer:
     >>> exact.count("Fix the bug in auth.js"), exact.exact
     (6, True)
     """
-    return _named(name) if isinstance(name, str) else custom_tokenizer(name)
-
-
-def custom_tokenizer(count: Counter, *, name: str = "custom") -> Tokenizer:
-    """A tokenizer from any callable, which is assumed to be exact."""
-    return Tokenizer(name=name, exact=True, error=0.0, count=count)
+    if isinstance(name, str):
+        return _named(name)
+    return Tokenizer(name="custom", exact=True, error=0.0, count=name)
 
 
 def scaled_tokenizer(base: Tokenizer, factor: float) -> Tokenizer:
