@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from foveal.pipeline.shorten.content_type import content_type
-from foveal.pipeline.shorten.short_form import short
-from foveal.pipeline.shorten.turn import cut
+from foveal.pipeline.shorten.short_form import short_form
+from foveal.pipeline.shorten.turn import cut_middle
 from foveal.pipeline.signals import identifiers
 from foveal.pipeline.tokens.count import tokenizer
 from harness import ABSENT, trajectories
@@ -117,9 +117,9 @@ def figures(sample: int) -> dict[str, Any]:
         for share in SHARES:
             room = int(result.tokens * share)
             start = time.process_time()
-            made = short(result.text, room, count)
+            made = short_form(result.text, room, count)
             middle = time.process_time()
-            plain = cut(result.text, room, count)
+            plain = cut_middle(result.text, room, count)
             seconds["short"] += middle - start
             seconds["cut"] += time.process_time() - middle
             for way, shorter in (("short", made.text if made else ""), ("cut", plain)):

@@ -15,7 +15,7 @@ from typing import Literal
 Role = Literal["system", "user", "assistant", "tool"]
 Format = Literal["openai", "responses", "anthropic", "gemini", "plain"]
 Level = Literal["permanent", "session", "working", "volatile"]
-Detail = Literal["full", "trimmed", "gist", "reference", "folded"]
+Detail = Literal["full", "trimmed", "folded"]
 Absence = Literal["", "left out", "erased"]
 Kind = Literal[
     "system_prompt",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from foveal.catalog import UNKNOWN_CONTEXT, find, models, prices
 from foveal.errors import ConfigError
-from foveal.pipeline.tokens.count import names
+from foveal.pipeline.tokens.count import tokenizer_names
 from foveal.pipeline.tokens.images import RULES
 
 AUTUMN = datetime(2026, 11, 1, tzinfo=UTC)
@@ -127,7 +127,7 @@ def test_every_card_makes_sense() -> None:
     for card in cards:
         assert card.known, card
         assert card.provider, card
-        assert card.tokenizer in names(), card
+        assert card.tokenizer in tokenizer_names(), card
         assert card.images in ("", *RULES), card
         assert card.max_output is None or 0 < card.max_output < card.context, card
         assert card.sources == ("models.toml",), card

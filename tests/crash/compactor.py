@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from foveal.jobs import Job, Pace, Worker
-from foveal.pipeline.summarize.extract import extractive
+from foveal.pipeline.summarize.extract import extractive_summary
 from foveal.pipeline.summarize.values import Ask, Passage
 from foveal.store import Content, Store, SummaryRecord, open_store
 from foveal.testing import draft
@@ -70,7 +70,7 @@ def passage(text: str, digest: str) -> Passage:
 @cache
 def summary_of(ask: Ask) -> SummaryRecord:
     """Always the same for the same question, so that whoever reads one can tell whether it is whole."""
-    made = extractive(ask, lambda text: len(text.split()))
+    made = extractive_summary(ask, lambda text: len(text.split()))
     return SummaryRecord(
         key=ask.key, text=made.text, tokens=made.tokens, by=made.by, level=ask.level, created_at=0.0
     )

@@ -14,8 +14,8 @@ from types import MappingProxyType
 
 from foveal.knowledge.values import Depth, Memory, MemoryKind, Thing
 from foveal.pipeline.signals import words
-from foveal.pipeline.summarize.extract import Line, chosen, of_messages
-from foveal.pipeline.summarize.language import clipped, ends
+from foveal.pipeline.summarize.extract import Line, choose_lines, lines_of_messages
+from foveal.pipeline.summarize.language import clipped, head_and_tail
 from foveal.pipeline.summarize.notes import neutral
 from foveal.pipeline.summarize.values import Passage
 
@@ -68,19 +68,19 @@ def memories_text(memories: Iterable[Memory], kind: str, room: Room) -> str:
     only, title = TITLES[kind]
     told = [each for each in memories if each.confirmed and each.kind == only]
     lines = [
-        Line(place=place, weight=place, text=line, said=line)
+        Line(position=place, weight=place, text=line, sentence=line)
         for place, each in enumerate(sorted(told, key=lambda each: each.updated_at))
         for line in [f"- {_one_line(each.text)}{'' if each.origin == 'user' else CONFIRMED}"]
     ]
-    return chosen(lines, room.of(kind), room.count, overview=title) if lines else ""
+    return choose_lines(lines, room.of(kind), room.count, overview=title) if lines else ""
 
 
 def thing_text(thing: Thing, passages: Sequence[Passage], room: Room) -> str:
     """An overview of a thing, then what was said of it, the weightiest that fits."""
-    short = [replace(each, text=ends(each.text, LOOKED_AT)) for each in passages]
-    named = [line for line in of_messages(short) if _names(line.said, thing)]
+    short = [replace(each, text=head_and_tail(each.text, LOOKED_AT)) for each in passages]
+    named = [line for line in lines_of_messages(short) if _names(line.sentence, thing)]
     weighed = [replace(line, weight=line.weight + _telling(line), text=neutral(line.text)) for line in named]
-    return chosen(weighed, room.of(thing.kind), room.count, overview=_overview(thing))
+    return choose_lines(weighed, room.of(thing.kind), room.count, overview=_overview(thing))
 
 
 def _overview(thing: Thing) -> str:
@@ -93,7 +93,7 @@ def _overview(thing: Thing) -> str:
 def _telling(line: Line) -> float:
     speaker = line.text.partition(":")[0]
     own = speaker.endswith(("user said", "user asked", "(user) said", "(user) asked"))
-    return OWN * own + SUBSTANCE * min(12, len(set(words(line.said))))
+    return OWN * own + SUBSTANCE * min(12, len(set(words(line.sentence))))
 
 
 def _names(said: str, thing: Thing) -> bool:

@@ -16,7 +16,7 @@ from foveal.knowledge.sightings import Sighting, seen
 from foveal.knowledge.values import Found, ThingKind
 from foveal.model import Role
 from foveal.pipeline.signals import STOP_WORDS
-from foveal.pipeline.summarize.language import ends, typed
+from foveal.pipeline.summarize.language import head_and_tail, split_pasted
 
 LOOKED_AT = 20_000
 """Characters of each end of a text that are read."""
@@ -68,7 +68,7 @@ class Miner:
         self._new[key] = None
         if role not in ("user", "assistant"):
             return
-        shown = seen(typed(ends(text, LOOKED_AT))[0])
+        shown = seen(split_pasted(head_and_tail(text, LOOKED_AT))[0])
         self._small.update(shown.small)
         for sighting in shown.sightings:
             here["entity", self._sight(sighting, key, role)] = None

@@ -12,7 +12,14 @@ import re
 from foveal.knowledge.hygiene import OPENING, uncorrected
 from foveal.knowledge.values import MemoryKind
 from foveal.model import Role
-from foveal.pipeline.summarize.language import LONGEST, asks, ends, reports, sentences, typed
+from foveal.pipeline.summarize.language import (
+    MAX_SENTENCE,
+    asks,
+    head_and_tail,
+    is_reported_speech,
+    sentences,
+    split_pasted,
+)
 
 LOOKED_AT = 2_000
 """Characters of each end of a text; what is longer was not typed about oneself."""
@@ -125,7 +132,11 @@ def statements_in(text: str, role: Role) -> tuple[tuple[MemoryKind, str], ...]:
     """
     if role != "user":
         return ()
-    told = (sentence for sentence in sentences(typed(ends(text, LOOKED_AT))[0]) if len(sentence) <= LONGEST)
+    told = (
+        sentence
+        for sentence in sentences(split_pasted(head_and_tail(text, LOOKED_AT))[0])
+        if len(sentence) <= MAX_SENTENCE
+    )
     found = [made for sentence in dict.fromkeys(map(uncorrected, told)) if (made := _statement(sentence))]
     return tuple(found) if len(found) <= MOST else ()
 
@@ -144,7 +155,9 @@ def _tells(sentence: str) -> bool:
     if asks(sentence) or sentence.endswith((":", "…")) or many < _FEWEST:
         return False
     return not (
-        reports(sentence) or _SUPPOSED.search(sentence) or (many <= _FEW and _POINTS.search(sentence))
+        is_reported_speech(sentence)
+        or _SUPPOSED.search(sentence)
+        or (many <= _FEW and _POINTS.search(sentence))
     )
 
 

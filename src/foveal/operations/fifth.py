@@ -12,7 +12,7 @@ from foveal.model import Kind, Level, Role
 from foveal.operations.messages import newest_user
 from foveal.operations.registry import Operation, Shape, Time
 from foveal.pipeline.kinds import kind_of
-from foveal.pipeline.material.categories import charge
+from foveal.pipeline.material.categories import tokens_by_slot
 from foveal.pipeline.tokens.count import tokenizer
 from foveal.pipeline.values import Item, Scene
 from foveal.presets.fifth.levels import FifthNumbers, due, levels, slot_of
@@ -109,7 +109,7 @@ def _plan(request: PlanRequest) -> PlanResult:
     newest = next((item.text for item in reversed(items) if item.kind == "current_user_prompt"), "")
     task = newest if request.task is None else request.task
     scene = Scene(now=request.now or 0.0, task=task, budget=request.total)
-    used = charge(items, slot_of)
+    used = tokens_by_slot(items, slot_of)
     homes: Counter[str] = Counter(map(slot_of, items))
     tokens = sum(used.values())
     return PlanResult(

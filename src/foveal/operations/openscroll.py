@@ -15,11 +15,20 @@ from pydantic import Field
 from foveal import catalog
 from foveal.operations.messages import counted, meter
 from foveal.operations.registry import Operation, Shape
-from foveal.pipeline.kinds import ARC, ENTITY, IDENTITY, PREFERENCES, RETRIEVAL, TALK, TOPIC, USER
-from foveal.pipeline.summarize.extract import extractive
-from foveal.pipeline.summarize.records import Overheard
+from foveal.pipeline.kinds import (
+    ARC,
+    ENTITY,
+    IDENTITY,
+    MESSAGE_HISTORY,
+    PREFERENCES,
+    RETRIEVAL,
+    TOPIC,
+    USER_MESSAGE,
+)
+from foveal.pipeline.summarize.extract import extractive_summary
+from foveal.pipeline.summarize.records import EchoDetector
 from foveal.pipeline.summarize.values import Answer, Ask, Summary
-from foveal.pipeline.summarize.voices import Said, said_by
+from foveal.pipeline.summarize.voices import Utterance, read_message
 from foveal.presets.openscroll.arc import arc, arc_text
 from foveal.presets.openscroll.layers import Layer, OpenscrollNumbers, Situation, negotiate
 from foveal.presets.openscroll.strategies import Compacted, Strategy, compact, strategy_for
@@ -32,8 +41,8 @@ SUMMARY = {
     "entities": ENTITY,
     "conversation": ARC,
     "jit": RETRIEVAL,
-    "history": TALK,
-    "user_message": USER,
+    "history": MESSAGE_HISTORY,
+    "user_message": USER_MESSAGE,
 }
 
 
@@ -198,11 +207,11 @@ def _compact(request: CompactRequest) -> CompactResult:
     )
 
 
-def fitted(said: Sequence[Said], request: CompactRequest, count: Count) -> tuple[Compacted, str]:
+def fitted(said: Sequence[Utterance], request: CompactRequest, count: Count) -> tuple[Compacted, str]:
     """The history as one text that costs at most `l6_budget`, whatever joining its pieces adds."""
     budget = request.l6_budget
     strategy: Strategy = request.strategy or strategy_for(sum(each.tokens for each in said), budget)
-    room, answer = budget, _once(partial(extractive, count=count))
+    room, answer = budget, _once(partial(extractive_summary, count=count))
     while True:
         done = compact(
             said, l4_budget=request.l4_budget, l6_budget=room, strategy=strategy, answer=answer, count=count
@@ -214,7 +223,7 @@ def fitted(said: Sequence[Said], request: CompactRequest, count: Count) -> tuple
         room, strategy = max(0, room - over), "windowed" if strategy == "full" else strategy
 
 
-def one_text(pieces: Sequence[Piece], said: Sequence[Said]) -> str:
+def one_text(pieces: Sequence[Piece], said: Sequence[Utterance]) -> str:
     """The pieces under their labels, in order."""
     by_seq = {each.seq: at for at, each in enumerate(said)}
     parts: list[str] = []
@@ -228,12 +237,12 @@ def one_text(pieces: Sequence[Piece], said: Sequence[Said]) -> str:
     return BETWEEN.join(parts)
 
 
-def spoken(history: Objects, count: Count) -> list[Said]:
+def spoken(history: Objects, count: Count) -> list[Utterance]:
     """The messages as compaction sees them, priced as lines of one text."""
     found = counted(history)
     starts = {turn.start for turn in found.turns}
-    heard = Overheard()
-    said = (said_by(message, seq, heard) for seq, message in enumerate(found.messages))
+    heard = EchoDetector()
+    said = (read_message(message, seq, heard) for seq, message in enumerate(found.messages))
     return [
         replace(each, tokens=count(verbatim_line(each) + BETWEEN), opens=each.seq in starts) for each in said
     ]

@@ -21,19 +21,19 @@ from foveal.model import Kind
 from foveal.operations.messages import counted, newest_user
 from foveal.operations.registry import Operation, Shape
 from foveal.pipeline.kinds import KINDS
-from foveal.pipeline.material.admit import by_salience
+from foveal.pipeline.material.admit import admit_by_salience
 from foveal.pipeline.material.categories import (
     CATEGORIES,
     SYSTEM,
     PenguinNumbers,
     available,
     borrow,
-    charge,
-    fill,
+    category_slots,
     rebalance,
     report,
-    shared,
     slot_of,
+    tokens_by_slot,
+    with_usage,
 )
 from foveal.pipeline.material.values import Material
 from foveal.pipeline.values import Item, Pick, Unit
@@ -78,7 +78,7 @@ def analyze_session(
     by = numbers or PenguinNumbers()
     total = by.total if max_tokens is None else max_tokens
     units = _units(messages)
-    return _analysis(units, fill(shared(total, by), units), total)
+    return _analysis(units, with_usage(category_slots(total, by), units), total)
 
 
 def trim_session(
@@ -88,7 +88,7 @@ def trim_session(
     by = numbers or PenguinNumbers()
     total = by.total if max_tokens is None else max_tokens
     units = _units(messages)
-    return _trimmed(messages, units, trim(units, _room(units, total), slots=shared(total, by)), total)
+    return _trimmed(messages, units, trim(units, _room(units, total), slots=category_slots(total, by)), total)
 
 
 def process_session(
@@ -98,7 +98,7 @@ def process_session(
     by = numbers or PenguinNumbers()
     total = by.total if max_tokens is None else max_tokens
     units = _units(messages)
-    pick = trim_when_over(units, _room(units, total), slots=shared(total, by))
+    pick = trim_when_over(units, _room(units, total), slots=category_slots(total, by))
     return _trimmed(messages, units, pick, total)
 
 
@@ -140,7 +140,7 @@ def _units(messages: Sequence[Any]) -> list[Unit]:
             items=tuple(items[place] for place in turn),
             tokens=sum(items[place].tokens for place in turn),
             score=UNSCORED,
-            by_slot=(by_slot := charge([items[place] for place in turn], slot_of)),
+            by_slot=(by_slot := tokens_by_slot([items[place] for place in turn], slot_of)),
             forced=_forced(by_slot, open_turn=at == open_turn, asked=asked in turn),
         )
         for at, turn in enumerate(found.turns)
@@ -393,8 +393,8 @@ def _report(request: ReportRequest) -> ReportResult:
     slots = _slots(request.budgets)
     room = max(0, sum(slot.allotted - slot.used for slot in slots))
     pieces = [_material(at, each) for at, each in enumerate(request.contributors)]
-    admitted = by_salience(pieces, slots, room=room)
-    told = {each.source: each for each in admitted.told}
+    admitted = admit_by_salience(pieces, slots, room=room)
+    told = {each.source: each for each in admitted.contributed}
     return ReportResult(
         total_tokens=sum(slot.used for slot in admitted.slots),
         max_tokens=sum(slot.allotted for slot in admitted.slots),

@@ -17,7 +17,7 @@ from foveal import catalog, wire
 from foveal.errors import BudgetError, InputError
 from foveal.operations.messages import NEWEST, Counted, counted, meter, units
 from foveal.operations.registry import Operation, Shape
-from foveal.pipeline.summarize.counts import summary_text
+from foveal.pipeline.summarize.counts import counts_note
 from foveal.pipeline.values import Scene, Unit
 from foveal.presets.reploid import ReploidNumbers, score_importance
 from foveal.presets.reploid import pick_important as best_that_fit
@@ -137,7 +137,7 @@ def summarize(history: Messages, keep: int = DEFAULTS.keep) -> Summarized:
     old = [place for turn in talk for place in turn]
     if not old:
         return Summarized(summarized=history, summary=None, replaced=[])
-    note = wire.note(summary_text([found.messages[place] for place in old]), found.format)
+    note = wire.note(counts_note([found.messages[place] for place in old]), found.format)
     summary = json.loads(note.body)
     gone = set(old)
     stays = [(place, message) for place, message in enumerate(history) if place not in gone]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from foveal.config import Tables, secret, variable_name
 from foveal.events import Bus, SummaryFailed
 from foveal.jobs import Worker
-from foveal.pipeline.summarize.extract import extractive
+from foveal.pipeline.summarize.extract import extractive_summary
 from foveal.pipeline.summarize.values import Answer
 from foveal.pipeline.tokens.count import tokenizer
 from foveal.presets.fifth.levels import FifthNumbers
@@ -133,6 +133,6 @@ def summary_writer(models: Models, bus: Bus) -> Answer | None:
         endpoint,
         secret(models.summary_key),
         count=count,
-        fallback=partial(extractive, count=count),
+        fallback=partial(extractive_summary, count=count),
         on_failure=lambda key, fault: bus.emit([SummaryFailed(session="", key=key, fault=fault)]),
     )

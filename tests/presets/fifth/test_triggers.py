@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from choosing import item
-from foveal.pipeline.summarize.failures import Resolved, normal
+from foveal.pipeline.summarize.failures import ResolvedError, normalized
 from foveal.pipeline.summarize.tasks import Task
 from foveal.pipeline.values import Item, Scene
 from foveal.presets.fifth.triggers import MOST, Action, Situation, Step, steps
@@ -19,7 +19,7 @@ from foveal.window import Score
 NOW = 10_000.0
 LOGIN = Task(number=1, name="fix the login", first=0, last=9, summary="auth.js checks the token again.")
 EXPORT = Task(number=2, name="export invoices", first=10, last=19, summary="Invoices go out as CSV files.")
-GONE = Resolved(error_seq=3, resolution_seq=7, line=normal("Error: session 4711 is gone"))
+GONE = ResolvedError(error_seq=3, resolution_seq=7, line=normalized("Error: session 4711 is gone"))
 
 
 def at(items: Sequence[Item] = (), *, budget: int = 1_000, score: float = 1.0, **more: Any) -> list[Step]:

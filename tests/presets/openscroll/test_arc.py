@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.pipeline.summarize.records import Overheard, mined
-from foveal.pipeline.summarize.voices import Said, voices
+from foveal.pipeline.summarize.records import EchoDetector, mine_records
+from foveal.pipeline.summarize.voices import Utterance, voices
 from foveal.presets.openscroll.arc import MOST, Arc, Style, arc, arc_text
 from foveal.wire import load
 
@@ -16,16 +16,16 @@ def words(text: str) -> int:
     return len(text.split())
 
 
-def talk(*texts: str) -> list[Said]:
+def talk(*texts: str) -> list[Utterance]:
     """Messages by turns of the user and the model; a text after `tool:` came from a tool."""
-    heard, said = Overheard(), []
+    heard, said = EchoDetector(), []
     for seq, text in enumerate(texts):
         role = "tool" if text.startswith("tool:") else ("user", "assistant")[seq % 2]
         message = load([{"role": role, "content": text.removeprefix("tool:")}], format="plain").messages[0]
         if role == "tool":
-            heard.hear(text)
-        records = mined(message, seq, outside=heard)
-        said.append(Said(seq=seq, role=role, passages=voices(message, seq), tokens=9, records=records))  # type: ignore[arg-type]
+            heard.add(text)
+        records = mine_records(message, seq, outside=heard)
+        said.append(Utterance(seq=seq, role=role, passages=voices(message, seq), tokens=9, records=records))  # type: ignore[arg-type]
     return said
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from foveal.pipeline.summarize.values import Ask, Passage, Summary
-from foveal.pipeline.summarize.voices import Said
+from foveal.pipeline.summarize.voices import Utterance
 from foveal.presets.openscroll.strategies import Strategy, blocks, compact, rung
 
 
@@ -25,17 +25,17 @@ class Memo:
         return self.known[ask.key]
 
 
-def said(seq: int, *, opens: bool = True, moved: int = 0) -> Said:
+def said(seq: int, *, opens: bool = True, moved: int = 0) -> Utterance:
     at = seq + moved
     passage = Passage(first=at, last=at, role="user", text="ten words", digest=f"{seq}")
-    return Said(seq=at, role="user", passages=(passage,), tokens=10, opens=opens)
+    return Utterance(seq=at, role="user", passages=(passage,), tokens=10, opens=opens)
 
 
-def talk(messages: int) -> list[Said]:
+def talk(messages: int) -> list[Utterance]:
     return [said(seq) for seq in range(messages)]
 
 
-def made(history: list[Said], memo: Memo, *, strategy: Strategy | None = None) -> Counter[int]:
+def made(history: list[Utterance], memo: Memo, *, strategy: Strategy | None = None) -> Counter[int]:
     """How many summaries of each level this compaction adds."""
     memo.made.clear()
     compact(

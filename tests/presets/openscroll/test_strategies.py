@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from foveal.errors import BudgetError
 from foveal.model import Role
-from foveal.pipeline.summarize.extract import extractive
-from foveal.pipeline.summarize.records import Record
-from foveal.pipeline.summarize.values import Ask, Passage, Summary
-from foveal.pipeline.summarize.voices import Said
+from foveal.pipeline.summarize.extract import extractive_summary
+from foveal.pipeline.summarize.values import Ask, Passage, Record, Summary
+from foveal.pipeline.summarize.voices import Utterance
 from foveal.presets.openscroll.arc import arc_text
 from foveal.presets.openscroll.strategies import Compacted, Strategy, compact, strategy_for
 
@@ -26,21 +25,23 @@ def words(text: str) -> int:
     return len(text.split())
 
 
-def said(seq: int, tokens: int = 10, text: str = "", *, opens: bool = True, rule: str = "") -> Said:
+def said(seq: int, tokens: int = 10, text: str = "", *, opens: bool = True, rule: str = "") -> Utterance:
     """A message of so many words; the first of them is its number."""
     role: Role = "assistant" if seq % 2 else "user"
     text = text or " ".join([f"number{seq}", *["word"] * (tokens - 1)])
     passage = Passage(first=seq, last=seq, role=role, text=text, digest=f"digest {seq} {text}")
     kept = (Record(kind="constraint", text=rule, seq=seq, digest="", role="user"),) if rule else ()
-    return Said(seq=seq, role=role, passages=(passage,), tokens=tokens, opens=opens, records=kept)
+    return Utterance(seq=seq, role=role, passages=(passage,), tokens=tokens, opens=opens, records=kept)
 
 
-def talk(messages: int, tokens: int = 10) -> list[Said]:
+def talk(messages: int, tokens: int = 10) -> list[Utterance]:
     return [said(seq, tokens) for seq in range(messages)]
 
 
-def done(history: Sequence[Said], l6: int, *, l4: int = 100, strategy: Strategy | None = None) -> Compacted:
-    answer = partial(extractive, count=words)
+def done(
+    history: Sequence[Utterance], l6: int, *, l4: int = 100, strategy: Strategy | None = None
+) -> Compacted:
+    answer = partial(extractive_summary, count=words)
     return compact(history, l4_budget=l4, l6_budget=l6, strategy=strategy, answer=answer, count=words)
 
 
@@ -177,7 +178,7 @@ def test_a_newest_message_too_large_by_itself_shows_its_head_and_tail() -> None:
 # Multi-level
 
 
-def block_turns(messages: int) -> list[Said]:
+def block_turns(messages: int) -> list[Utterance]:
     """Turns of twenty messages, of which the budget of 10,000 holds one."""
     return [said(seq, 300, opens=seq % 20 == 0) for seq in range(messages)]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from foveal.errors import ConfigError
 from foveal.events import SummaryFailed, payload
 from foveal.model import Role
-from foveal.pipeline.summarize.extract import extractive
+from foveal.pipeline.summarize.extract import extractive_summary
 from foveal.pipeline.summarize.values import Ask, Passage, Summary
 from foveal.session.summaries.by_model import ModelSummarizer, find_problem, must_keep
 from foveal.testing.model_server import ModelServer, Received, Reply
@@ -311,9 +311,9 @@ def test_an_accepted_summary_is_within_its_tokens_and_contains_no_instruction(mo
 def test_the_extractive_fallback_is_within_the_tokens(reply: Reply) -> None:
     with ModelServer(reply) as server:
         summarize = ModelSummarizer(
-            endpoint_at(server.url, "small"), KEY, count=count, fallback=partial(extractive, count=count),
+            endpoint_at(server.url, "small"), KEY, count=count, fallback=partial(extractive_summary, count=count),
             on_failure=Model().hear, sleep=[].append,
         )  # fmt: skip
         summary = summarize(ASK)
-    assert summary == extractive(ASK, count)
+    assert summary == extractive_summary(ASK, count)
     assert 0 < count(summary.text) <= ASK.tokens

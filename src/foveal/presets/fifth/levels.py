@@ -17,7 +17,7 @@ from typing import Literal
 
 from foveal.model import Level
 from foveal.pipeline.kinds import KINDS
-from foveal.pipeline.material.categories import charge, even_out, fill, whole
+from foveal.pipeline.material.categories import lend_spare, round_down, tokens_by_slot, with_usage
 from foveal.pipeline.values import Item, Pick, Scene, Unit
 from foveal.window import Score, Slot
 
@@ -82,11 +82,11 @@ def levels(items: Sequence[Item], scene: Scene, *, numbers: FifthNumbers | None 
     [('permanent', 2000), ('session', 4000), ('working', 8000), ('volatile', 2000)]
     """
     by, total = numbers or FifthNumbers(), scene.budget
-    need = charge(items, lambda item: slot_of(item, numbers=by)).get("permanent", 0)
+    need = tokens_by_slot(items, lambda item: slot_of(item, numbers=by)).get("permanent", 0)
     ideal = _scaled(total, by)
     permanent = min(total, max(need, ideal["permanent"]))
     rest, others = total - permanent, total - ideal["permanent"]
-    got = {name: whole(rest * ideal[name] / others) if others else 0 for name in ("session", "working")}
+    got = {name: round_down(rest * ideal[name] / others) if others else 0 for name in ("session", "working")}
     allotted = {"permanent": permanent, **got, "volatile": rest - sum(got.values())}
     return tuple(
         Slot(
@@ -103,7 +103,7 @@ def levels(items: Sequence[Item], scene: Scene, *, numbers: FifthNumbers | None 
 def _scaled(total: int, by: FifthNumbers) -> dict[str, int]:
     named = {"permanent": by.permanent, "session": by.session, "working": by.working}
     whole_plan = max(by.total, sum(named.values()))
-    scaled = {name: whole(total * tokens / whole_plan) for name, tokens in named.items()}
+    scaled = {name: round_down(total * tokens / whole_plan) for name, tokens in named.items()}
     return {**scaled, "volatile": total - sum(scaled.values())}
 
 
@@ -121,7 +121,7 @@ def due(
     by = numbers or FifthNumbers()
     used = sum(item.tokens for item in items)
     free = [item for item in items if not _lasting(item, by)]
-    to_free = used - whole(by.full_at * scene.budget)
+    to_free = used - round_down(by.full_at * scene.budget)
     crowded = f"{used:,} of {scene.budget:,} tokens are used, more than {by.full_at:.0%}"
     found = {item.index: crowded for item in _first_to_go(free, to_free, by)}
     low = {item.index: score.total for item, score in zip(items, scores, strict=True)} if to_free > 0 else {}
@@ -180,7 +180,7 @@ def by_level(
     """Spend the room level by level, the best score first; a stored priority breaks ties, then the newest."""
     by = numbers or FifthNumbers()
     forced = [unit for unit in units if unit.forced]
-    taken = _Taken(room, fill(slots, forced), because={unit.turn: unit.forced for unit in forced})
+    taken = _Taken(room, with_usage(slots, forced), because={unit.turn: unit.forced for unit in forced})
     ranked = sorted((unit for unit in units if not unit.forced), key=lambda unit: _rank(unit, by))
     lasting = [unit for unit in ranked if _home(unit) != VOLATILE]
     for unit in lasting:
@@ -192,7 +192,7 @@ def by_level(
     return Pick(
         kept=frozenset(taken.kept),
         because=taken.because,
-        slots=even_out(fill(slots, kept))[0],
+        slots=lend_spare(with_usage(slots, kept))[0],
     )
 
 

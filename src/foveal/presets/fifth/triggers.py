@@ -13,8 +13,8 @@ from itertools import islice
 from typing import Literal
 
 from foveal.pipeline.signals import identifier_counts, word_counts
-from foveal.pipeline.summarize.failures import Resolved, error_lines
-from foveal.pipeline.summarize.tasks import Task, shown
+from foveal.pipeline.summarize.failures import ResolvedError, error_lines
+from foveal.pipeline.summarize.tasks import Task, task_label
 from foveal.pipeline.values import Item, Scene
 from foveal.presets.fifth.levels import FifthNumbers, due, slot_of
 from foveal.window import Score
@@ -51,7 +51,7 @@ class Situation:
     """Oldest first."""
     starting: Task | None = None
     """The task that begins with the newest message, if one does."""
-    resolved: Sequence[Resolved] = ()
+    resolved: Sequence[ResolvedError] = ()
     """Errors of before, with what resolved them."""
     past: Sequence[Item] = ()
     """From outside the window: what a search for `asked` found, the best first."""
@@ -89,7 +89,7 @@ def new_task(now: Situation, by: FifthNumbers) -> Iterator[Step]:
     """A task begins: the one before is summarized into session level, and volatile memory is cleared."""
     if now.starting is None:
         return
-    begins = f"{shown(now.starting)} begins"
+    begins = f"{task_label(now.starting)} begins"
     before = [task for task in now.tasks if task.number < now.starting.number]
     if before and not before[-1].summary and before[-1].first < now.starting.first:
         last = now.starting.first - 1 if before[-1].last is None else before[-1].last
@@ -97,7 +97,7 @@ def new_task(now: Situation, by: FifthNumbers) -> Iterator[Step]:
             action="summarize",
             first=before[-1].first,
             last=last,
-            because=f"{begins}: {shown(before[-1])} is over and goes to the session level",
+            because=f"{begins}: {task_label(before[-1])} is over and goes to the session level",
             task=before[-1].number,
         )
     for item in now.items:
@@ -116,7 +116,7 @@ def old_task(now: Situation) -> Iterator[Step]:
             action="retrieve",
             first=task.first,
             last=task.last,
-            because=f"{shown(task)} is referred to: {why}",
+            because=f"{task_label(task)} is referred to: {why}",
             task=task.number,
         )
 

@@ -12,18 +12,18 @@ from dataclasses import dataclass, field, replace
 
 from foveal.pipeline.history import History
 from foveal.pipeline.kinds import LAYERS
-from foveal.pipeline.material.categories import charge
+from foveal.pipeline.material.categories import tokens_by_slot
 from foveal.pipeline.material.notes import (
+    admitted,
     as_item,
     charges,
-    frame,
-    kept,
-    known,
-    layer,
+    frame_tokens,
+    is_known,
+    layer_of_piece,
+    left_out,
     notes,
-    out,
+    price_with_titles,
     revoked,
-    titled,
 )
 from foveal.pipeline.material.values import Admission, Material
 from foveal.pipeline.scoring import items
@@ -41,19 +41,19 @@ def layered(
 ) -> Admission:
     """Negotiate with everything that is offered, then fill the layers."""
     turns = items(history)
-    pieces = _ranked(titled(material, scene.count))
-    around = frame(history)
+    pieces = _ranked(price_with_titles(material, scene.count))
+    around = frame_tokens(history)
     offered = tuple(map(as_item, pieces, _with_frames(pieces, around)))
     flat = [item for found in turns.values() for item in found]
     slots = layers(flat, replace(scene, material=offered), numbers=numbers)
     fixed = _fixed(history, turns)
-    used = Counter(charge((item for turn in fixed for item in turns[turn]), slot_of))
+    used = Counter(tokens_by_slot((item for turn in fixed for item in turns[turn]), slot_of))
     free = {slot.name: max(0, slot.allotted - used[slot.name]) for slot in slots}
     filling = _Filling(left=free, room=room - _reserved(history, turns, fixed), around=around)
     for piece in pieces:
         filling.take(piece, scene.count)
     shown, told = _exact(history, filling, free)
-    return Admission(shown=tuple(shown), told=tuple(told), slots=slots)
+    return Admission(shown=tuple(shown), contributed=tuple(told), slots=slots)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,8 +71,8 @@ class _Filling:
     ended: set[str] = field(default_factory=set)
 
     def take(self, piece: Material, count: Callable[[str], int]) -> None:
-        name = layer(piece)
-        around = 0 if known(piece) in self.begun else self.around
+        name = layer_of_piece(piece)
+        around = 0 if is_known(piece) in self.begun else self.around
         left = min(self.left[name] - self.spent[name], self.room)
         most = 0 if name in self.ended else left - around
         fits = piece if piece.tokens <= most else _cut(piece, most, count)
@@ -80,15 +80,15 @@ class _Filling:
             self.ended.add(name)
         if fits is None:
             self.told.append(
-                out(piece, f"{name}, needed {piece.tokens:,} tokens, {max(0, most):,} were left")
+                left_out(piece, f"{name}, needed {piece.tokens:,} tokens, {max(0, most):,} were left")
             )
             return
-        self.begun.add(known(piece))
+        self.begun.add(is_known(piece))
         self.spent[name] += fits.tokens + around
         self.room -= fits.tokens + around
         self.shown.append(fits)
         cut = f", cut from {piece.tokens:,}" if fits is not piece else ""
-        self.told.append(kept(fits, f"{name}, {fits.tokens:,} tokens{cut}"))
+        self.told.append(admitted(fits, f"{name}, {fits.tokens:,} tokens{cut}"))
 
 
 def _exact(
@@ -99,11 +99,11 @@ def _exact(
     while shown:
         used = Counter[str]()
         for piece, tokens in zip(shown, charges(shown, notes(history, shown)), strict=True):
-            used[layer(piece)] += tokens
+            used[layer_of_piece(piece)] += tokens
         over = next((name for name in reversed(LAYERS) if used[name] > free[name]), "")
         if not over:
             break
-        place = max(at for at, piece in enumerate(shown) if layer(piece) == over)
+        place = max(at for at, piece in enumerate(shown) if layer_of_piece(piece) == over)
         because = f"{over}, needed {used[over]:,} tokens with its note, {free[over]:,} were left"
         told = revoked(told, [shown[place]], because)
         shown = [piece for at, piece in enumerate(shown) if at != place]
@@ -112,7 +112,7 @@ def _exact(
 
 def _ranked(pieces: Sequence[Material]) -> list[Material]:
     """In the order of the layers; within one the best first, of equals the one that came first."""
-    return sorted(pieces, key=lambda piece: (LAYERS.index(layer(piece)), -piece.rank))
+    return sorted(pieces, key=lambda piece: (LAYERS.index(layer_of_piece(piece)), -piece.rank))
 
 
 def _with_frames(pieces: Sequence[Material], around: int) -> list[int]:
@@ -120,8 +120,8 @@ def _with_frames(pieces: Sequence[Material], around: int) -> list[int]:
     begun: set[bool] = set()
     costs = []
     for piece in pieces:
-        costs.append(piece.tokens + (0 if known(piece) in begun else around))
-        begun.add(known(piece))
+        costs.append(piece.tokens + (0 if is_known(piece) in begun else around))
+        begun.add(is_known(piece))
     return costs
 
 
@@ -145,7 +145,7 @@ def _cut(piece: Material, room: int, count: Callable[[str], int]) -> Material | 
     lines = piece.text.strip().splitlines()
 
     def shortened(size: int) -> Material:
-        (found,) = titled([replace(piece, text="\n".join((*lines[:size], "[…]")))], count)
+        (found,) = price_with_titles([replace(piece, text="\n".join((*lines[:size], "[…]")))], count)
         return found
 
     low, high = 0, 1

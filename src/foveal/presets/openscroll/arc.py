@@ -12,13 +12,12 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
-from foveal.pipeline.summarize.counts import MARK
 from foveal.pipeline.summarize.extract import topics
-from foveal.pipeline.summarize.language import clipped, is_open, replies, sentences, typed
-from foveal.pipeline.summarize.notes import neutral
-from foveal.pipeline.summarize.records import Overheard, distinct
+from foveal.pipeline.summarize.language import clipped, is_unanswered, replies, sentences, split_pasted
+from foveal.pipeline.summarize.notes import SUMMARY_MARK, neutral
+from foveal.pipeline.summarize.records import EchoDetector, distinct_records
 from foveal.pipeline.summarize.values import Passage
-from foveal.pipeline.summarize.voices import Said
+from foveal.pipeline.summarize.voices import Utterance
 
 Count = Callable[[str], int]
 Style = Literal["light", "rich", "dense"]
@@ -46,7 +45,7 @@ class Arc:
     key_topics: tuple[str, ...] = ()
 
 
-def arc(said: Sequence[Said], budget: int, style: Style, count: Count) -> Arc:
+def arc(said: Sequence[Utterance], budget: int, style: Style, count: Count) -> Arc:
     """The arc whose text (`arc_text`) fits the budget and the style."""
     most = MOST[style]
     room = budget if most is None else min(budget, most)
@@ -68,15 +67,15 @@ def arc_text(told: Arc) -> str:
         lines += [title, *(f"- {each}" for each in listed)] if listed else []
     lines += [f"Current focus: {told.current_focus}"] if told.current_focus else []
     lines += [f"Key topics: {', '.join(told.key_topics)}"] if told.key_topics else []
-    return "\n".join([MARK, *lines]) if lines else ""
+    return "\n".join([SUMMARY_MARK, *lines]) if lines else ""
 
 
-def _short(said: Sequence[Said]) -> Arc:
+def _short(said: Sequence[Utterance]) -> Arc:
     lines = (f"{who}: {clipped(neutral(' '.join(text.split())), LINE)}" for who, text in map(_line, said))
     return Arc(arc="\n".join(lines))
 
 
-def _line(said: Said) -> tuple[str, str]:
+def _line(said: Utterance) -> tuple[str, str]:
     """Whose words a message's line has: the speaker's own if there are any."""
     if own := " ".join(_own(said.passages, said.role)):
         return said.role, own
@@ -84,10 +83,12 @@ def _line(said: Said) -> tuple[str, str]:
     return said.role if calls or said.role == "tool" else "brought", said.text
 
 
-def _long(said: Sequence[Said]) -> Arc:
+def _long(said: Sequence[Utterance]) -> Arc:
     opening = next((line for each in said[:RECENT] for line in _own(each.passages, "user")), "")
     focus = next((line for each in reversed(said) for line in _own(each.passages, "user")), "")
-    decided = distinct(record for each in said for record in each.records if record.kind == "decision")
+    decided = distinct_records(
+        record for each in said for record in each.records if record.kind == "decision"
+    )
     began = f"It began with the user: {clipped(opening, LINE)}\n" if opening else ""
     questions, about = _lately(tuple(each.passages for each in said[-RECENT:]))
     return Arc(
@@ -102,11 +103,11 @@ def _long(said: Sequence[Said]) -> Arc:
 @lru_cache(maxsize=REMEMBERED)
 def _lately(said: tuple[tuple[Passage, ...], ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Open questions and topics of the newest messages. Fitting a window asks for the same several times."""
-    heard = Overheard()
+    heard = EchoDetector()
     passages = [passage for each in said for passage in each]
     for passage in passages:
         if passage.role == "tool":
-            heard.hear(passage.text)
+            heard.add(passage.text)
     own = (line for passage in passages for line in _own((passage,), passage.role) if not heard(line))
     return tuple(line for line in _open(passages) if not heard(line)), tuple(topics(own, TOPICS))
 
@@ -114,7 +115,9 @@ def _lately(said: tuple[tuple[Passage, ...], ...]) -> tuple[tuple[str, ...], tup
 def _own(passages: Sequence[Passage], role: str) -> list[str]:
     """What a speaker typed, sentence by sentence; tools say nothing here."""
     own = (p for p in passages if p.role == role and role in ("user", "assistant"))
-    said = (sentence for p in own for sentence in sentences(typed(p.text)[0]) if sentence not in p.outside)
+    said = (
+        sentence for p in own for sentence in sentences(split_pasted(p.text)[0]) if sentence not in p.outside
+    )
     return list(map(neutral, said))
 
 
@@ -128,7 +131,7 @@ def _open(passages: Sequence[Passage]) -> list[str]:
             f"{_speaker(passage.role)}: {clipped(sentence)}"
             for passage, reply in zip(passages, replies(passages), strict=True)
             for sentence in _own((passage,), passage.role)
-            if is_open(sentence, passage.role, reply)
+            if is_unanswered(sentence, passage.role, reply)
         )
     )
 

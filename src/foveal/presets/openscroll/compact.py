@@ -12,12 +12,11 @@ from functools import partial
 
 from foveal.model import Chunk
 from foveal.pipeline.history import History
-from foveal.pipeline.kinds import ARC, TALK
-from foveal.pipeline.summarize.counts import MARK
-from foveal.pipeline.summarize.extract import extractive
-from foveal.pipeline.summarize.notes import END
-from foveal.pipeline.summarize.records import Overheard
-from foveal.pipeline.summarize.voices import Said, said_by, voices
+from foveal.pipeline.kinds import ARC, MESSAGE_HISTORY
+from foveal.pipeline.summarize.extract import extractive_summary
+from foveal.pipeline.summarize.notes import SUMMARY_END, SUMMARY_MARK
+from foveal.pipeline.summarize.records import EchoDetector
+from foveal.pipeline.summarize.voices import Utterance, read_message, voices
 from foveal.pipeline.values import Pick, Scene, Unit
 from foveal.presets.openscroll.arc import arc_text
 from foveal.presets.openscroll.strategies import Compacted, compact, strategy_for
@@ -49,16 +48,16 @@ def compacted(history: History, units: Sequence[Unit], pick: Pick, room: int, sc
         return pick
     left = room - sum(unit.tokens for unit in units if unit.turn in pick.kept and not unit.forced)
     slots = {slot.name: slot for slot in pick.slots}
-    own = max(0, slots[TALK].allotted - slots[TALK].used)
+    own = max(0, slots[MESSAGE_HISTORY].allotted - slots[MESSAGE_HISTORY].used)
     thread = max(0, min(slots[ARC].allotted - slots[ARC].used, left // ARC_SHARE))
     most = max(0, min(own, left - thread))
     told = _told(history)
     said = [each for unit in talk for each in _priced(told[unit.turn], unit)]
     done, shown = _fitted(history, talk, said, scene, most=most, thread=thread)
-    used = {TALK: shown.tokens, ARC: 0}
+    used = {MESSAGE_HISTORY: shown.tokens, ARC: 0}
     if arc := arc_text(done.arc):
         used[ARC] = min(scene.count(arc), shown.tokens)
-        used[TALK] -= used[ARC]
+        used[MESSAGE_HISTORY] -= used[ARC]
     return replace(
         pick,
         kept=pick.kept | shown.kept,
@@ -72,11 +71,11 @@ def compacted(history: History, units: Sequence[Unit], pick: Pick, room: int, sc
 
 
 def _fitted(
-    history: History, talk: Sequence[Unit], said: Sequence[Said], scene: Scene, *, most: int, thread: int
+    history: History, talk: Sequence[Unit], said: Sequence[Utterance], scene: Scene, *, most: int, thread: int
 ) -> tuple[Compacted, _Shown]:
     """Notes cost a little more as messages than as text: compact until they fit as messages."""
     strategy = strategy_for(sum(each.tokens for each in said), most)
-    answer = scene.answer or partial(extractive, count=scene.count)
+    answer = scene.answer or partial(extractive_summary, count=scene.count)
     room = most
     while True:
         done = compact(
@@ -91,7 +90,7 @@ def _fitted(
         room = max(0, room - over)
 
 
-def _priced(told: Sequence[Said], unit: Unit) -> list[Said]:
+def _priced(told: Sequence[Utterance], unit: Unit) -> list[Utterance]:
     """The messages of a unit; what repairs add to its cost is the last one's."""
     tokens = [item.tokens for item in unit.items[: len(told) - 1]]
     tokens.append(max(0, unit.tokens - sum(tokens)))
@@ -102,11 +101,11 @@ def _priced(told: Sequence[Said], unit: Unit) -> list[Said]:
 class _Walk:
     """What was said turn by turn, and what was heard on the way."""
 
-    heard: Overheard = field(default_factory=Overheard)
-    told: dict[int, tuple[Said, ...]] = field(default_factory=dict)
+    heard: EchoDetector = field(default_factory=EchoDetector)
+    told: dict[int, tuple[Utterance, ...]] = field(default_factory=dict)
 
 
-def _told(history: History) -> dict[int, tuple[Said, ...]]:
+def _told(history: History) -> dict[int, tuple[Utterance, ...]]:
     """Every turn as compaction sees it. All are listened to, in order: an echo may be of one in no window."""
     walk = history.remembered(WHOLE, _begin)
     walk.told.pop(len(walk.told) - 1, None)  # the last one may have grown
@@ -119,15 +118,17 @@ def _begin(_history: History, _turn: int) -> _Walk:
     return _Walk()
 
 
-def _voiced(history: History, turn: int, heard: Overheard) -> tuple[Said, ...]:
+def _voiced(history: History, turn: int, heard: EchoDetector) -> tuple[Utterance, ...]:
     first, last = history.span(turn)
-    found: tuple[Said, ...] = ()
+    found: tuple[Utterance, ...] = ()
     if not any(entry.absence == "erased" for entry in history.entries[first : last + 1]):
         messages = enumerate(history.read(first, last + 1), first)
-        found = tuple(replace(said_by(message, seq, heard), opens=seq == first) for seq, message in messages)
+        found = tuple(
+            replace(read_message(message, seq, heard), opens=seq == first) for seq, message in messages
+        )
     if note := history.stand_in(turn):
         message = history.frame.scribe.note(note)
-        return (Said(seq=last, role="user", passages=voices(message, last), tokens=0),)
+        return (Utterance(seq=last, role="user", passages=voices(message, last), tokens=0),)
     return found
 
 
@@ -144,7 +145,7 @@ def _shown(history: History, talk: Sequence[Unit], done: Compacted) -> _Shown:
         text = piece.text or ""
         if piece.detail == "trimmed":
             # Words of a tool stand in a note of the user's here: they are a record as well.
-            text = "\n".join((MARK, text, END))
+            text = "\n".join((SUMMARY_MARK, text, SUMMARY_END))
         if arc and piece.detail != "full":
             shown.arcs[inside[-1].turn] = arc
             text, arc = "\n".join(filter(None, (arc, text))), ""
@@ -153,7 +154,7 @@ def _shown(history: History, talk: Sequence[Unit], done: Compacted) -> _Shown:
 
 
 def _show(shown: _Shown, history: History, inside: Sequence[Unit], piece: Piece, strategy: str) -> None:
-    last, where = inside[-1].turn, f"{TALK}, {strategy}"
+    last, where = inside[-1].turn, f"{MESSAGE_HISTORY}, {strategy}"
     if piece.detail == "full":
         shown.kept |= {unit.turn for unit in inside}
         shown.because |= {unit.turn: f"{where}: verbatim, {unit.tokens:,} tokens" for unit in inside}

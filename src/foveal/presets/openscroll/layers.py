@@ -22,19 +22,19 @@ from foveal.pipeline.kinds import (
     ENTITY,
     IDENTITY,
     LAYERS,
+    MESSAGE_HISTORY,
     PREFERENCES,
     RETRIEVAL,
-    TALK,
     TOPIC,
-    USER,
+    USER_MESSAGE,
     layer_of,
 )
-from foveal.pipeline.material.categories import whole
+from foveal.pipeline.material.categories import round_down
 from foveal.pipeline.values import Item
 from foveal.presets.openscroll.zones import KeyMessageNumbers
 from foveal.window import Slot
 
-ELASTIC = (TOPIC, ENTITY, ARC, RETRIEVAL, TALK)
+ELASTIC = (TOPIC, ENTITY, ARC, RETRIEVAL, MESSAGE_HISTORY)
 BUNDLES: Mapping[str, str] = MappingProxyType(
     {
         "identity": IDENTITY,
@@ -43,7 +43,7 @@ BUNDLES: Mapping[str, str] = MappingProxyType(
         "entity": ENTITY,
         "conversation": ARC,
         "jit": RETRIEVAL,
-        "history": TALK,
+        "history": MESSAGE_HISTORY,
     }
 )
 """Under which name the tokens that a layer could show are told."""
@@ -111,11 +111,13 @@ class OpenscrollNumbers:
             ENTITY: 65,
             ARC: 30,
             RETRIEVAL: 75,
-            TALK: 80,
-            USER: 100,
+            MESSAGE_HISTORY: 80,
+            USER_MESSAGE: 100,
         }
     )
-    raised_priorities: Mapping[str, float] = field(default_factory=lambda: {TOPIC: 85, ARC: 88, TALK: 90})
+    raised_priorities: Mapping[str, float] = field(
+        default_factory=lambda: {TOPIC: 85, ARC: 88, MESSAGE_HISTORY: 90}
+    )
     """Topics when knowledge is heavy, the arc of an active conversation, history when dialogue is heavy."""
     elasticity: Mapping[str, float] = field(
         default_factory=lambda: {
@@ -125,8 +127,8 @@ class OpenscrollNumbers:
             ENTITY: 0.7,
             ARC: 0.3,
             RETRIEVAL: 0.5,
-            TALK: 0.4,
-            USER: 0.0,
+            MESSAGE_HISTORY: 0.4,
+            USER_MESSAGE: 0.0,
         }
     )
     key_messages: KeyMessageNumbers = field(default_factory=KeyMessageNumbers)
@@ -211,7 +213,9 @@ def asking(situation: Situation, numbers: OpenscrollNumbers) -> tuple[Layer, ...
         raise BudgetError(f"the budget is {situation.total:,} tokens", remedy="raise `total_budget` above 0")
     limits = {**_steady(situation, numbers), **_material(situation, numbers), **_talk(situation, numbers)}
     known = {BUNDLES[name]: tokens for name, tokens in situation.available.items() if name in BUNDLES}
-    known[TALK] = min(situation.history_tokens, known.get(TALK, situation.history_tokens))
+    known[MESSAGE_HISTORY] = min(
+        situation.history_tokens, known.get(MESSAGE_HISTORY, situation.history_tokens)
+    )
     silent = {TOPIC: not situation.topics, ENTITY: not situation.entities, ARC: not situation.active}
     raised = _raised(situation, numbers)
     return tuple(
@@ -227,11 +231,11 @@ def _layer(
     raised: Mapping[str, float],
     numbers: OpenscrollNumbers,
 ) -> Layer:
-    maximum = whole(limits[2]) if known is None else min(whole(limits[2]), known)
+    maximum = round_down(limits[2]) if known is None else min(round_down(limits[2]), known)
     return Layer(
         name=name,
         minimum=min(limits[0], maximum),
-        ideal=whole(limits[1]) if maximum else 0,
+        ideal=round_down(limits[1]) if maximum else 0,
         maximum=maximum,
         priority=raised.get(name, numbers.priorities[name]),
         elasticity=numbers.elasticity[name],
@@ -243,7 +247,7 @@ def _steady(situation: Situation, n: OpenscrollNumbers) -> dict[str, tuple[int, 
     return {
         IDENTITY: (n.identity_min, min(n.identity_ideal, n.identity_share * total), n.identity_max),
         PREFERENCES: (n.prefs_min, min(n.prefs_ideal, n.prefs_share * total), n.prefs_max),
-        USER: (user, user, user),
+        USER_MESSAGE: (user, user, user),
     }
 
 
@@ -279,7 +283,7 @@ def _talk(situation: Situation, n: OpenscrollNumbers) -> dict[str, tuple[int, fl
     boost *= n.dialogue_boost if _dialogue_heavy(situation, n) else 1.0
     return {
         ARC: (n.arc_min, min(arc, n.arc_share * total), n.arc_max_share * total),
-        TALK: (
+        MESSAGE_HISTORY: (
             n.history_min if situation.active else 0,
             min(tokens, total * _history_share(tokens, n) * boost),
             n.history_max_share * total,
@@ -310,19 +314,19 @@ def _raised(situation: Situation, n: OpenscrollNumbers) -> dict[str, float]:
     heavy = {
         TOPIC: situation.topics >= n.heavy_topics or situation.depth == "deep",
         ARC: situation.active,
-        TALK: _dialogue_heavy(situation, n),
+        MESSAGE_HISTORY: _dialogue_heavy(situation, n),
     }
     return {name: priority for name, priority in n.raised_priorities.items() if heavy.get(name)}
 
 
 def _fixed(asked: Mapping[str, Layer], total: int) -> dict[str, int]:
     """Phase 2: the user's message whole; identity and preferences give way to it, in steps."""
-    identity, prefs, user = asked[IDENTITY], asked[PREFERENCES], asked[USER].maximum
+    identity, prefs, user = asked[IDENTITY], asked[PREFERENCES], asked[USER_MESSAGE].maximum
     full, fair = _clamped(identity), _clamped(prefs)
     steps = ((full, fair), (full, prefs.minimum), (identity.minimum, prefs.minimum), (identity.minimum, 0))
     for first, second in steps:
         if first + second + user <= total:
-            return {IDENTITY: first, PREFERENCES: second, USER: user}
+            return {IDENTITY: first, PREFERENCES: second, USER_MESSAGE: user}
     raise BudgetError(
         f"the user message has {user:,} tokens and the identity needs {identity.minimum:,}; "
         f"the budget is {total:,}",
@@ -342,7 +346,7 @@ def _shared(layers: Sequence[Layer], pool: int) -> dict[str, int]:
     got = {layer.name: layer.minimum for layer in ranked}
     start, gaps = pool - sum(got.values()), sum(layer.gap for layer in ranked)
     for layer in ranked:
-        share = whole(start * layer.gap * min(layer.priority, 100) / (gaps * 100)) if gaps else 0
+        share = round_down(start * layer.gap * min(layer.priority, 100) / (gaps * 100)) if gaps else 0
         got[layer.name] += min(share, layer.gap, layer.maximum - layer.minimum)
     got |= _topped(ranked, got, pool - sum(got.values()))
     return dict.fromkeys((layer.name for layer in layers), 0) | got

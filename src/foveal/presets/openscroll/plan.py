@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from foveal.errors import BudgetError
-from foveal.pipeline.kinds import ENTITY, IDENTITY, LAYERS, TALK, TOPIC, USER
-from foveal.pipeline.material.categories import charge, even_out, fill
+from foveal.pipeline.kinds import ENTITY, IDENTITY, LAYERS, MESSAGE_HISTORY, TOPIC, USER_MESSAGE
+from foveal.pipeline.material.categories import lend_spare, tokens_by_slot, with_usage
 from foveal.pipeline.values import Item, Pick, Scene, Unit
 from foveal.presets.openscroll.layers import BUNDLES, Layer, OpenscrollNumbers, Situation, negotiate, slot_of
 from foveal.window import Slot
@@ -27,7 +27,7 @@ def layers(
     by = numbers or OpenscrollNumbers()
     steady = sum(item.tokens for item in items if item.role == "system" and slot_of(item) == IDENTITY)
     total = max(1, scene.budget - scene.overhead - steady)
-    said, beside = charge(items, slot_of), charge(scene.material, slot_of)
+    said, beside = tokens_by_slot(items, slot_of), tokens_by_slot(scene.material, slot_of)
     tokens = {name: said.get(name, 0) + beside.get(name, 0) for name in {*said, *beside}}
     tokens[IDENTITY] = tokens.get(IDENTITY, 0) - steady
     user = _user(items, scene.budget, total)
@@ -48,7 +48,7 @@ def _asked(items: Sequence[Item], tokens: Mapping[str, int], by: OpenscrollNumbe
     known = {bundle: tokens.get(name, 0) for bundle, name in BUNDLES.items()}
     return Situation(
         total=0,
-        messages=sum(slot_of(item) in (TALK, USER) for item in items),
+        messages=sum(slot_of(item) in (MESSAGE_HISTORY, USER_MESSAGE) for item in items),
         history_tokens=known["history"],
         user_tokens=0,
         topics=_named(items, TOPIC, "topic", "topic_slug", "topic_id"),
@@ -69,7 +69,7 @@ def _user(items: Sequence[Item], budget: int, total: int) -> int:
             "beside the system prompt, the tools and the framing",
             remedy=f"raise `budget` to {budget - total + asked:,} or more, or shorten the user message",
         )
-    return min(total, sum(item.tokens for item in items if slot_of(item) == USER))
+    return min(total, sum(item.tokens for item in items if slot_of(item) == USER_MESSAGE))
 
 
 def _named(items: Sequence[Item], layer: str, *keys: str) -> int:
@@ -95,7 +95,7 @@ def _slot(layer: Layer, steady: int) -> Slot:
     )
 
 
-ORDER = (USER, *LAYERS)
+ORDER = (USER_MESSAGE, *LAYERS)
 """The user's message before everything else."""
 
 
@@ -103,12 +103,12 @@ def by_layer(units: Sequence[Unit], room: int, *, slots: Sequence[Slot]) -> Pick
     """Spend the room layer by layer; units of other layers than history are passed over if too large."""
     because = {unit.turn: unit.forced for unit in units if unit.forced}
     forced = [unit for unit in units if unit.forced]
-    left = Counter({slot.name: max(0, slot.allotted - slot.used) for slot in fill(slots, forced)})
+    left = Counter({slot.name: max(0, slot.allotted - slot.used) for slot in with_usage(slots, forced)})
     kept = set(because)
     newest_first = [unit for unit in reversed(units) if not unit.forced]
     for unit in sorted(newest_first, key=lambda unit: ORDER.index(_home(unit))):
         home = _home(unit)
-        if home == TALK:
+        if home == MESSAGE_HISTORY:
             continue
         most = min(left[home], room)
         because[unit.turn] = f"{home}, {unit.tokens:,} tokens"
@@ -121,7 +121,7 @@ def by_layer(units: Sequence[Unit], room: int, *, slots: Sequence[Slot]) -> Pick
     return Pick(
         kept=frozenset(kept),
         because=because,
-        slots=even_out(fill(slots, [unit for unit in units if unit.turn in kept]))[0],
+        slots=lend_spare(with_usage(slots, [unit for unit in units if unit.turn in kept]))[0],
     )
 
 
@@ -136,7 +136,7 @@ def settled(slots: Sequence[Slot], scene: Scene) -> tuple[Slot, ...]:
         more = max(0, min(spare, slot.used - slot.allotted))
         spare -= more
         raised.append(replace(slot, allotted=slot.allotted + more, floor=0))
-    even = even_out(raised)[0]
+    even = lend_spare(raised)[0]
     return tuple(replace(slot, floor=before.floor) for slot, before in zip(even, slots, strict=True))
 
 

@@ -14,18 +14,17 @@ from types import MappingProxyType
 from foveal.model import Chunk
 from foveal.pipeline.fit import Fitted
 from foveal.pipeline.history import is_system
-from foveal.pipeline.kinds import ARC, IDENTITY, LAYERS, RETRIEVAL, TALK, USER
-from foveal.pipeline.material.notes import KNOWN, beside_note, known, layer
+from foveal.pipeline.kinds import ARC, IDENTITY, LAYERS, MESSAGE_HISTORY, RETRIEVAL, USER_MESSAGE
+from foveal.pipeline.material.notes import KNOWN_LAYERS, is_known, layer_of_piece, material_note
 from foveal.pipeline.material.values import Material
-from foveal.pipeline.summarize.counts import MARK
-from foveal.pipeline.summarize.notes import neutral
+from foveal.pipeline.summarize.notes import SUMMARY_MARK, neutral
 
 TITLES: Mapping[str, str] = MappingProxyType(
     {
         ARC: "Current conversation",
-        TALK: "Recent messages",
+        MESSAGE_HISTORY: "Recent messages",
         RETRIEVAL: "Just-in-time knowledge",
-        USER: "User message",
+        USER_MESSAGE: "User message",
     }
 )
 """In the order of the sections."""
@@ -42,7 +41,7 @@ def prompt_text(fitted: Fitted) -> str:
     for name, text in (*_said(fitted), *_beside(fitted.placed.shown)):
         told[name].append(text)
     # What is known of the user comes after what the system prompt says of the model.
-    opening = [text for name in (IDENTITY, BESIDE, *KNOWN[1:]) for text in told[name]]
+    opening = [text for name in (IDENTITY, BESIDE, *KNOWN_LAYERS[1:]) for text in told[name]]
     sections = ("\n\n".join((f"## {title}", *told[name])) for name, title in TITLES.items() if told[name])
     return "\n\n".join((*opening, *sections))
 
@@ -51,8 +50,8 @@ def _beside(shown: Sequence[Material]) -> Iterator[tuple[str, str]]:
     """The notes of the material: one for all that is known, one for each section that has some."""
     by_layer: dict[str, list[Material]] = defaultdict(list)
     for piece in shown:
-        by_layer[BESIDE if known(piece) else layer(piece)].append(piece)
-    return ((name, _data(beside_note(pieces))) for name, pieces in by_layer.items())
+        by_layer[BESIDE if is_known(piece) else layer_of_piece(piece)].append(piece)
+    return ((name, _data(material_note(pieces))) for name, pieces in by_layer.items())
 
 
 def _said(fitted: Fitted) -> Iterator[tuple[str, str]]:
@@ -62,7 +61,7 @@ def _said(fitted: Fitted) -> Iterator[tuple[str, str]]:
             continue
         home = _home(chunk, slots.get(chunk.first, ""))
         texts = [message.text or WORDLESS for message in chunk.messages]
-        if is_system(chunk) or (home == USER and chunk.messages[0].role == "user"):
+        if is_system(chunk) or (home == USER_MESSAGE and chunk.messages[0].role == "user"):
             yield home, "\n\n".join(texts)
         elif _noted(chunk):
             arc = fitted.arcs.get(chunk.first, "")
@@ -78,12 +77,14 @@ def _home(chunk: Chunk, slot: str) -> str:
     if is_system(chunk):
         return IDENTITY
     charged = [name for name in slot.split(", ") if name in LAYERS]
-    return USER if USER in charged else next(iter(charged), TALK)
+    return USER_MESSAGE if USER_MESSAGE in charged else next(iter(charged), MESSAGE_HISTORY)
 
 
 def _noted(chunk: Chunk) -> bool:
     """Is it a note of ours in the place of messages?"""
-    return chunk.detail == "folded" or (chunk.detail == "trimmed" and chunk.messages[0].text.startswith(MARK))
+    return chunk.detail == "folded" or (
+        chunk.detail == "trimmed" and chunk.messages[0].text.startswith(SUMMARY_MARK)
+    )
 
 
 def _data(text: str) -> str:

@@ -24,9 +24,9 @@ from types import MappingProxyType
 from typing import Literal
 
 from foveal.errors import BudgetError
-from foveal.pipeline.summarize.notes import covering
+from foveal.pipeline.summarize.notes import message_range
 from foveal.pipeline.summarize.values import Answer, Ask, Passage
-from foveal.pipeline.summarize.voices import Said, Turns
+from foveal.pipeline.summarize.voices import TurnStarts, Utterance
 from foveal.presets.openscroll.arc import Arc, Style, arc
 from foveal.presets.openscroll.zones import (
     Count,
@@ -62,7 +62,7 @@ def rung(tokens: int) -> int:
 class Blocks:
     """The blocks of a history, and whoever answers for their summaries."""
 
-    said: Sequence[Said]
+    said: Sequence[Utterance]
     tokens: int
     """Of each summary, at most."""
     answer: Answer
@@ -117,13 +117,13 @@ class Blocks:
         )
 
 
-def blocks(said: Sequence[Said], answer: Answer, *, tokens: int) -> Blocks:
-    turns = Turns.of(said)
+def blocks(said: Sequence[Utterance], answer: Answer, *, tokens: int) -> Blocks:
+    turns = TurnStarts.of(said)
     starts = [turns.back(place) for place in range(0, len(said), BLOCK)]
     return Blocks(said=said, tokens=tokens, answer=answer, bounds=(*starts, len(said)))
 
 
-def _passages(said: Sequence[Said]) -> list[Passage]:
+def _passages(said: Sequence[Utterance]) -> list[Passage]:
     return [passage for message in said for passage in message.passages]
 
 
@@ -199,7 +199,7 @@ def strategy_for(tokens: int, budget: int) -> Strategy:
 
 
 def compact(
-    said: Sequence[Said],
+    said: Sequence[Utterance],
     *,
     l4_budget: int,
     l6_budget: int,
@@ -248,11 +248,11 @@ def _windowed(tree: Blocks, budget: int, count: Count) -> list[Piece]:
 
 
 def _compacted(tree: Blocks, budget: int, count: Count) -> list[Piece]:
-    said, turns = tree.said, Turns.of(tree.said)
+    said, turns = tree.said, TurnStarts.of(tree.said)
     early, late = turns.back(len(said) * 2 // 5), turns.back(len(said) * 3 // 4)
     first = folded(said[:early], tree.summaries(0, early), budget // 10, count)
     middle = said[early:late]
-    label = f"[Key exchanges of {covering(middle[0].seq, middle[-1].seq).lower()}]" if middle else ""
+    label = f"[Key exchanges of {message_range(middle[0].seq, middle[-1].seq).lower()}]" if middle else ""
     then = key(middle, budget // 4, count, label=label)
     return [*first, *then, *newest(said[late:], budget - _tokens([*first, *then]), count)]
 
@@ -292,7 +292,7 @@ def _zones(tree: Blocks, budget: int, count: Count) -> Iterator[_Zone]:
         yield _Zone(start=start, stop=stop, summaries=found, pieces=pieces)
 
 
-def _until(said: Sequence[Said], zone: _Zone, stop: int, count: Count) -> _Zone:
+def _until(said: Sequence[Utterance], zone: _Zone, stop: int, count: Count) -> _Zone:
     """The zone without its newest messages, for no more than it cost; as it was if nothing is left to tell.
 
     The summaries are those of whole blocks, so that none is made for where the newest zone happens to begin.
@@ -303,8 +303,8 @@ def _until(said: Sequence[Said], zone: _Zone, stop: int, count: Count) -> _Zone:
     return _Zone(start=zone.start, stop=stop, summaries=found, pieces=pieces) if told else zone
 
 
-def _last_turn(said: Sequence[Said]) -> int:
-    return Turns.of(said).back(len(said) - 1)
+def _last_turn(said: Sequence[Utterance]) -> int:
+    return TurnStarts.of(said).back(len(said) - 1)
 
 
 def _tokens(pieces: Sequence[Piece]) -> int:

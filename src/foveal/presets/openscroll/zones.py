@@ -18,12 +18,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from foveal.pipeline.shorten.turn import cut
-from foveal.pipeline.summarize.extract import digested
-from foveal.pipeline.summarize.notes import covering, enveloped, quoted, recorded
-from foveal.pipeline.summarize.records import Record, distinct
-from foveal.pipeline.summarize.values import Passage
-from foveal.pipeline.summarize.voices import Said, Turns
+from foveal.pipeline.shorten.turn import cut_middle
+from foveal.pipeline.summarize.extract import condense_summaries
+from foveal.pipeline.summarize.notes import message_range, quoted, record_line, summary_note
+from foveal.pipeline.summarize.records import distinct_records
+from foveal.pipeline.summarize.values import Passage, Record
+from foveal.pipeline.summarize.voices import TurnStarts, Utterance
 from foveal.pipeline.values import Item, Scene
 from foveal.window import Score
 
@@ -107,25 +107,25 @@ class Piece:
     """A heading for those who write all pieces into one text."""
 
 
-def verbatim_line(said: Said) -> str:
+def verbatim_line(said: Utterance) -> str:
     """A message in a text of many: who speaks, then the words. A line that looks like a mark gets a bar."""
     return "\n".join(f"[{_speaker(said, each)}]: {quoted(each.text)}" for each in said.passages)
 
 
-def _speaker(said: Said, passage: Passage) -> str:
+def _speaker(said: Utterance, passage: Passage) -> str:
     """The model speaks its calls too; a result in a user's message is a tool's all the same."""
     role = said.role if said.role == "assistant" else passage.role
     author = " ".join(passage.author.translate({ord("["): None, ord("]"): None}).split())
     return f"{role} ({author})" if author else role
 
 
-def run(said: Sequence[Said], detail: Treatment, tokens: int, *, text: str | None = None) -> Piece:
+def run(said: Sequence[Utterance], detail: Treatment, tokens: int, *, text: str | None = None) -> Piece:
     return Piece(
         first=said[0].seq, last=said[-1].seq, messages=len(said), detail=detail, tokens=tokens, text=text
     )
 
 
-def omitted(said: Sequence[Said], room: int, count: Count) -> list[Piece]:
+def omitted(said: Sequence[Utterance], room: int, count: Count) -> list[Piece]:
     """A marker in place of the messages, or their bare absence when even that is too long."""
     if not said:
         return []
@@ -152,7 +152,7 @@ def _marker(number: int) -> str:
     return f"[... {number:,} message{'' if number == 1 else 's'} omitted ...]"
 
 
-def newest(said: Sequence[Said], room: int, count: Count) -> list[Piece]:
+def newest(said: Sequence[Utterance], room: int, count: Count) -> list[Piece]:
     """The newest turns that fit, verbatim; one that is larger than all the room by itself is trimmed."""
     if not said:
         return []
@@ -165,7 +165,7 @@ def newest(said: Sequence[Said], room: int, count: Count) -> list[Piece]:
     inner = room - marker if 4 * marker <= room else room
     start = fitting(said, inner)
     kept = [run(said[start:], "full", sum(each.tokens for each in said[start:]))] if start < len(said) else []
-    before = Turns.of(said).back(start - 1)
+    before = TurnStarts.of(said).back(start - 1)
     if sum(each.tokens for each in said[before:start]) > inner:
         cut_turn = trimmed(said[before:start], inner - sum(piece.tokens for piece in kept), count)
         kept, start = [*cut_turn, *kept], before if cut_turn else start
@@ -174,15 +174,15 @@ def newest(said: Sequence[Said], room: int, count: Count) -> list[Piece]:
     return [*omitted(said[:start], room - inner, count), *kept]
 
 
-def verbatim(said: Sequence[Said]) -> str:
+def verbatim(said: Sequence[Utterance]) -> str:
     """The label of messages that stand as they were written."""
-    return f"[{covering(said[0].seq, said[-1].seq)}, verbatim]"
+    return f"[{message_range(said[0].seq, said[-1].seq)}, verbatim]"
 
 
-def fitting(said: Sequence[Said], room: int) -> int:
+def fitting(said: Sequence[Utterance], room: int) -> int:
     """The place from which on the newest turns fit; the end when not even the last one does."""
     start = len(said)
-    for turn in reversed(Turns.of(said).within(0, len(said))):
+    for turn in reversed(TurnStarts.of(said).within(0, len(said))):
         room -= sum(said[place].tokens for place in turn)
         if room < 0:
             break
@@ -190,15 +190,15 @@ def fitting(said: Sequence[Said], room: int) -> int:
     return start
 
 
-def trimmed(said: Sequence[Said], room: int, count: Count) -> list[Piece]:
+def trimmed(said: Sequence[Utterance], room: int, count: Count) -> list[Piece]:
     """Head and tail of a turn, when there is room for something of them."""
     if room <= WORTH_TRIMMING:
         return []
-    text = cut("\n".join(map(verbatim_line, said)), room, count)
+    text = cut_middle("\n".join(map(verbatim_line, said)), room, count)
     return [run(said, "trimmed", count(text), text=text)] if count(text) <= room else []
 
 
-def key(said: Sequence[Said], room: int, count: Count, *, label: str = "") -> list[Piece]:
+def key(said: Sequence[Utterance], room: int, count: Count, *, label: str = "") -> list[Piece]:
     """The turns that tell most, best first until one does not fit: that one is trimmed; gaps are marked."""
     if not said:
         return []
@@ -220,17 +220,17 @@ def key(said: Sequence[Said], room: int, count: Count, *, label: str = "") -> li
     return labelled(_with_gaps(said, kept, marker, count), label, count)
 
 
-def _ranked(said: Sequence[Said]) -> list[range]:
+def _ranked(said: Sequence[Utterance]) -> list[range]:
     items = [
         Item(index=at, id="", role=each.role, kind="chat_history_user", text=each.text, tokens=each.tokens)
         for at, each in enumerate(said)
     ]
     scores = [score.total for score in key_messages(items, Scene(now=0.0))]
-    turns = Turns.of(said).within(0, len(said))
+    turns = TurnStarts.of(said).within(0, len(said))
     return sorted(turns, key=lambda turn: -max(scores[turn.start : turn.stop]))
 
 
-def _with_gaps(said: Sequence[Said], kept: dict[int, Piece], room: int, count: Count) -> list[Piece]:
+def _with_gaps(said: Sequence[Utterance], kept: dict[int, Piece], room: int, count: Count) -> list[Piece]:
     pieces: list[Piece] = []
     at = 0
     for start, piece in sorted(kept.items()):
@@ -239,18 +239,18 @@ def _with_gaps(said: Sequence[Said], kept: dict[int, Piece], room: int, count: C
     return [*pieces, *omitted(said[at:], room if kept else 0, count)]
 
 
-def folded(said: Sequence[Said], summaries: Sequence[Passage], room: int, count: Count) -> list[Piece]:
+def folded(said: Sequence[Utterance], summaries: Sequence[Passage], room: int, count: Count) -> list[Piece]:
     """One note for all the messages: their records, and the weightiest lines of their summaries."""
     if not said:
         return []
     by = Counter(each.role for each in said)
-    left = room - count(enveloped("", first=said[0].seq, last=said[-1].seq, by=by))
+    left = room - count(summary_note("", first=said[0].seq, last=said[-1].seq, by=by))
     while left > 0:
         records = _carried(said, left // 2, count)
-        spent = sum(count(f"{recorded(record)}\n") for record in records)
+        spent = sum(count(f"{record_line(record)}\n") for record in records)
         texts = [summary.text for summary in summaries]
-        text = digested(texts, left - spent, count, known={record.text for record in records})
-        note = enveloped(text, first=said[0].seq, last=said[-1].seq, by=by, records=records)
+        text = condense_summaries(texts, left - spent, count, known={record.text for record in records})
+        note = summary_note(text, first=said[0].seq, last=said[-1].seq, by=by, records=records)
         over = count(note) - room
         if over <= 0 and (text or records):
             return [run(said, "folded", count(note), text=note)]
@@ -258,11 +258,11 @@ def folded(said: Sequence[Said], summaries: Sequence[Passage], room: int, count:
     return omitted(said, room, count)
 
 
-def _carried(said: Sequence[Said], room: int, count: Count) -> list[Record]:
+def _carried(said: Sequence[Utterance], room: int, count: Count) -> list[Record]:
     """The newest records that fit, in their order."""
     kept: list[Record] = []
-    for record in reversed(distinct(record for each in said for record in each.records)):
-        room -= count(f"{recorded(record)}\n")
+    for record in reversed(distinct_records(record for each in said for record in each.records)):
+        room -= count(f"{record_line(record)}\n")
         if room < 0:
             break
         kept.append(record)

@@ -10,9 +10,9 @@ from functools import partial
 from foveal.errors import NotFoundError
 from foveal.events import Event, Reported, TaskCompleted, TaskStarted
 from foveal.pipeline.history import History
-from foveal.pipeline.summarize.extract import extractive
+from foveal.pipeline.summarize.extract import extractive_summary
 from foveal.pipeline.summarize.notes import neutral
-from foveal.pipeline.summarize.tasks import Task, shown
+from foveal.pipeline.summarize.tasks import Task, task_label
 from foveal.pipeline.summarize.values import Answer
 from foveal.pipeline.values import Scene
 from foveal.presets.fifth.triggers import Situation, new_task
@@ -56,7 +56,7 @@ def resummarize(state: SessionState) -> None:
     state.log.catch_up()
     target = state.target()
     history = state.log.history(target)
-    extract = partial(extractive, count=target.meter.text)
+    extract = partial(extractive_summary, count=target.meter.text)
     for task in _unsummarized(state):
         messages = stand_ins.read_turns(state, history, _turns(history, task))
         summary = stand_ins.summarize(state, target, messages, answer=extract)
@@ -78,8 +78,8 @@ def title_of(state: SessionState, seqs: Sequence[int], note: str) -> str:
     """The title in the note that covers these messages: its task's; empty if it is not a task's note."""
     for task in map(as_task, state.store.tasks(state.id)):
         inside = task.last is not None and task.first <= seqs[0] and seqs[-1] <= task.last
-        if inside and f"\n{neutral(shown(task))}\n" in note:
-            return shown(task)
+        if inside and f"\n{neutral(task_label(task))}\n" in note:
+            return task_label(task)
     return ""
 
 
@@ -149,7 +149,7 @@ def _outcome(state: SessionState, task: TaskRecord, answer: Answer) -> _Outcome:
     if not turns:
         return _Outcome()
     messages = stand_ins.read_turns(state, history, turns)
-    note = stand_ins.write_note(state, target, turns, answer=answer, title=shown(as_task(task)))
+    note = stand_ins.write_note(state, target, turns, answer=answer, title=task_label(as_task(task)))
     summary = note.summary if note else stand_ins.summarize(state, target, messages, answer=answer)
     return _Outcome(
         summary=summary,

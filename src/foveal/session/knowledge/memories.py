@@ -15,8 +15,8 @@ from foveal.knowledge.hygiene import Stated, junk, key_of, older_form, uncorrect
 from foveal.knowledge.statements import asked_kind
 from foveal.knowledge.values import Memory, MemoryKind, Origin
 from foveal.model import Role
-from foveal.pipeline.summarize.language import ends
-from foveal.pipeline.summarize.records import Overheard
+from foveal.pipeline.summarize.language import head_and_tail
+from foveal.pipeline.summarize.records import EchoDetector
 from foveal.pipeline.summarize.voices import voices
 from foveal.session.arguments import a_choice, a_name, a_text
 from foveal.session.resources import Resources
@@ -157,10 +157,10 @@ def stated(store: Store, text: str, prompt_files: Sequence[str] = ()) -> bool:
 
 def brought(store: Store, text: str, session: int) -> bool:
     """Do the words come from a tool or a file of the session, though somebody else repeats them?"""
-    heard = Overheard()
+    heard = EchoDetector()
     told = _said(store.search(text, session=session, limit=LOOKED_AT), "tool")
     for each in told:
-        heard.hear(ends(each, HEARD))
+        heard.add(head_and_tail(each, HEARD))
     return heard(text) or any(spaced_words(text) in spaced_words(each) for each in told)
 
 

@@ -19,7 +19,7 @@ from foveal.events import Event, MemoryChanged
 from foveal.knowledge.hygiene import junk, key_of
 from foveal.knowledge.values import Found, MemoryKind, ThingKind
 from foveal.model import Format, Kind, Role
-from foveal.pipeline.summarize.records import TYPED
+from foveal.pipeline.summarize.records import TYPED_KINDS
 from foveal.pipeline.summarize.voices import voices
 from foveal.session.knowledge.memories import ShownDocs, brought, keep, stated
 from foveal.session.resources import Resources
@@ -209,7 +209,7 @@ def spoken(unread: Unread) -> str:
 
 
 def _own(body: str, format: Format, role: Role, kind: Kind | None, digest: str) -> str:
-    if kind not in TYPED:
+    if kind not in TYPED_KINDS:
         return ""
     message = replace(wire.reread(body, format, role, digest=digest), kind=kind)
     return "\n".join(passage.text for passage in voices(message, 0) if passage.role == role)
