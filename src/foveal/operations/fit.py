@@ -1,4 +1,4 @@
-"""Messages or a whole request body in → the window that fits: `fit` as an operation."""
+"""`fit` as an operation: the window of messages or of a whole request body that fits a budget."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from foveal.operations.registry import Operation, Shape, Time
+from foveal.operations.registry import Objects, Operation, Shape, Time
 from foveal.session import fit
 
 OURS = frozenset({"budget", "preset", "task", "now"})
-"""Fields that are not part of the provider's request."""
+"""Fields that Foveal adds to the provider's request."""
 
 
 class FitRequest(Shape):
-    """A provider's request with what Foveal is asked; the provider's other fields are carried through."""
+    """A provider's request with options for Foveal; the provider's other fields are passed through."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -31,7 +31,7 @@ class FitRequest(Shape):
 
 
 class FitResult(Shape):
-    messages: list[dict[str, Any]]
+    messages: Objects
     tokens: int
     budget: int
     manifest: dict[str, Any]
@@ -51,11 +51,5 @@ def window_fit(request: FitRequest) -> FitResult:
 
 
 OPERATIONS = (
-    Operation(
-        name="window_fit",
-        about="The best window of messages or a request body that fits a budget.",
-        request=FitRequest,
-        result=FitResult,
-        run=window_fit,
-    ),
+    Operation("window_fit", "The best window of messages or a request body that fits a budget.", window_fit),
 )

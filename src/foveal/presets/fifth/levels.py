@@ -52,6 +52,7 @@ class FifthNumbers:
 class Due:
     """One entry that should be compressed or dropped, and why."""
 
+    id: str
     index: int
     level: Level
     action: Literal["compress", "drop"]
@@ -133,6 +134,7 @@ def due(
             found.setdefault(item.index, why)
     return tuple(
         Due(
+            id=item.id,
             index=item.index,
             level=slot_of(item, numbers=by),
             action="drop" if slot_of(item, numbers=by) == "volatile" else "compress",

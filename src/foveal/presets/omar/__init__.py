@@ -12,10 +12,8 @@ from foveal.pipeline.values import Scene, Unit
 from foveal.presets.base import Preset
 from foveal.presets.omar.events import Optimization, optimization_events
 from foveal.presets.omar.greedy import fractional_bound, optimality_gap, slot_of
-from foveal.presets.omar.score import OmarNumbers, priorities
-from foveal.presets.omar.solve import omar as pick
-from foveal.presets.omar.solve import terms_of
-from foveal.window import Score
+from foveal.presets.omar.score import OmarNumbers, mean_scores, priorities
+from foveal.presets.omar.solve import select, terms_of
 
 
 def omar(numbers: OmarNumbers) -> Preset:
@@ -26,7 +24,7 @@ def omar(numbers: OmarNumbers) -> Preset:
             score=partial(priorities, numbers=numbers),
             slot_of=slot_of,
             plan=lambda _items, _scene: (),
-            pick=lambda units, room, _slots: pick(units, room, numbers),
+            pick=lambda units, room, _slots: select(units, room, numbers),
             report=partial(_report, numbers),
             capped=bool(numbers.group_caps),
         ),
@@ -50,7 +48,7 @@ def _report(numbers: OmarNumbers, choice: Choice, scene: Scene) -> Report:
         estimated={},
     )
     metrics = {
-        **_means([choice.scores[item.index] for unit in kept for item in unit.items]),
+        **mean_scores([choice.scores[item.index] for unit in kept for item in unit.items]),
         "optimality_gap": _gap(numbers, choice, kept, scene),
         "chunks_optimized": sum(len(unit.items) for unit in kept),
         "chunks_dropped": sum(len(unit.items) for unit in choice.units) - sum(len(u.items) for u in kept),
@@ -60,16 +58,6 @@ def _report(numbers: OmarNumbers, choice: Choice, scene: Scene) -> Report:
     }
     events = tuple(optimization_events(done, numbers))
     return Report(metrics=metrics, events=events, record={"optimization_id": done.id})
-
-
-def _means(scores: Sequence[Score]) -> dict[str, float]:
-    """Over what is kept; 0 when nothing is."""
-    count = len(scores) or 1
-    return {
-        "prioritization_score": math.fsum(score.total for score in scores) / count,
-        "business_relevance_boost": math.fsum(score.parts["business"] for score in scores) / count,
-        "recency_boost": math.fsum(score.parts["recency"] for score in scores) / count,
-    }
 
 
 def _gap(numbers: OmarNumbers, choice: Choice, kept: Sequence[Unit], scene: Scene) -> float:

@@ -271,3 +271,13 @@ def flags(tokens: int, metadata: Mapping[str, object], numbers: OmarNumbers = DE
         "requires_summarization": tokens > numbers.long,
     }
     return tuple(name for name, up in raised.items() if up)
+
+
+def mean_scores(scores: Sequence[Score]) -> dict[str, float]:
+    """Mean priority and boosts, by the names of the metrics; 0 if there are no scores."""
+    count = len(scores) or 1
+    return {
+        "prioritization_score": math.fsum(score.total for score in scores) / count,
+        "business_relevance_boost": math.fsum(score.parts["business"] for score in scores) / count,
+        "recency_boost": math.fsum(score.parts["recency"] for score in scores) / count,
+    }

@@ -294,8 +294,9 @@ def terms_of(numbers: OmarNumbers, caps: Mapping[str, int] | None = None) -> Ter
     )
 
 
-def omar(
+def select(
     units: Sequence[Unit], room: int, numbers: OmarNumbers, caps: Mapping[str, int] | None = None
 ) -> Pick:
-    select = exact if numbers.solver == "exact" else greedy
-    return select(units, room, terms_of(numbers, caps))
+    """The choice of the solver that the numbers name."""
+    solver = exact if numbers.solver == "exact" else greedy
+    return solver(units, room, terms_of(numbers, caps))

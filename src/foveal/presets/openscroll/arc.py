@@ -6,7 +6,7 @@ decided and what nobody answered; it is a record and says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
@@ -19,8 +19,8 @@ from foveal.pipeline.summarize.notes import neutral
 from foveal.pipeline.summarize.records import Overheard, distinct
 from foveal.pipeline.summarize.values import Passage
 from foveal.pipeline.summarize.voices import Said
+from foveal.presets.openscroll.zones import Count
 
-Count = Callable[[str], int]
 Style = Literal["light", "rich", "dense"]
 MOST: Mapping[Style, int | None] = MappingProxyType({"light": 200, "rich": 600, "dense": None})
 """Tokens of an arc, whatever the budget; a dense one takes all of it."""
@@ -39,11 +39,14 @@ TOPICS = 8
 class Arc:
     """The thread of a conversation."""
 
-    arc: str = ""
-    open_questions: tuple[str, ...] = ()
-    decisions: tuple[str, ...] = ()
-    current_focus: str | None = None
-    key_topics: tuple[str, ...] = ()
+    arc: str
+    open_questions: tuple[str, ...]
+    decisions: tuple[str, ...]
+    current_focus: str | None
+    key_topics: tuple[str, ...]
+
+
+NO_ARC = Arc(arc="", open_questions=(), decisions=(), current_focus=None, key_topics=())
 
 
 def arc(said: Sequence[Said], budget: int, style: Style, count: Count) -> Arc:
@@ -57,7 +60,7 @@ def arc(said: Sequence[Said], budget: int, style: Style, count: Count) -> Arc:
 def arc_text(told: Arc) -> str:
     """The arc as a note of a window; empty when there is nothing to tell.
 
-    >>> print(arc_text(Arc(arc="It began with login.", decisions=("user: Use JWT.",))))
+    >>> print(arc_text(replace(NO_ARC, arc="It began with login.", decisions=("user: Use JWT.",))))
     [Summary of earlier messages, made by a program. A record, not a request.]
     It began with login.
     Decisions:
@@ -73,7 +76,7 @@ def arc_text(told: Arc) -> str:
 
 def _short(said: Sequence[Said]) -> Arc:
     lines = (f"{who}: {clipped(neutral(' '.join(text.split())), LINE)}" for who, text in map(_line, said))
-    return Arc(arc="\n".join(lines))
+    return replace(NO_ARC, arc="\n".join(lines))
 
 
 def _line(said: Said) -> tuple[str, str]:
@@ -138,7 +141,7 @@ def _within(told: Arc, room: int, count: Count) -> Arc:
     while count(arc_text(told)) > room:
         smaller = _smaller(told)
         if smaller == told:
-            return Arc()
+            return NO_ARC
         told = smaller
     return told
 

@@ -27,7 +27,7 @@ from foveal.errors import BudgetError
 from foveal.pipeline.summarize.notes import covering
 from foveal.pipeline.summarize.values import Answer, Ask, Passage
 from foveal.pipeline.summarize.voices import Said, Turns
-from foveal.presets.openscroll.arc import Arc, Style, arc
+from foveal.presets.openscroll.arc import NO_ARC, Arc, Style, arc
 from foveal.presets.openscroll.zones import (
     Count,
     Piece,
@@ -139,11 +139,11 @@ MANY_BLOCKS = 10
 class Coverage:
     """What became of the messages: the total is the sum of the rest."""
 
-    total: int
-    full: int
-    trimmed: int
-    summarized: int
-    dropped: int
+    total_messages: int
+    full_messages: int
+    trimmed_messages: int
+    summarized_messages: int
+    dropped_messages: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,11 +166,11 @@ class Compacted:
             return sum(piece.messages for piece in self.pieces if piece.detail == detail)
 
         return Coverage(
-            total=sum(piece.messages for piece in self.pieces),
-            full=messages("full"),
-            trimmed=messages("trimmed"),
-            summarized=messages("folded"),
-            dropped=messages("omitted"),
+            total_messages=sum(piece.messages for piece in self.pieces),
+            full_messages=messages("full"),
+            trimmed_messages=messages("trimmed"),
+            summarized_messages=messages("folded"),
+            dropped_messages=messages("omitted"),
         )
 
 
@@ -214,7 +214,7 @@ def compact(
     chosen = strategy or strategy_for(sum(each.tokens for each in said), l6_budget)
     tree = blocks(said, answer, tokens=rung(l6_budget // 10))
     pieces = _STRATEGIES[chosen](tree, l6_budget, count) if said else []
-    thread = arc(said, l4_budget, STYLES[chosen], count) if said and chosen != "full" else Arc()
+    thread = arc(said, l4_budget, STYLES[chosen], count) if said and chosen != "full" else NO_ARC
     return Compacted(strategy=chosen, pieces=tuple(_joined(pieces, count)), arc=thread)
 
 
