@@ -28,7 +28,7 @@ from foveal.pipeline.summarize.notes import neutral, quoted_passages
 from foveal.pipeline.summarize.tasks import Task, shown
 from foveal.pipeline.summarize.values import Passage
 from foveal.pipeline.summarize.voices import voices
-from foveal.pipeline.values import Item, Scene
+from foveal.pipeline.values import Item
 from foveal.presets.fifth.triggers import Situation, Step, old_task, past_topic, repeated_error
 from foveal.presets.foveal.recall import asked_since, mark_of, words_asked
 from foveal.session.history import stand_ins
@@ -142,7 +142,7 @@ class _Past:
 def retrieved(state: SessionState, history: History, manifest: Manifest, order: Order) -> Stretches:
     """What is to be retrieved beside a window, the most wanted first, within its share of the budget."""
     past = _past(state, history, manifest)
-    now = _situation(state, past, order) if past.open or past.tasks else None
+    now = _situation(state, past) if past.open or past.tasks else None
     if now is None:
         return ()
     hits = [item.index for item in now.past]
@@ -227,7 +227,7 @@ def _told(manifest: Manifest, task: Task) -> bool:
     return any(task.first <= decision.last <= last for decision in manifest.kept)
 
 
-def _situation(state: SessionState, past: _Past, order: Order) -> Situation | None:
+def _situation(state: SessionState, past: _Past) -> Situation | None:
     """What the table looks at; None where nobody asks anything."""
     flat = [item for found in items(past.history).values() for item in found]
     asked = next((item for item in reversed(flat) if item.kind == "current_user_prompt"), None)
@@ -237,10 +237,8 @@ def _situation(state: SessionState, past: _Past, order: Order) -> Situation | No
     brought = [item.text for item in flat if item.tool and item.index > asked.index][-BROUGHT:]
     return Situation(
         items=[item for item in flat if item.index in past.layout],
-        scores=(),
-        scene=Scene(now=order.now, task=order.task, budget=order.budget),
-        asked=text,
-        brought=brought,
+        prompt=text,
+        tool_results=brought,
         tasks=past.tasks,
         resolved=_resolved(state) if any(map(error_lines, (text, *brought))) else (),
         past=list(_found_items(state, past, text)),
