@@ -18,7 +18,7 @@ from foveal.operations.omar_shapes import (
     ScoringRequest,
 )
 from foveal.pipeline.values import Item, Pick, Scene, Unit
-from foveal.presets.omar.greedy import POOL, flat, fractional_bound, optimality_gap, ranked
+from foveal.presets.omar.greedy import POOL, fractional_bound, optimality_gap, ranked
 from foveal.presets.omar.score import OmarNumbers, estimate, flags, mean_scores, priorities, supplied
 from foveal.presets.omar.solve import select, terms_of
 from foveal.window import Score
@@ -136,8 +136,9 @@ def spend(units: Sequence[Unit], available: int, constraints: Constraints) -> Sp
     """Select within the budget; the system prompt uses the reserve before it uses the pool."""
     numbers = numbers_of(constraints)
     most = constraints.max_total_tokens
-    plan = flat(available if most is None else min(available, most), reserve=numbers.reserve, caps={})
-    pool, reserve = (slot.allotted for slot in plan)
+    budget = available if most is None else min(available, most)
+    reserve = min(numbers.reserve, budget)
+    pool = budget - reserve
     system = sum(unit.tokens for unit in units if unit.items[0].kind == "system_prompt")
     room = pool + min(reserve, system)
     caps = {POOL: pool} if system else {}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from foveal.errors import InputError
 from foveal.pipeline.values import Item, Pick, Unit
-from foveal.presets.omar.greedy import Terms, beside_forced, charges, fractional_bound, greedy
+from foveal.presets.omar.greedy import Terms, charges, fractional_bound, greedy, without_forced
 from foveal.presets.omar.solve import exact
 from foveal.window import Conflict, Score
 
@@ -172,7 +172,7 @@ def test_greedy_never_exceeds_and_records_every_drop(
 ) -> None:
     how = terms(caps=limits, prefer_higher_priority=by_priority, allow_partial_fill=go_on)
     pick = greedy(units, room, how)
-    assert within(chosen(units, pick), room, beside_forced(units, how))
+    assert within(chosen(units, pick), room, without_forced(units, how))
     assert pick.kept >= {u.turn for u in units if u.forced}
     assert set(pick.because) == {u.turn for u in units}
     dropped = {u.turn for u in units} - pick.kept
@@ -187,13 +187,13 @@ def test_exact_is_the_optimum_and_the_bound_is_above_it(
 ) -> None:
     how = terms(caps=limits, allow_partial_fill=go_on)
     pick = exact(units, room, how)
-    assert within(chosen(units, pick), room, beside_forced(units, how))
+    assert within(chosen(units, pick), room, without_forced(units, how))
     free = [u for u in units if not u.forced]
     best = max(
         sum((Fraction(u.score.total) for u in some), Fraction(0))
         for size in range(len(free) + 1)
         for some in combinations(free, size)
-        if within(some, room, beside_forced(units, how))
+        if within(some, room, without_forced(units, how))
     )
     assert value(units, pick) == best >= value(units, greedy(units, room, how))
     assert set(pick.because) == {u.turn for u in units}

@@ -1,4 +1,4 @@
-"""Typed chunks with priorities: base, recency, relevance and business; greedy, or the exact optimum."""
+"""The `omar` preset: typed chunks selected by priority, greedily or exactly, with a report of the choice."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def omar(numbers: OmarNumbers) -> Preset:
 
 
 def _report(numbers: OmarNumbers, choice: Choice, scene: Scene) -> Report:
-    """The metrics, the events and the record of an optimization."""
+    """The metrics, the events and the record of one optimization."""
     kept = [unit for unit in choice.units if unit.turn in choice.pick.kept]
     used = sum(unit.tokens for unit in kept)
-    done = Optimization(
+    optimization = Optimization(
         id=_id(choice.units, scene),
         units=choice.units,
         scores=[(item, choice.scores[item.index].parts) for unit in choice.units for item in unit.items],
@@ -56,17 +56,17 @@ def _report(numbers: OmarNumbers, choice: Choice, scene: Scene) -> Report:
         "tokens_used": used,
         "tokens_available": scene.budget,
     }
-    events = tuple(optimization_events(done, numbers))
-    return Report(metrics=metrics, events=events, record={"optimization_id": done.id})
+    events = tuple(optimization_events(optimization, numbers))
+    return Report(metrics=metrics, events=events, record={"optimization_id": optimization.id})
 
 
 def _gap(numbers: OmarNumbers, choice: Choice, kept: Sequence[Unit], scene: Scene) -> float:
     room = scene.budget - sum(unit.tokens for unit in kept if unit.forced)
-    worth = math.fsum(unit.score.total for unit in kept if not unit.forced)
-    return optimality_gap(worth, fractional_bound(choice.units, room, terms_of(numbers))) or 0.0
+    total = math.fsum(unit.score.total for unit in kept if not unit.forced)
+    return optimality_gap(total, fractional_bound(choice.units, room, terms_of(numbers)))
 
 
 def _id(units: Sequence[Unit], scene: Scene) -> str:
-    """The same units at the same moment for the same budget: the same id."""
-    told = [f"{scene.now!r} {scene.budget}", *(f"{unit.turn} {unit.tokens}" for unit in units)]
-    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:32]
+    """A hash of the units, the time and the budget: the same optimization has the same id."""
+    lines = [f"{scene.now!r} {scene.budget}", *(f"{unit.turn} {unit.tokens}" for unit in units)]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:32]
