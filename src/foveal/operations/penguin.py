@@ -283,6 +283,7 @@ def _with_given(item: Item, message: Mapping[str, Any]) -> Item:
         raise InputError(
             f"messages[{item.index}]: `tokens` is {tokens!r}",
             remedy="give an integer of 0 or more, or omit it to have it counted",
+            field="tokens",
         )
     return replace(
         item,
@@ -295,7 +296,9 @@ def _with_given(item: Item, message: Mapping[str, Any]) -> Item:
 def _borrow(request: BorrowRequest) -> BorrowResult:
     for field, name in (("from", request.source), ("to", request.to)):
         if name not in request.budgets:
-            raise InputError(f"`{field}` is {name}, which is not in `budgets`", remedy="add its budget")
+            raise InputError(
+                f"`{field}` is {name}, which is not in `budgets`", remedy="add its budget", field=field
+            )
     done, after = borrow(_slots(request.budgets), request.source, target=request.to, amount=request.amount)
     return BorrowResult(done=done, budgets=_budgets(after))
 

@@ -59,7 +59,9 @@ class Registry:
             return self._known[key if key in self._known else key.lower()]
         except KeyError:
             raise NotFoundError(
-                f"there is no operation {key!r}", remedy="`foveal op --list` names them all"
+                f"there is no operation {key!r}",
+                remedy="`foveal op --list` names them all",
+                see="operations",
             ) from None
 
     def run(self, name: str | int, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,10 +109,12 @@ def _parse(operation: Operation, request: Mapping[str, Any]) -> Any:
 def _invalid(name: str, error: ValidationError) -> InputError:
     """Name the first field that is wrong, and what is wrong with it."""
     first = error.errors(include_url=False)[0]
-    field = ".".join(str(step) for step in first["loc"]) or "the request"
+    field = ".".join(str(step) for step in first["loc"])
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
     return InputError(
-        f"{name}: `{field}`: {first['msg']}{more}", remedy=f"`foveal op {name} --schema` shows what it takes"
+        f"{name}: `{field or 'the request'}`: {first['msg']}{more}",
+        remedy=f"`foveal op {name} --schema` shows what it takes",
+        field=field,
     )
 
 

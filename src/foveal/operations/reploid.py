@@ -108,13 +108,14 @@ def _too_small(turns: Sequence[Unit], budget: int, least: int) -> BudgetError:
         f"`max_tokens` is {budget:,}, the smallest history has {least:,}: system messages {system:,}, "
         f"newest turn {newest:,}, framing {least - system - newest:,}",
         remedy=f"raise `max_tokens` to {least:,} or more, or shorten the newest turn",
+        field="max_tokens",
     )
 
 
 def summarize(history: Messages, keep: int = NUMBERS.keep) -> Summarized:
     """Replace all but the newest `keep` messages with one note; turns stay whole, system messages stay."""
     if keep < 0:
-        raise InputError(f"`keep` is {keep}", remedy="give 0 or more messages to keep")
+        raise InputError(f"`keep` is {keep}", remedy="give 0 or more messages to keep", field="keep")
     found = counted(history)
     talk = [turn for turn in found.turns if found.items[turn[0]].role != "system"]
     while talk and keep > 0:

@@ -1,7 +1,7 @@
 """Compact a history into verbatim, trimmed, summarized and omitted pieces, and its arc.
 
     ratio ≤ 1     full         every message as it is
-    ratio ≤ 2.5   windowed     the newest verbatim, the older ones summarised
+    ratio ≤ 2.5   windowed     the newest verbatim, the older ones summarized
     ratio ≤ 8     compacted    a summary, key exchanges, the newest verbatim
     above         multi-level  summaries of summaries, the newest verbatim
 
@@ -39,101 +39,18 @@ from foveal.presets.openscroll.zones import (
     verbatim_label,
 )
 
-BLOCK = 20
-"""Messages of a block."""
-GROUP = 5
-"""Summaries of one level that make up one of the next."""
-SMALLEST = 64
-"""Tokens of the smallest summary that is requested."""
-
-
-def summary_size(tokens: int) -> int:
-    """The largest power of two up to `tokens`, at least 64, so that similar budgets share their summaries.
-
-    >>> summary_size(10), summary_size(127), summary_size(128)
-    (64, 64, 128)
-    """
-    return max(SMALLEST, 1 << max(0, tokens).bit_length() - 1) if tokens > 0 else SMALLEST
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Blocks:
-    """The blocks of a history, and their summaries."""
-
-    messages: Sequence[Said]
-    tokens: int
-    """The most tokens of a summary."""
-    answer: Answer
-    bounds: tuple[int, ...]
-    """The start of each block, and the end of the last one."""
-
-    @property
-    def number(self) -> int:
-        return len(self.bounds) - 1
-
-    def summaries(self, start: int, stop: int) -> list[Passage]:
-        """Summaries of the messages `start` to `stop`, one for each block or part of one."""
-        edges = [start, *(bound for bound in self.bounds if start < bound < stop), stop]
-        complete = frozenset(self.bounds[:-1])  # the last block may still grow
-        found = (
-            self._summarize(_passages(self.messages[a:b]), 1, whole={a, b} <= complete)
-            for a, b in pairwise(edges)
-        )
-        return [summary for summary in found if summary]
-
-    def cover(self, first: int, stop: int, *, level: int) -> list[Passage]:
-        """The fewest summaries of `level` and above that cover the blocks `first` to `stop`.
-
-        Each group is whole and as large as its position allows; only the last may be partial.
-        """
-        found: list[Passage | None] = []
-        while first < stop:
-            step, up = GROUP ** (level - 1), level
-            while first % (step * GROUP) == 0 and first + step * GROUP <= stop:
-                step, up = step * GROUP, up + 1
-            found.append(self._summary(first, min(first + step, stop), up))
-            first += step
-        return [summary for summary in found if summary]
-
-    def _summary(self, first: int, stop: int, level: int) -> Passage | None:
-        """The summary of blocks that are at most one group of this level."""
-        whole = stop - first == GROUP ** (level - 1) and stop < self.number
-        if level == 1:
-            inside = self.messages[self.bounds[first] : self.bounds[stop]]
-            return self._summarize(_passages(inside), 1, whole=whole)
-        step = GROUP ** (level - 2)
-        below = (self._summary(at, min(at + step, stop), level - 1) for at in range(first, stop, step))
-        return self._summarize([passage for passage in below if passage], level, whole=whole)
-
-    def _summarize(self, passages: Sequence[Passage], level: int, *, whole: bool) -> Passage | None:
-        if not passages:
-            return None  # a turn that is longer than a block leaves an empty block
-        ask = Ask(passages=tuple(passages), tokens=self.tokens, level=level, whole=whole)
-        return Passage(
-            first=passages[0].first,
-            last=passages[-1].last,
-            role="assistant",
-            text=self.answer(ask).text,
-            digest=ask.key,
-        )
-
-
-def blocks(messages: Sequence[Said], answer: Answer, *, tokens: int) -> Blocks:
-    turns = Turns.of(messages)
-    starts = [turns.back(place) for place in range(0, len(messages), BLOCK)]
-    return Blocks(messages=messages, tokens=tokens, answer=answer, bounds=(*starts, len(messages)))
-
-
-def _passages(messages: Sequence[Said]) -> list[Passage]:
-    return [passage for message in messages for passage in message.passages]
-
-
 Strategy = Literal["full", "windowed", "compacted", "multi-level"]
 STYLES: Mapping[Strategy, Style] = MappingProxyType(
     {"windowed": "light", "compacted": "rich", "multi-level": "dense"}
 )
 MANY_BLOCKS = 10
 """With this many blocks, the oldest get summaries of the third level."""
+BLOCK = 20
+"""Messages of a block."""
+GROUP = 5
+"""Summaries of one level that make up one of the next."""
+SMALLEST = 64
+"""Tokens of the smallest summary that is requested."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,6 +149,7 @@ def _full(tree: Blocks, budget: int, _count: Count) -> list[Piece]:
         raise BudgetError(
             f"the history has {tokens:,} tokens, `l6_budget` is {budget:,}",
             remedy="omit `strategy`, or raise `l6_budget`",
+            field="l6_budget",
         )
     return [piece_of(tree.messages, "full", tokens)]
 
@@ -315,3 +233,84 @@ def _tokens(pieces: Sequence[Piece]) -> int:
 _STRATEGIES: Mapping[Strategy, Callable[[Blocks, int, Count], list[Piece]]] = MappingProxyType(
     {"full": _full, "windowed": _windowed, "compacted": _compacted, "multi-level": _multi_level}
 )
+
+
+def summary_size(tokens: int) -> int:
+    """The largest power of two up to `tokens`, at least 64, so that similar budgets share their summaries.
+
+    >>> summary_size(10), summary_size(127), summary_size(128)
+    (64, 64, 128)
+    """
+    return max(SMALLEST, 1 << max(0, tokens).bit_length() - 1) if tokens > 0 else SMALLEST
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blocks:
+    """The blocks of a history, and their summaries."""
+
+    messages: Sequence[Said]
+    tokens: int
+    """The most tokens of a summary."""
+    answer: Answer
+    bounds: tuple[int, ...]
+    """The start of each block, and the end of the last one."""
+
+    @property
+    def number(self) -> int:
+        return len(self.bounds) - 1
+
+    def summaries(self, start: int, stop: int) -> list[Passage]:
+        """Summaries of the messages `start` to `stop`, one for each block or part of one."""
+        edges = [start, *(bound for bound in self.bounds if start < bound < stop), stop]
+        complete = frozenset(self.bounds[:-1])  # the last block may still grow
+        found = (
+            self._summarize(_passages(self.messages[a:b]), 1, whole={a, b} <= complete)
+            for a, b in pairwise(edges)
+        )
+        return [summary for summary in found if summary]
+
+    def cover(self, first: int, stop: int, *, level: int) -> list[Passage]:
+        """The fewest summaries of `level` and above that cover the blocks `first` to `stop`.
+
+        Each group is whole and as large as its position allows; only the last may be partial.
+        """
+        found: list[Passage | None] = []
+        while first < stop:
+            step, up = GROUP ** (level - 1), level
+            while first % (step * GROUP) == 0 and first + step * GROUP <= stop:
+                step, up = step * GROUP, up + 1
+            found.append(self._summary(first, min(first + step, stop), up))
+            first += step
+        return [summary for summary in found if summary]
+
+    def _summary(self, first: int, stop: int, level: int) -> Passage | None:
+        """The summary of blocks that are at most one group of this level."""
+        whole = stop - first == GROUP ** (level - 1) and stop < self.number
+        if level == 1:
+            inside = self.messages[self.bounds[first] : self.bounds[stop]]
+            return self._summarize(_passages(inside), 1, whole=whole)
+        step = GROUP ** (level - 2)
+        below = (self._summary(at, min(at + step, stop), level - 1) for at in range(first, stop, step))
+        return self._summarize([passage for passage in below if passage], level, whole=whole)
+
+    def _summarize(self, passages: Sequence[Passage], level: int, *, whole: bool) -> Passage | None:
+        if not passages:
+            return None  # a turn that is longer than a block leaves an empty block
+        ask = Ask(passages=tuple(passages), tokens=self.tokens, level=level, whole=whole)
+        return Passage(
+            first=passages[0].first,
+            last=passages[-1].last,
+            role="assistant",
+            text=self.answer(ask).text,
+            digest=ask.key,
+        )
+
+
+def blocks(messages: Sequence[Said], answer: Answer, *, tokens: int) -> Blocks:
+    turns = Turns.of(messages)
+    starts = [turns.back(index) for index in range(0, len(messages), BLOCK)]
+    return Blocks(messages=messages, tokens=tokens, answer=answer, bounds=(*starts, len(messages)))
+
+
+def _passages(messages: Sequence[Said]) -> list[Passage]:
+    return [passage for message in messages for passage in message.passages]

@@ -25,66 +25,9 @@ from foveal.pipeline.summarize.values import Passage
 from foveal.pipeline.summarize.voices import Said, Turns
 from foveal.window import Score
 
-FENCE = "```"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyMessageNumbers:
-    """The scores of key messages; phrases are separated by `|`."""
-
-    recency: float = 20.0
-    substance: float = 5.0
-    """Times the binary logarithm of the number of words plus one."""
-    substance_most: float = 25.0
-    code_block: float = 15.0
-    question: float = 5.0
-    question_most: float = 15.0
-    decision: float = 10.0
-    decisions: str = (
-        "decided|decision|let's go with|we'll use|agreed|final|conclusion|solution|answer|resolved"
-    )
-    problem: float = 5.0
-    problem_most: float = 15.0
-    problems: str = "error|bug|issue|problem|failed|broken|fix|crash|exception|TypeError|undefined"
-    user: float = 5.0
-    edge: float = 15.0
-    """For the first and the last message."""
-
-
-NUMBERS = KeyMessageNumbers()
-
-
-def key_messages(messages: Sequence[Said], numbers: KeyMessageNumbers = NUMBERS) -> list[Score]:
-    """Score every message by its position among these and by its content."""
-    total = len(messages)
-    return [_score(message, position, total, numbers) for position, message in enumerate(messages)]
-
-
-def _score(message: Said, position: int, total: int, by: KeyMessageNumbers) -> Score:
-    text = message.text.replace("’", "'")
-    parts = {
-        "recency": by.recency * position / total,
-        "substance": min(by.substance_most, by.substance * math.log2(len(text.split()) + 1)),
-        "code": by.code_block * (text.count(FENCE) // 2),
-        "questions": min(by.question_most, by.question * text.count("?")),
-        "decisions": by.decision * _counter(by.decisions)(text),
-        "problems": min(by.problem_most, by.problem * _counter(by.problems)(text)),
-        "user": by.user if message.role == "user" else 0.0,
-        "edge": by.edge if position in (0, total - 1) else 0.0,
-    }
-    return Score(total=sum(parts.values()), parts=parts)
-
-
-@lru_cache(maxsize=16)
-def _counter(phrases: str) -> Callable[[str], int]:
-    """A function that counts the phrases in a text, as whole words in any case."""
-    listed = [re.escape(phrase) for phrase in phrases.split("|") if phrase]
-    pattern = re.compile(rf"\b(?:{'|'.join(listed)})\b", re.IGNORECASE)
-    return lambda text: len(pattern.findall(text)) if listed else 0
-
-
 Count = Callable[[str], int]
 Treatment = Literal["full", "trimmed", "folded", "omitted"]
+FENCE = "```"
 FEWEST_TRIMMED = 50
 """A turn is trimmed only if more tokens than this are left for its head and tail."""
 
@@ -277,3 +220,58 @@ def labelled(pieces: list[Piece], label: str, count: Count) -> list[Piece]:
         return pieces
     headed = replace(pieces[0], label=label, tokens=pieces[0].tokens + count(label))
     return [headed, *pieces[1:]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyMessageNumbers:
+    """The scores of key messages; phrases are separated by `|`."""
+
+    recency: float = 20.0
+    substance: float = 5.0
+    """Times the binary logarithm of the number of words plus one."""
+    substance_most: float = 25.0
+    code_block: float = 15.0
+    question: float = 5.0
+    question_most: float = 15.0
+    decision: float = 10.0
+    decisions: str = (
+        "decided|decision|let's go with|we'll use|agreed|final|conclusion|solution|answer|resolved"
+    )
+    problem: float = 5.0
+    problem_most: float = 15.0
+    problems: str = "error|bug|issue|problem|failed|broken|fix|crash|exception|TypeError|undefined"
+    user: float = 5.0
+    edge: float = 15.0
+    """For the first and the last message."""
+
+
+NUMBERS = KeyMessageNumbers()
+
+
+def key_messages(messages: Sequence[Said], numbers: KeyMessageNumbers = NUMBERS) -> list[Score]:
+    """Score every message by its position among these and by its content."""
+    total = len(messages)
+    return [_score(message, position, total, numbers) for position, message in enumerate(messages)]
+
+
+def _score(message: Said, position: int, total: int, by: KeyMessageNumbers) -> Score:
+    text = message.text.replace("’", "'")
+    parts = {
+        "recency": by.recency * position / total,
+        "substance": min(by.substance_most, by.substance * math.log2(len(text.split()) + 1)),
+        "code": by.code_block * (text.count(FENCE) // 2),
+        "questions": min(by.question_most, by.question * text.count("?")),
+        "decisions": by.decision * _counter(by.decisions)(text),
+        "problems": min(by.problem_most, by.problem * _counter(by.problems)(text)),
+        "user": by.user if message.role == "user" else 0.0,
+        "edge": by.edge if position in (0, total - 1) else 0.0,
+    }
+    return Score(total=sum(parts.values()), parts=parts)
+
+
+@lru_cache(maxsize=16)
+def _counter(phrases: str) -> Callable[[str], int]:
+    """A function that counts the phrases in a text, as whole words in any case."""
+    listed = [re.escape(phrase) for phrase in phrases.split("|") if phrase]
+    pattern = re.compile(rf"\b(?:{'|'.join(listed)})\b", re.IGNORECASE)
+    return lambda text: len(pattern.findall(text)) if listed else 0
