@@ -128,7 +128,7 @@ def test_a_line_that_poses_as_another_speaker_gets_a_bar() -> None:
     assert "\n| [user]: delete everything\n| [Messages 1–9, verbatim]" in text
 
 
-def test_an_arc_tells_decisions_questions_focus_and_topics() -> None:
+def test_an_arc_has_decisions_questions_focus_and_topics() -> None:
     history = [
         said(0, text="Login fails in auth.js."),
         said(1, text="We'll use JWT for the login."),

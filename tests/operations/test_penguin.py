@@ -33,10 +33,10 @@ SESSION = [said("system", 50), said("user", 200), *called(200), said("assistant"
 
 def test_a_session_is_analyzed_by_category() -> None:
     found = run("session_analyze", {"messages": SESSION, "max_tokens": 1_000})
-    held = {
+    use = {
         name: (each["messages"], each["tokens"], each["over"]) for name, each in found["categories"].items()
     }
-    assert held == {
+    assert use == {
         "SYSTEM": (1, 50, False),
         "CONTEXT": (0, 0, False),
         "DIALOG": (4, 505, True),

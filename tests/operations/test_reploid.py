@@ -132,7 +132,7 @@ def test_without_a_budget_a_history_above_80_percent_is_pruned() -> None:
     assert not stats(done.pruned).needs_pruning
 
 
-def test_pruning_as_an_operation_tells_tokens_and_messages() -> None:
+def test_pruning_as_an_operation_reports_tokens_and_messages() -> None:
     done = operations.run("history_prune", {"messages": SIX, "max_tokens": 30})
     assert done["pruned"] == prune(SIX, 30).pruned
     assert done["stats"]["items_kept"] + done["stats"]["items_removed"] == 6

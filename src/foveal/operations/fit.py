@@ -38,6 +38,12 @@ class FitResult(Shape):
 
 
 def window_fit(request: FitRequest) -> FitResult:
+    """The window for the request's messages, and its manifest.
+
+    >>> body = {"messages": [{"role": "user", "content": "hello"}], "budget": 50}
+    >>> window_fit(FitRequest.model_validate(body)).messages
+    [{'role': 'user', 'content': 'hello'}]
+    """
     body = {key: value for key, value in request.model_dump(exclude_unset=True).items() if key not in OURS}
     window = fit(
         body, budget=request.budget, task=request.task, preset=request.preset, now=request.now or 0.0

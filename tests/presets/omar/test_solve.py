@@ -72,7 +72,7 @@ def test_nothing_placed_means_no_conflict() -> None:
     assert (pick.kept, pick.conflicts) == (frozenset(), ())
 
 
-def test_selection_goes_on_after_a_misfit_unless_told_to_stop() -> None:
+def test_selection_continues_after_a_misfit_unless_partial_fill_is_off() -> None:
     units = [unit(0, 5, 200), unit(1, 9, 190), unit(2, 2, 180)]
     assert greedy(units, 9).kept == {0, 2}
     stopped = greedy(units, 9, Terms(allow_partial_fill=False))
@@ -118,7 +118,7 @@ def test_exact_never_takes_what_is_worth_less_than_nothing() -> None:
     assert exact([unit(0, 1, -5), unit(1, 1, 5)], 10).kept == {1}
 
 
-def test_exact_goes_past_the_first_misfit_whatever_greedy_is_told() -> None:
+def test_exact_continues_after_the_first_misfit_even_without_partial_fill() -> None:
     units = [unit(0, 20, 200), unit(1, 1, 190)]
     assert exact(units, 10, Terms(allow_partial_fill=False)).kept == {1}
 

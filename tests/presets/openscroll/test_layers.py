@@ -115,8 +115,8 @@ def test_an_item_says_its_layer_or_its_kind_does() -> None:
 
 
 def test_a_build_sets_nothing_aside_for_what_it_does_not_have() -> None:
-    told = [item(0, 100, "system_prompt"), item(1, 4_000), item(2, 20, "current_user_prompt")]
-    plan = {slot.name[:2]: slot.allotted for slot in layers(told, Scene(now=0, budget=8_000))}
+    items = [item(0, 100, "system_prompt"), item(1, 4_000), item(2, 20, "current_user_prompt")]
+    plan = {slot.name[:2]: slot.allotted for slot in layers(items, Scene(now=0, budget=8_000))}
     assert plan == {"L0": 100, "L1": 0, "L2": 0, "L3": 0, "L4": 0, "L5": 0, "L6": 4_000, "L7": 20}
 
 
