@@ -18,7 +18,7 @@ from foveal.presets.openscroll.layers import OpenscrollNumbers
 from foveal.session.fit import history_of
 from foveal.session.target import target_for
 
-AIM = target_for("gpt-5", "openai")
+TARGET = target_for("gpt-5", "openai")
 NUMBERS = OpenscrollNumbers()
 
 
@@ -29,11 +29,11 @@ def piece(name: str, words: int, where: str = TOPIC, salience: float = 1.0) -> M
 
 def talk(messages: int = 3) -> History:
     said = [{"role": ("user", "assistant")[n % 2], "content": f"words {n} " * 9} for n in range(messages)]
-    return history_of(wire.load([*said, {"role": "user", "content": "And now?"}], format="openai"), AIM)
+    return history_of(wire.load([*said, {"role": "user", "content": "And now?"}], format="openai"), TARGET)
 
 
 def admitted(*pieces: Material, budget: int = 4_000, room: int | None = None, messages: int = 3) -> Admission:
-    scene = Scene(now=0.0, budget=budget, count=AIM.meter.text)
+    scene = Scene(now=0.0, budget=budget, count=TARGET.meter.text)
     most = budget if room is None else room
     return layered(pieces, talk(messages), most, scene, numbers=NUMBERS)
 
@@ -57,9 +57,9 @@ def test_the_best_of_a_layer_comes_first_and_ends_it_when_it_has_to_be_cut() -> 
     found = admitted(piece("worse", 20, salience=0.2), piece("better", 400, salience=0.9), budget=2_000)
     assert [each.source for each in found.shown] == ["better"]
     assert found.shown[0].text.endswith("\n[…]")
-    told = {each.source: each for each in found.contributed}
-    assert ", cut from " in told["better"].because
-    assert told["worse"].verdict == "left out"
+    contributed = {each.source: each for each in found.contributed}
+    assert ", cut from " in contributed["better"].because
+    assert contributed["worse"].verdict == "left out"
 
 
 def test_a_piece_is_cut_at_a_line_never_within_one() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from foveal.pipeline.summarize.values import Ask, Passage, Summary
 from foveal.pipeline.summarize.voices import Utterance
-from foveal.presets.openscroll.strategies import Strategy, blocks, compact, rung
+from foveal.presets.openscroll.strategies import Strategy, blocks, compact, summary_size
 
 
 class Memo:
@@ -45,7 +45,15 @@ def made(history: list[Utterance], memo: Memo, *, strategy: Strategy | None = No
 
 
 def test_sizes_are_powers_of_two_and_64_at_least() -> None:
-    assert [rung(tokens) for tokens in (-5, 0, 63, 64, 127, 128, 1_000)] == [64, 64, 64, 64, 64, 128, 512]
+    assert [summary_size(tokens) for tokens in (-5, 0, 63, 64, 127, 128, 1_000)] == [
+        64,
+        64,
+        64,
+        64,
+        64,
+        128,
+        512,
+    ]
 
 
 def test_a_second_compaction_of_20_000_messages_makes_nothing_and_one_more_at_most_one_a_level() -> None:

@@ -245,10 +245,8 @@ def _situation(state: SessionState, past: _Past, scene: Scene) -> Situation | No
     results = [item.text for item in flat if item.tool and item.index > asked.index][-TOOL_RESULTS:]
     return Situation(
         items=[item for item in flat if item.index in past.in_window],
-        scores=(),
-        scene=Scene(now=scene.now, task=scene.task, budget=scene.budget),
-        asked=text,
-        brought=results,
+        prompt=text,
+        tool_results=results,
         tasks=past.tasks,
         resolved=_resolved(state) if any(map(error_lines, (text, *results))) else (),
         past=list(_past_items(state, past, text)),

@@ -14,8 +14,7 @@ from foveal.pipeline.summarize.extract import extractive_summary
 from foveal.pipeline.summarize.notes import neutral
 from foveal.pipeline.summarize.tasks import Task, task_label
 from foveal.pipeline.summarize.values import Answer
-from foveal.pipeline.values import Scene
-from foveal.presets.fifth.triggers import Situation, new_task
+from foveal.presets.fifth.levels import cleared_by_task
 from foveal.session.history import stand_ins
 from foveal.session.history.items import items_without_text
 from foveal.session.history.stand_ins import Note
@@ -98,8 +97,7 @@ def _clear(state: SessionState, task: TaskRecord, events: list[Event]) -> None:
 def _volatile(state: SessionState, history: History, task: TaskRecord) -> list[range]:
     """The positions of turns before a task that are volatile as a whole, apart from their tool calls."""
     found = [item for item in items_without_text(history) if item.index < task.first]
-    now = Situation(items=found, scores=(), scene=Scene(now=0.0), starting=as_task(task))
-    dropped = {step.first for step in new_task(now, state.resources.fifth) if step.action == "drop"}
+    dropped = cleared_by_task(found, state.resources.fifth)
     volatile = dropped | {item.index for item in found if item.kind == "tool_input"}
     turns = sorted({history.turn_of(seq) for seq in dropped} - _staying(history))
     spans = [history.span(turn) for turn in turns if not history.absence(turn)]
