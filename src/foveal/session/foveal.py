@@ -109,7 +109,7 @@ class Foveal:
 
     def find(self, name: str) -> SessionRecord | None:
         """What is known of the session of that name; None where there is none."""
-        return self._store.named(name)
+        return self._store.find_session(name)
 
     def open(self, name: str) -> Session:
         """The session of that name; an error if it is not there."""
@@ -130,7 +130,7 @@ class Foveal:
         self._resources.library.forget()
 
     def _record(self, name: str) -> SessionRecord:
-        found = self._store.named(name)
+        found = self._store.find_session(name)
         if found is None:
             raise NotFoundError(f"there is no session {name!r}", remedy="`foveal sessions` lists them")
         return found

@@ -308,7 +308,7 @@ class SessionState:
         self.resources.worker.busy()
         with self.lock:
             try:
-                with self.store.together():
+                with self.store.transaction():
                     self.log.catch_up()
                     yield events
                     if events:
@@ -322,7 +322,7 @@ class SessionState:
     def reading(self) -> Iterator[None]:
         """One moment of the store, caught up with."""
         self.resources.worker.busy()
-        with self.lock, self.store.together(write=False):
+        with self.lock, self.store.transaction(write=False):
             self.log.catch_up()
             yield
 

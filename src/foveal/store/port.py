@@ -194,7 +194,7 @@ class Store(Protocol):
     def knowledge(self) -> Knowledge:
         """What is known of the user: memories, things, bundles, predictions."""
 
-    def together(self, *, write: bool = True) -> AbstractContextManager[None]:
+    def transaction(self, *, write: bool = True) -> AbstractContextManager[None]:
         """One transaction around several calls: they see one moment, and happen whole or not at all."""
 
     def session(self, name: str, *, now: float, model: str = "", preset: str = "") -> SessionRecord:
@@ -202,7 +202,7 @@ class Store(Protocol):
 
     def sessions(self) -> Sequence[SessionRecord]: ...
 
-    def named(self, name: str) -> SessionRecord | None:
+    def find_session(self, name: str) -> SessionRecord | None:
         """The session of that name, if there is one."""
 
     def delete_session(self, session: int) -> None: ...

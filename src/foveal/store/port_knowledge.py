@@ -28,7 +28,7 @@ class MemoryRecord:
     text: str
     origin: str
     confirmed: bool
-    told: bool
+    explicit: bool
     """It stays though the messages that said it are erased: its owner told or edited it."""
     session: str = ""
     """Where it was said; empty where it was told directly."""
@@ -92,7 +92,7 @@ class ThingRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Telling:
+class MentioningMessage:
     """A message that mentions a thing."""
 
     session: str
@@ -175,13 +175,13 @@ class Knowledge(Protocol):
     def mentioned(self, session: int) -> Mapping[int, int]:
         """How many messages of a session mention each thing, by the thing's number."""
 
-    def tellings(self, thing: int, *, limit: int) -> Sequence[Telling]:
+    def messages_mentioning(self, thing: int, *, limit: int) -> Sequence[MentioningMessage]:
         """The newest messages that mention a thing, oldest of them first; none of a branch that was left."""
 
     def change_thing(self, number: int, *, name: str = "", hidden: bool = False) -> bool:
         """Name a thing, or delete it: mining neither renames nor revives it. False: there is none."""
 
-    def forgotten(self) -> int:
+    def forget_count(self) -> int:
         """Grows whenever something is forgotten: what was made before may tell of it."""
 
     def bundles(self, subjects: Sequence[tuple[str, str]], depth: str) -> Sequence[BundleRecord]:

@@ -17,7 +17,7 @@ def a_session_is_made_once_and_found_again(open_store: OpenStore) -> None:
     same((made.name, made.model, made.format, made.created_at), ("work", "gpt-5", None, NOW))
     same(store.session("work", now=NOW + 9), made)
     same(list(store.sessions()), [made])
-    same((store.named(made.name), store.named("nobody")), (made, None))
+    same((store.find_session(made.name), store.find_session("nobody")), (made, None))
 
 
 def a_model_or_preset_that_is_given_is_remembered(open_store: OpenStore) -> None:

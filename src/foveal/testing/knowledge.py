@@ -15,11 +15,11 @@ _TOLD = MemoryRecord(
     text="I live in Lyon.",
     origin="user",
     confirmed=True,
-    told=True,
+    explicit=True,
     created_at=NOW,
     updated_at=NOW,
 )
-_SAID = replace(_TOLD, told=False)
+_SAID = replace(_TOLD, explicit=False)
 _MAYA = Mention(kind="entity", slug="maya", name="Maya", type="person")
 _LOGIN = Mention(kind="topic", slug="login", name="login", type="")
 _BUNDLE = BundleRecord(
@@ -116,7 +116,7 @@ def a_memory_of_an_erased_message_is_not_kept(open_store: OpenStore) -> None:
 def what_was_told_stays_though_its_message_is_erased(open_store: OpenStore) -> None:
     store, session = opened(open_store, "told memory", "a")
     kept = store.knowledge.save_memory(_SAID, session=session, digest=digest("a")) or _SAID
-    store.knowledge.save_memory(replace(kept, told=True))
+    store.knowledge.save_memory(replace(kept, explicit=True))
     store.erase(session, "m1")
     same([(each.text, each.session) for each in store.knowledge.memories()], [(_SAID.text, "")])
 
@@ -183,15 +183,15 @@ def the_version_of_a_thing_grows_with_every_change_of_its_mentions(open_store: O
 
 
 def the_messages_that_mention_a_thing_come_oldest_first(open_store: OpenStore) -> None:
-    store, session = opened(open_store, "tellings", "a", "b", "c")
+    store, session = opened(open_store, "mentioning", "a", "b", "c")
     store.knowledge.save_mentions(session, {digest("c"): [_MAYA], digest("a"): [_MAYA]})
     (maya,) = store.knowledge.things()
-    told = store.knowledge.tellings(maya.number, limit=9)
+    told = store.knowledge.messages_mentioning(maya.number, limit=9)
     same(
         [(each.session, each.seq, each.digest) for each in told],
         [("work", 0, digest("a")), ("work", 2, digest("c"))],
     )
-    same([each.seq for each in store.knowledge.tellings(maya.number, limit=1)], [2])
+    same([each.seq for each in store.knowledge.messages_mentioning(maya.number, limit=1)], [2])
 
 
 def a_thing_is_known_while_it_is_mentioned(open_store: OpenStore) -> None:
@@ -216,11 +216,11 @@ def a_name_goes_with_the_last_message_that_spells_it_out(open_store: OpenStore) 
 def what_was_edited_away_tells_of_nothing(open_store: OpenStore) -> None:
     store, session = opened(open_store, "edited away", "a", "b")
     store.knowledge.save_mentions(session, {digest("a"): [_MAYA], digest("b"): [_MAYA]})
-    before = store.knowledge.forgotten()
+    before = store.knowledge.forget_count()
     store.append(session, [draft("c")], counter=COUNTER, at=1)
     (maya,) = store.knowledge.things()
-    same([each.digest for each in store.knowledge.tellings(maya.number, limit=9)], _digests("a"))
-    same([store.knowledge.forgotten() > before], [True])
+    same([each.digest for each in store.knowledge.messages_mentioning(maya.number, limit=9)], _digests("a"))
+    same([store.knowledge.forget_count() > before], [True])
 
 
 def equal_words_said_elsewhere_are_read_again_after_an_erasure(open_store: OpenStore) -> None:
@@ -253,7 +253,7 @@ def a_bundle_is_kept_by_subject_and_depth(open_store: OpenStore) -> None:
     store, _ = opened(open_store, "bundles")
     newer = replace(_BUNDLE, version="w")
     for bundle in (_BUNDLE, replace(_BUNDLE, depth="minimal"), newer):
-        store.knowledge.save_bundles([bundle], as_of=store.knowledge.forgotten())
+        store.knowledge.save_bundles([bundle], as_of=store.knowledge.forget_count())
     same(list(store.knowledge.bundles([("topic", "1"), ("topic", "2"), ("entity", "1")], "deep")), [newer])
 
 
@@ -270,7 +270,7 @@ def no_bundle_outlives_what_is_forgotten(open_store: OpenStore) -> None:
         lambda: store.erase(session, "m2"),
         lambda: store.delete_session(session),
     ):
-        before = store.knowledge.forgotten()
+        before = store.knowledge.forget_count()
         store.knowledge.save_bundles([_BUNDLE], as_of=before)
         same(len(store.knowledge.bundles([("topic", "1")], "deep")), 1)
         forget()
@@ -310,10 +310,13 @@ def what_is_known_is_no_other_tenants(open_store: OpenStore) -> None:
     memory = theirs.knowledge.save_memory(_TOLD) or _TOLD
     theirs.knowledge.save_mentions(twin, {digest("a"): [_MAYA]})
     (maya,) = theirs.knowledge.things()
-    theirs.knowledge.save_bundles([_BUNDLE], as_of=theirs.knowledge.forgotten())
+    theirs.knowledge.save_bundles([_BUNDLE], as_of=theirs.knowledge.forget_count())
     theirs.knowledge.save_predictions(twin, [_GUESS])
     same((list(mine.knowledge.memories()), list(mine.knowledge.things())), ([], []))
-    same((list(mine.knowledge.tellings(maya.number, limit=9)), list(mine.knowledge.predictions())), ([], []))
+    same(
+        (list(mine.knowledge.messages_mentioning(maya.number, limit=9)), list(mine.knowledge.predictions())),
+        ([], []),
+    )
     same(list(mine.knowledge.bundles([("topic", "1")], "deep")), [])
     same(
         (mine.knowledge.forget_memory(memory.number, now=NOW), mine.knowledge.save_memory(memory)),

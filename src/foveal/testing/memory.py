@@ -152,7 +152,7 @@ def what_is_done_together_happens_whole_or_not_at_all(open_store: OpenStore) -> 
     store, session = opened(open_store, "together", "a")
 
     def half() -> None:
-        with store.together():
+        with store.transaction():
             store.append(session, [draft("b")], counter=COUNTER)
             raise InputError("stop", remedy="none")
 

@@ -72,7 +72,7 @@ def what_was_undone_is_not_taken_for_done(open_store: OpenStore) -> None:
     store, session = opened(open_store, "undone")
 
     def undone() -> None:
-        with store.together():
+        with store.transaction():
             store.append(session, [draft("a")], counter=COUNTER)
             store.save_vectors({digest("a"): vector(1, 0)}, _EMBEDDER)
             same((_bodies(store, limit=9), len(store.nearest(vector(1, 0), _EMBEDDER))), ([], 1))

@@ -86,12 +86,12 @@ class Owner:
         made = BundleRecord(
             kind="topic", subject="1", depth="deep", text=self.word, tokens=1, version="1", compiled_at=NOW
         )
-        kept.save_bundles([made], as_of=kept.forgotten())
+        kept.save_bundles([made], as_of=kept.forget_count())
         return kept.bundles([("topic", str(number)) for number in range(9)], "deep")
 
     def unread(self) -> object:
         kept = self.fov._store.knowledge
-        return kept.unread(limit=9), kept.tellings(self._source.randrange(99), limit=9)
+        return kept.unread(limit=9), kept.messages_mentioning(self._source.randrange(99), limit=9)
 
     def change(self) -> object:
         id = self._id()

@@ -332,13 +332,13 @@ def test_what_is_forgotten_while_it_is_compiled_is_not_served(
     talk(session)
     fov.profile()
     store, left = state(session).store.knowledge, ["m3"]
-    tellings = store.tellings
+    messages_mentioning = store.messages_mentioning
 
     def told_then_erased(thing: int, *, limit: int) -> object:
-        told = tellings(thing, limit=limit)
+        told = messages_mentioning(thing, limit=limit)
         return (told, *map(session.forget, left[:1]), left.clear())[0]
 
-    monkeypatch.setattr(store, "tellings", told_then_erased)
+    monkeypatch.setattr(store, "messages_mentioning", told_then_erased)
     assert "Maria" in str(material(session))
     assert "in May" not in str(material(session))
     assert left == []

@@ -23,7 +23,7 @@ TOLD = MemoryRecord(
     text=f"I am {SECRET}.",
     origin="user",
     confirmed=True,
-    told=True,
+    explicit=True,
     created_at=0.0,
     updated_at=0.0,
 )
@@ -63,7 +63,7 @@ def test_no_byte_of_a_memory_that_is_gone_is_left(
     store, _ = opened(tmp_path / "a.db")
     with closing(store):
         kept = store.knowledge.save_memory(TOLD) or TOLD
-        store.knowledge.save_bundles([BUNDLE], as_of=store.knowledge.forgotten())
+        store.knowledge.save_bundles([BUNDLE], as_of=store.knowledge.forget_count())
         assert holds_secret(tmp_path / "a.db")
         change(store.knowledge, kept.number)
         assert not holds_secret(tmp_path / "a.db")
@@ -72,7 +72,7 @@ def test_no_byte_of_a_memory_that_is_gone_is_left(
 def test_no_byte_of_what_is_known_from_an_erased_message_is_left(tmp_path: Path) -> None:
     store, session = opened(tmp_path / "a.db", "harmless")
     with closing(store):
-        said = replace(TOLD, told=False)
+        said = replace(TOLD, explicit=False)
         store.knowledge.save_memory(said, session=session, digest=digest("harmless"))
         named = replace(MAYA, slug=SECRET, name=SECRET.title())
         store.knowledge.save_mentions(session, {digest("harmless"): [named]})
@@ -93,7 +93,7 @@ def test_verify_tells_what_is_known_from_nothing(damage: str, fault: str, tmp_pa
     store, session = opened(tmp_path / "a.db", "a")
     with closing(store):
         store.knowledge.save_mentions(session, {digest("a"): [MAYA]})
-        store.knowledge.save_memory(replace(TOLD, told=False), session=session, digest=digest("a"))
+        store.knowledge.save_memory(replace(TOLD, explicit=False), session=session, digest=digest("a"))
         assert store.verify().faults == ()
         changed(tmp_path / "a.db", damage)
         assert any(each.startswith(fault) for each in store.verify().faults)

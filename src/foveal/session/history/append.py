@@ -188,8 +188,8 @@ def _form(state: SessionState, messages: Sequence[Message]) -> Format:
 def fork(source: SessionState, name: str, messages: int | None) -> SessionRecord:
     """Make the session, whole or not at all."""
     store = source.store
-    with store.together():
-        if store.named(name) is not None:
+    with store.transaction():
+        if store.find_session(name) is not None:
             raise InputError(f"`name`: there is a session {name!r} already", remedy="give it another name")
         with source.reading():
             head = source.log.head

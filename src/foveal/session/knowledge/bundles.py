@@ -16,7 +16,7 @@ from foveal.knowledge.values import Bundle, BundleKind, Depth, Memory, Thing
 from foveal.pipeline.summarize.values import Passage
 from foveal.pipeline.summarize.voices import voices
 from foveal.session.knowledge.memories import memory_of
-from foveal.store import BundleRecord, Store, Telling, ThingRecord
+from foveal.store import BundleRecord, MentioningMessage, Store, ThingRecord
 
 ATTEMPTS = 3
 """How often bundles are compiled anew because something was forgotten while they were."""
@@ -71,8 +71,8 @@ def bundles(
 ) -> tuple[Served, ...]:
     """The bundles that are chosen of what is known, in their order, without empty ones."""
     for _ in range(ATTEMPTS):
-        with store.together(write=False):
-            as_of = store.knowledge.forgotten()
+        with store.transaction(write=False):
+            as_of = store.knowledge.forget_count()
             known = all_known(store, now)
             wanted = dict.fromkeys(choose(known))
             stored = _stored(store, known, list(wanted), depth)
@@ -108,7 +108,7 @@ def _compiled(store: Store, known: Known, want: Want, *, room: Room, now: float)
     kind, subject = want
     if kind in ("topic", "entity"):
         thing = known.things[subject]
-        told = store.knowledge.tellings(known.records[subject].number, limit=TELLINGS[room.depth])
+        told = store.knowledge.messages_mentioning(known.records[subject].number, limit=TELLINGS[room.depth])
         text = thing_text(thing, list(_passages(told)), room) if told else ""
     else:
         text = memories_text(known.memories, kind, room)
@@ -123,7 +123,7 @@ def _compiled(store: Store, known: Known, want: Want, *, room: Room, now: float)
     )
 
 
-def _passages(told: Iterable[Telling]) -> Iterable[Passage]:
+def _passages(told: Iterable[MentioningMessage]) -> Iterable[Passage]:
     for place, each in enumerate(told):
         message = wire.reread(each.body, each.format, each.role, digest=each.digest)
         yield from voices(replace(message, kind=each.kind), place)

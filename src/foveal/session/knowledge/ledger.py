@@ -112,7 +112,7 @@ def settle(state: SessionState, shown: Sequence[Served], *, now: float) -> None:
     missed = [want for want in late if late[want] and want[0] in _PREDICTED and want not in covered]
     if not (used or expired or missed):
         return
-    with state.store.together():
+    with state.store.transaction():
         for line in (*used, *expired):
             outcome: Outcome = "used" if line in used else "wasted"
             state.store.knowledge.save_predictions(line.session, [replace(line, outcome=outcome)])

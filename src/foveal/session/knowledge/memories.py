@@ -51,11 +51,11 @@ def remember(resources: Resources, text: str, *, kind: MemoryKind | None, by: Or
         text=said,
         origin=by,
         confirmed=by == "user",
-        told=True,
+        explicit=True,
         created_at=now,
         updated_at=now,
     )
-    with resources.store.together():
+    with resources.store.transaction():
         kept = keep(resources.store, record)
         assert kept is not None, "what its owner tells is kept"
         events = _changed(kept, "kept", resources.store) if kept.updated_at == now else []
@@ -65,7 +65,7 @@ def remember(resources: Resources, text: str, *, kind: MemoryKind | None, by: Or
 
 def edit(resources: Resources, id: str, text: str) -> Memory:
     said = _checked(text, "user")
-    with resources.store.together():
+    with resources.store.transaction():
         known = _known(resources.store, id)
         changed = replace(
             known,
@@ -73,7 +73,7 @@ def edit(resources: Resources, id: str, text: str) -> Memory:
             text=said,
             origin="user",
             confirmed=True,
-            told=True,
+            explicit=True,
             updated_at=time.time(),
         )
         kept = resources.store.knowledge.save_memory(changed)
@@ -88,7 +88,7 @@ def edit(resources: Resources, id: str, text: str) -> Memory:
 
 def confirm(resources: Resources, id: str) -> Memory:
     """The user says that it is so; what they said of it before gives way."""
-    with resources.store.together():
+    with resources.store.transaction():
         known = _known(resources.store, id)
         told = [e for e in resources.store.knowledge.memories() if e.confirmed and e.number != known.number]
         place = None if known.confirmed else older_form(known.text, [each.text for each in told])
@@ -102,7 +102,7 @@ def confirm(resources: Resources, id: str) -> Memory:
 
 
 def forget(resources: Resources, id: str) -> None:
-    with resources.store.together():
+    with resources.store.transaction():
         known = _known(resources.store, id)
         resources.store.knowledge.forget_memory(known.number, now=time.time())
         events = _changed(known, "deleted", resources.store)

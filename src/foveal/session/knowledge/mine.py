@@ -79,7 +79,7 @@ class Reader:
         for each in batch:
             mind.read(each.digest, spoken(each), each.role)
         found = {each.digest: () for each in batch} | mind.mentions()
-        with self._store.together():
+        with self._store.transaction():
             prompts = (mind.prompts, *self.prompt_files)
             events = [event for each in batch for event in self._remember(each, prompts)]
             self._store.knowledge.save_mentions(session, found)
@@ -107,7 +107,7 @@ class Reader:
 
     def _forget(self) -> None:
         """Something was erased: what is in mind may tell of it."""
-        as_of = self._store.knowledge.forgotten()
+        as_of = self._store.knowledge.forget_count()
         if as_of != self._as_of:
             self._minds.clear()
             self._as_of = as_of
@@ -151,7 +151,7 @@ def _memory(kind: MemoryKind, sentence: str, said_at: float) -> MemoryRecord:
         text=sentence,
         origin="user",
         confirmed=True,
-        told=False,
+        explicit=False,
         created_at=said_at,
         updated_at=said_at,
     )

@@ -44,7 +44,7 @@ _ID = re.compile(r"thing-([0-9]{1,18})")
 def read_profile(resources: Resources, *, now: float) -> Profile:
     """All that is known, once the messages that nobody read yet are read."""
     resources.reader.catch_up(CATCHING_UP)
-    with resources.store.together(write=False):
+    with resources.store.transaction(write=False):
         known = all_known(resources.store, now)
     return Profile(
         memories=known.memories,
@@ -68,7 +68,7 @@ def forget_thing(resources: Resources, id: str) -> None:
 def _change_thing(resources: Resources, id: str, change: str, *, name: str = "") -> None:
     named = _ID.fullmatch(a_text(id, "id"))
     event = MemoryChanged(session="", id=id, change=change)
-    with resources.store.together():
+    with resources.store.transaction():
         if not named or not resources.store.knowledge.change_thing(int(named[1]), name=name, hidden=not name):
             raise NotFoundError(
                 f"there is no topic or entity {id!r}", remedy="`profile` lists them with their ids"

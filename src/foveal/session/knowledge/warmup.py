@@ -148,7 +148,7 @@ def presence(
     """Predict, write it down, and have the bundles compiled in the background."""
     where = presence_of(told)
     events: list[Event] = []
-    with resources.store.together():
+    with resources.store.transaction():
         place = _place(resources.store, session, where)
         things = _things(resources.store, where, now)
         made = _predicted(resources.store, where, things, now)
@@ -172,7 +172,7 @@ def presence(
 
 def ledger(resources: Resources, session: str, *, now: float) -> PredictionLedger:
     """How predictions did, for one session or for all."""
-    with resources.store.together(write=False):
+    with resources.store.transaction(write=False):
         place = _place(resources.store, session, Presence())
         return prediction_ledger(resources.store, [place] if place else None, now=now)
 
@@ -180,7 +180,7 @@ def ledger(resources: Resources, session: str, *, now: float) -> PredictionLedge
 def _place(store: Store, session: str, where: Presence) -> SessionRecord | None:
     """The session whose ledger it is: the one that was named, or else the active one if it is known."""
     name = session or where.active_conversation
-    found = store.named(name)
+    found = store.find_session(name)
     if session and found is None:
         raise NotFoundError(f"there is no session {session!r}", remedy="`sessions` lists them")
     return found
@@ -267,7 +267,7 @@ def _warm(resources: Resources, place: SessionRecord | None, units: Sequence[Uni
     name = place.name if place else ""
     number = sum(compiled for compiled, _ in done.values())
     event = WarmedUp(session=name, predicted=predicted, compiled=number, failed=failed)
-    with resources.store.together():
+    with resources.store.transaction():
         spend(resources.store, place, {key: seconds for key, seconds in spent.items() if seconds})
         resources.store.log(name, [event], now=time.time())
     resources.bus.emit([event])

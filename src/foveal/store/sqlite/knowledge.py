@@ -10,8 +10,8 @@ from foveal.store.port_knowledge import (
     BundleRecord,
     MemoryRecord,
     Mention,
+    MentioningMessage,
     PredictionRecord,
-    Telling,
     ThingRecord,
     Unread,
     WarmupRecord,
@@ -69,9 +69,9 @@ class SqliteKnowledge:
             self._known(db, session)
             return things.mentioned(db, self._tenant, session)
 
-    def tellings(self, thing: int, *, limit: int) -> Sequence[Telling]:
+    def messages_mentioning(self, thing: int, *, limit: int) -> Sequence[MentioningMessage]:
         with self._database.reading() as db:
-            return things.tellings(db, self._tenant, thing, limit)
+            return things.messages_mentioning(db, self._tenant, thing, limit)
 
     def change_thing(self, number: int, *, name: str = "", hidden: bool = False) -> bool:
         with self._database.writing() as db:
@@ -79,9 +79,9 @@ class SqliteKnowledge:
         self._forget_log()
         return changed
 
-    def forgotten(self) -> int:
+    def forget_count(self) -> int:
         with self._database.using() as db:
-            return memories.forgotten(db, self._tenant)
+            return memories.forget_count(db, self._tenant)
 
     def bundles(self, subjects: Sequence[tuple[str, str]], depth: str) -> Sequence[BundleRecord]:
         with self._database.reading() as db:

@@ -92,13 +92,13 @@ def _say(db: apsw.Connection, number: int, session: int | None, content: int, *,
 
 
 def _added(db: apsw.Connection, tenant: int, record: MemoryRecord) -> int:
-    row = (record.kind, storable(record.text), record.origin, record.confirmed, record.told)
+    row = (record.kind, storable(record.text), record.origin, record.confirmed, record.explicit)
     number: int = db.execute(_ADD, (tenant, record.key, *row, record.created_at, record.updated_at)).get
     return number
 
 
 def _changed(db: apsw.Connection, tenant: int, record: MemoryRecord) -> int:
-    row = (record.kind, storable(record.text), record.origin, record.confirmed, record.told)
+    row = (record.kind, storable(record.text), record.origin, record.confirmed, record.explicit)
     changed = db.execute(_CHANGE, (tenant, record.number, record.key, *row, record.updated_at)).get
     if changed is not None:
         db.execute(FORGOTTEN, (tenant,))
@@ -133,7 +133,7 @@ def _memory(  # noqa: PLR0913, PLR0917 — one for each column, in their order
         text=text,
         origin=origin,
         confirmed=bool(confirmed),
-        told=bool(told),
+        explicit=bool(told),
         session=session,
         created_at=created_at,
         updated_at=updated_at,
@@ -163,7 +163,7 @@ _PREDICTIONS = """
 _SAVE_WARMUP = "INSERT OR REPLACE INTO warmups (session, missed, saved, stopped) VALUES (?, ?, ?, ?)"
 
 
-def forgotten(db: apsw.Connection, tenant: int) -> int:
+def forget_count(db: apsw.Connection, tenant: int) -> int:
     number: int = db.execute(_FORGOTTEN, (tenant,)).get
     return number
 
@@ -189,7 +189,7 @@ def read_bundles(
 
 
 def save_bundles(db: apsw.Connection, tenant: int, bundles: Sequence[BundleRecord], *, as_of: int) -> bool:
-    if forgotten(db, tenant) != as_of:
+    if forget_count(db, tenant) != as_of:
         return False
     rows = [
         (tenant, b.kind, storable(b.subject), b.depth, storable(b.text), b.tokens, b.version, b.compiled_at)

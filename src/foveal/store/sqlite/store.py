@@ -82,7 +82,7 @@ class SqliteStore:
         self.knowledge = SqliteKnowledge(database, self._tenant, self._forget_log)
 
     @contextmanager
-    def together(self, *, write: bool = True) -> Iterator[None]:
+    def transaction(self, *, write: bool = True) -> Iterator[None]:
         with self._database.writing() if write else self._database.reading():
             yield
         if self._log_holds_erased:
@@ -108,7 +108,7 @@ class SqliteStore:
         with self._database.reading() as db:
             return sessions.all_of(db, self._tenant)
 
-    def named(self, name: str) -> SessionRecord | None:
+    def find_session(self, name: str) -> SessionRecord | None:
         with self._database.reading() as db:
             return sessions.known(db, self._tenant, messages.storable(name))
 
@@ -373,6 +373,6 @@ class SqliteStore:
     def _forget_log(self) -> None:
         """The write-ahead log still holds the old pages; empty it as far as other readers allow."""
         with self._database.using() as db:
-            self._log_holds_erased = db.in_transaction  # then `together` does it when it ends
+            self._log_holds_erased = db.in_transaction  # then `transaction` does it when it ends
             if not self._log_holds_erased:
                 db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -8,7 +8,7 @@ from operator import itemgetter
 
 import apsw
 
-from foveal.store.port_knowledge import Engagement, Mention, Telling, ThingRecord, Unread
+from foveal.store.port_knowledge import Engagement, Mention, MentioningMessage, ThingRecord, Unread
 from foveal.store.sqlite.memories import FORGOTTEN
 from foveal.store.sqlite.messages import storable
 from foveal.store.sqlite.sessions import head_of, pieces
@@ -174,11 +174,11 @@ def mentioned(db: apsw.Connection, tenant: int, session: int) -> dict[int, int]:
     return dict(db.execute(_OF_SESSION, (session, tenant)))
 
 
-def tellings(db: apsw.Connection, tenant: int, thing: int, limit: int) -> list[Telling]:
+def messages_mentioning(db: apsw.Connection, tenant: int, thing: int, limit: int) -> list[MentioningMessage]:
     rows = list(db.execute(_TELLINGS, (thing, tenant, LEFT * limit)))
     current = {session: pieces(db, head_of(db, tenant, session), 0, None) for session in {r[0] for r in rows}}
     found = [
-        Telling(
+        MentioningMessage(
             session=name,
             seq=seq,
             digest=digest,
