@@ -74,8 +74,8 @@ def test_an_address_that_names_no_file_is_a_config_error(url: str) -> None:
         open_store(url)
 
 
-def test_postgresql_comes_later() -> None:
-    with pytest.raises(ConfigError, match="later version"):
+def test_postgresql_is_not_supported_yet() -> None:
+    with pytest.raises(ConfigError, match="not supported yet"):
         open_store("postgresql://localhost/foveal")
 
 

@@ -1,4 +1,4 @@
-"""Where everything is kept: the port (`base`), and SQLite behind it."""
+"""Keep sessions, messages and what is derived from them: the store port, and its SQLite implementation."""
 
 from foveal.store.open import Durability, open_store
 from foveal.store.port import (

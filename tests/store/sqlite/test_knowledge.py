@@ -83,8 +83,8 @@ def test_no_byte_of_what_is_known_from_an_erased_message_is_left(tmp_path: Path)
 @pytest.mark.parametrize(
     ("damage", "fault"),
     [
-        ("DROP TRIGGER thing_unmentioned; DELETE FROM mentions WHERE number > 0", "thing 1 was kept"),
-        ("DROP TRIGGER memory_unsaid; DELETE FROM memory_sources", "memory 1 was kept"),
+        ("DROP TRIGGER thing_unmentioned; DELETE FROM mentions WHERE number > 0", "thing 1 is still there"),
+        ("DROP TRIGGER memory_unsaid; DELETE FROM memory_sources", "memory 1 is still there"),
         ("UPDATE engagements SET mentions = 7", "the mentions of thing 1 do not add up"),
         ("UPDATE contents SET body = NULL", "a mention of content"),
     ],

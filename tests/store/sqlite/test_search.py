@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foveal.store import Store, open_store
-from foveal.store.sqlite.vectors import Scan
+from foveal.store.sqlite.vectors import VectorScan
 from foveal.testing import draft
 from foveal.testing.samples import digest, vector
 
@@ -81,7 +81,7 @@ def test_the_nearest_are_exact_however_many_vectors_are_held(most_bytes: int) ->
     store, _ = opened([str(number) for number in range(40)])
     for name, each in vectors.items():
         store.save_vectors({name: each}, EMBEDDER)
-    scan = Scan(tenant=1, embedder=EMBEDDER, most_bytes=most_bytes)
+    scan = VectorScan(tenant=1, embedder=EMBEDDER, most_bytes=most_bytes)
     wanted = next(iter(vectors.values()))
     expected = sorted((round(cosine(wanted, each), 4) for each in vectors.values()), reverse=True)[:5]
     with store._database.reading() as db:  # type: ignore[attr-defined]
@@ -93,7 +93,7 @@ def test_the_nearest_are_exact_however_many_vectors_are_held(most_bytes: int) ->
 
 def test_vectors_that_come_one_by_one_lie_in_few_blocks() -> None:
     store, _ = opened([str(number) for number in range(100)])
-    scan = Scan(tenant=1, embedder=EMBEDDER)
+    scan = VectorScan(tenant=1, embedder=EMBEDDER)
     for name, each in directions(100).items():
         store.save_vectors({name: each}, EMBEDDER)
         with store._database.reading() as db:  # type: ignore[attr-defined]
