@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.knowledge.bundles import MOST, Room, memories_text, thing_text
+from foveal.knowledge.bundles import MAX_TOKENS, Room, memories_text, thing_text
 from foveal.knowledge.values import Depth, Memory, MemoryKind, Origin, Thing
 from foveal.model import Role
 from foveal.pipeline.summarize.values import Passage
@@ -122,13 +122,13 @@ def test_what_a_tool_brought_is_facts_alone() -> None:
 @given(texts=st.lists(st.text(max_size=300), max_size=6))
 def test_no_bundle_of_a_thing_is_over_its_tokens(depth: Depth, texts: list[str]) -> None:
     told = [said(f"Maya Lin {text}", place=place) for place, text in enumerate(texts)]
-    assert count(thing_text(MAYA, told, Room(depth=depth, count=count))) <= MOST["entity"][depth]
+    assert count(thing_text(MAYA, told, Room(depth=depth, count=count))) <= MAX_TOKENS["entity"][depth]
 
 
 @given(texts=st.lists(st.text(max_size=300), max_size=9))
 def test_no_bundle_of_memories_is_over_its_tokens(texts: list[str]) -> None:
     told = [memory(text, at=at) for at, text in enumerate(texts)]
-    assert count(memories_text(told, "identity", ROOM)) <= MOST["identity"]["standard"]
+    assert count(memories_text(told, "identity", ROOM)) <= MAX_TOKENS["identity"]["standard"]
 
 
 @given(st.text(max_size=200))

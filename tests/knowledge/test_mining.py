@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.knowledge.mining import Miner, things_in
-from foveal.knowledge.values import Found
+from foveal.knowledge.mining import Miner
 from foveal.model import Role
+from foveal.store import Mention
 
 CHAT = (
     "the and of to in is it was for on with that this we you they have had not but so very much about all "
@@ -19,7 +19,7 @@ CHAT = (
 """Enough plain words for a conversation to be one in English."""
 
 
-def mined(*texts: str, role: Role = "user", known_text: str = "") -> dict[str, Found]:
+def mined(*texts: str, role: Role = "user", known_text: str = "") -> dict[str, Mention]:
     """By name, the things of a conversation of these texts."""
     miner = Miner(known_text=known_text)
     for number, text in enumerate((CHAT, *texts)):
@@ -43,7 +43,7 @@ def names(*texts: str, role: Role = "user") -> set[str]:
         ("See https://www.postgresql.org/docs for it.", "postgresql.org", "site"),
     ],
 )
-def test_one_mention_is_enough_where_the_words_around_it_tell(text: str, name: str, type: str) -> None:
+def test_one_mention_is_enough_where_the_words_around_it_show_it(text: str, name: str, type: str) -> None:
     found = mined(text)
     assert name in found
     assert found[name].type == type
@@ -153,8 +153,8 @@ def test_what_did_not_change_is_not_told_again() -> None:
     assert miner.found() == {"m2": ()}
 
 
-def test_a_thing_of_before_is_found_at_first_sight() -> None:
-    known = Found(kind="entity", slug="todoist", name="Todoist", type="tool")
+def test_a_known_thing_is_found_at_its_first_mention() -> None:
+    known = Mention(kind="entity", slug="todoist", name="Todoist", type="tool")
     miner = Miner(already=[known])
     miner.read("m9", "open Todoist again", "assistant")
     assert miner.found() == {"m9": (known,)}
@@ -162,7 +162,9 @@ def test_a_thing_of_before_is_found_at_first_sight() -> None:
 
 def test_another_language_has_other_uses_of_capitals() -> None:
     said = "Gestern haben wir mit der Katze und dem Hund im Garten das Essen gegessen"
-    assert things_in(said, "user") == ()
+    miner = Miner()
+    miner.read("m1", said, "user")
+    assert miner.found() == {"m1": ()}
 
 
 SAID = st.lists(
@@ -202,14 +204,14 @@ SAID = st.lists(
 
 
 @given(SAID)
-def test_asked_after_each_text_or_at_the_end_it_tells_the_same(texts: list[str]) -> None:
+def test_things_are_the_same_whether_found_after_each_text_or_at_the_end(texts: list[str]) -> None:
     often, once = Miner(), Miner()
-    told: dict[str, set[str]] = {}
+    seen: dict[str, set[str]] = {}
     for number, text in enumerate(texts):
         once.read(str(number), text, "user")
         often.read(str(number), text, "user")
-        told |= {key: {thing.slug for thing in found} for key, found in often.found().items()}
-    assert told == {key: {thing.slug for thing in found} for key, found in once.found().items()}
+        seen |= {key: {thing.slug for thing in found} for key, found in often.found().items()}
+    assert seen == {key: {thing.slug for thing in found} for key, found in once.found().items()}
 
 
 @given(SAID)
@@ -226,5 +228,7 @@ def test_no_conversation_has_a_thing_twice(texts: list[str]) -> None:
 )
 def test_a_hostile_text_is_read_in_a_moment(unit: str) -> None:
     began = time.process_time()
-    things_in(unit * (1_000_000 // len(unit)), "user")
+    miner = Miner()
+    miner.read("m1", unit * (1_000_000 // len(unit)), "user")
+    miner.found()
     assert time.process_time() - began < 5

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from foveal.knowledge.statements import asked_kind, statements_in
+from foveal.knowledge.statements import requested_kind, statements_in
 
 
 def kinds(text: str) -> list[str]:
@@ -57,7 +57,7 @@ def test_how_somebody_wants_things(text: str) -> None:
 def test_what_somebody_likes_lasts_where_they_ask_to_have_it_remembered(text: str) -> None:
     assert statements_in(text, "user") == ()
     assert statements_in(f"Remember that {text}", "user") == (("preference", text),)
-    assert asked_kind(text) == "preference"
+    assert requested_kind(text) == "preference"
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_a_window_waits_for_little_reading_and_only_of_its_session(
     shown(fov.session("earlier"))
     shown(session)
     left = [each.session for each in session._state.store.knowledge.unread(limit=200)]
-    assert left == [session._state.id] * (99 - mine.UNIT)
+    assert left == [session._state.id] * (99 - mine.BATCH)
 
 
 def test_a_name_that_only_the_erased_message_spelt_out_is_forgotten(fov: Foveal, session: Session) -> None:

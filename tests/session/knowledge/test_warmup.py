@@ -13,7 +13,7 @@ from foveal import Foveal
 from foveal.errors import InputError, NotFoundError
 from foveal.events import Event, WarmedUp, WarmupStopped
 from foveal.knowledge.values import Presence
-from foveal.session.knowledge.ledger import FEWEST, LASTING
+from foveal.session.knowledge.ledger import FEWEST, LIFETIME
 from foveal.session.knowledge.profile import known
 from foveal.store import PredictionRecord, WarmupRecord
 
@@ -196,7 +196,7 @@ def test_a_prediction_that_is_made_again_is_one_line(fov: Foveal) -> None:
 
 
 def test_a_prediction_that_nobody_used_for_half_an_hour_is_wasted(fov: Foveal) -> None:
-    fov.presence(HERE, now=time.time() - LASTING)
+    fov.presence(HERE, now=time.time() - LIFETIME)
     assert fov.predictions("chat").wasted == fov.predictions("chat").made
     window(fov)
     assert fov.predictions("chat").used == 0

@@ -96,7 +96,9 @@ def _read(db: apsw.Connection, where: str, key: tuple[int | str, ...]) -> list[S
 def head_of(db: apsw.Connection, tenant: int, session: int) -> Head:
     row = db.execute(_HEAD, (session, tenant)).fetchone()
     if row is None:
-        raise NotFoundError(f"no session has the number {session}", remedy="see `foveal sessions`")
+        raise NotFoundError(
+            f"no session has the number {session}", remedy="see `foveal sessions`", see="sessions"
+        )
     branch, length, version, format, model, preset, amended, builds = row
     return Head(
         branch=branch,
