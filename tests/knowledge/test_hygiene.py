@@ -1,4 +1,4 @@
-"""What keeps refusal out of memory: nothing blank, asked, ordered, stated already or said twice."""
+"""What is refused as a memory: blank texts, questions, orders, repetitions of a prompt or of a memory."""
 
 from __future__ import annotations
 

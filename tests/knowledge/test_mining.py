@@ -70,7 +70,7 @@ def test_days_months_greetings_and_nationalities_are_no_names() -> None:
     assert names("on Monday in October we said Hello to a Canadian, Thanks", "on Monday in October") == set()
 
 
-def test_what_is_written_as_code_is_an_entity_when_it_comes_back() -> None:
+def test_code_is_an_entity_when_it_is_mentioned_again() -> None:
     assert names("fix `parse_line` now", "is `parse_line()` done?") == {"parse_line"}
 
 
@@ -98,7 +98,7 @@ def test_spellings_of_one_name_are_one_thing() -> None:
     assert [thing.slug for thing in found.values()] == ["postgresql"]
 
 
-def test_a_long_name_misspelt_by_one_letter_is_the_same() -> None:
+def test_a_long_name_misspelled_by_one_letter_is_the_same() -> None:
     assert names("we met Montserrat there", "with Montserrat again", "near Montserat too") == {"Montserrat"}
 
 
@@ -119,7 +119,7 @@ def test_the_name_of_a_file_is_its_path() -> None:
     assert names("see src/auth/login.py for it", "login.py is broken") == {"src/auth/login.py"}
 
 
-def test_phrases_that_are_spoken_of_again_and_again_are_topics() -> None:
+def test_frequent_phrases_are_topics() -> None:
     found = mined(*["so the dance studio is open, and the dance is fun"] * 3)
     assert [(thing.kind, thing.slug) for thing in found.values()] == [("topic", "dance-studio")]
 
@@ -145,7 +145,7 @@ def test_a_later_text_changes_what_an_earlier_one_named() -> None:
     }
 
 
-def test_what_did_not_change_is_not_told_again() -> None:
+def test_unchanged_texts_are_not_returned_again() -> None:
     miner = Miner()
     miner.read("m1", "my friend Maria came", "user")
     miner.found()

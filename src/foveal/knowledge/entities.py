@@ -1,5 +1,4 @@
-"""Decide which spellings of a conversation name entities, which of them name the same one, and what its
-topics are.
+"""Decide which spellings name entities, which of them name the same one, and which phrases are topics.
 
 A topic is a noun phrase after an article or a possessive: `my adoption agency is` names one; `adopt a child`
 and `a great day` do not. The rules look at the words alone and know English only.

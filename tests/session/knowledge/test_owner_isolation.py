@@ -33,7 +33,7 @@ class Owner:
         self._source = source
         self._sessions: dict[str, Session] = {}
         self.ids = [f"{kind}-{number}" for kind in ("memory", "thing") for number in range(1, 9)]
-        """Its own, and at first whatever somebody may guess."""
+        """Its own ids, and at first some that can be guessed."""
 
     def operations(self) -> list[Callable[[], object]]:
         return [
@@ -137,9 +137,9 @@ def test_random_operations_by_two_owners_never_cross(owners: list[Owner]) -> Non
             found = source.choice(owner.operations())()
         except FovealError as refusal:
             found, refused = refusal, refused + 1
-        told = str(found).replace(" ".join(SECRETS.values()), "")
-        assert others_word(owner) not in told
-        read += owner.word in told
+        shown = str(found).replace(" ".join(SECRETS.values()), "")
+        assert others_word(owner) not in shown
+        read += owner.word in shown
     assert (read > OPERATIONS // 4, refused > 0) == (True, True)
     assert [each.fov.verify().faults for each in owners] == [(), ()]
 

@@ -1,4 +1,4 @@
-"""What `verify` finds, and what a backup holds."""
+"""What `verify` finds, and what a backup contains."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
     store.close()
 
 
-def faults_after(store: Store, path: Path, sql: str) -> str:
+def problems_after(store: Store, path: Path, sql: str) -> str:
     other = apsw.Connection(str(path))
     other.execute(sql)
     other.close()
@@ -38,7 +38,7 @@ def faults_after(store: Store, path: Path, sql: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("sql", "fault"),
+    ("sql", "problem"),
     [
         ('UPDATE contents SET body = \'{"role": "x"}\' WHERE id = 3', "was changed"),
         ("UPDATE contents SET body = 'no json' WHERE id = 3", "was changed"),
@@ -62,12 +62,12 @@ def faults_after(store: Store, path: Path, sql: str) -> str:
         ("UPDATE tasks SET ended_at = 1.0, last = 99", "task 1 of session 'work' has an invalid range"),
     ],
 )
-def test_verify_names_the_fault(sql: str, fault: str, store: Store, tmp_path: Path) -> None:
+def test_verify_names_the_problem(sql: str, problem: str, store: Store, tmp_path: Path) -> None:
     assert store.verify().faults == ()
-    assert fault in faults_after(store, tmp_path / "a.db", sql)
+    assert problem in problems_after(store, tmp_path / "a.db", sql)
 
 
-def test_a_backup_holds_everything_and_is_one_file(store: Store, tmp_path: Path) -> None:
+def test_a_backup_has_everything_and_is_one_file(store: Store, tmp_path: Path) -> None:
     store.backup(str(tmp_path / "b.db"))
     copy = open_store(tmp_path / "b.db")
     assert copy.sessions() == store.sessions()
@@ -90,7 +90,7 @@ def test_a_backup_never_overwrites(store: Store, tmp_path: Path) -> None:
     assert (tmp_path / "b.db").read_text() == "precious"
 
 
-def test_a_backup_to_a_place_that_is_not_there_is_named(store: Store, tmp_path: Path) -> None:
+def test_a_backup_to_a_missing_folder_is_refused_by_name(store: Store, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"nowhere/b\.db: No such file or directory"):
         store.backup(str(tmp_path / "nowhere" / "b.db"))
 
