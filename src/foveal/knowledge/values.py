@@ -69,25 +69,13 @@ class Profile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bundle:
-    """What is known about one subject, compiled into a text that windows show as it is."""
+class Served:
+    """A bundle that a window can show: what is known about one subject, compiled into a text."""
 
     kind: BundleKind
     subject: str
-    """A thing's id or a session's name; empty for what the user said about themselves."""
-    depth: Depth
+    """A thing's id; empty for what the user said about themselves."""
     text: str
-    tokens: int
-    version: str
-    """The version of its sources; if theirs is another, the bundle is stale."""
-    compiled_at: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Served:
-    """A bundle for a window, and whether it was ready."""
-
-    bundle: Bundle
     compiled: bool
     """It was compiled for this window because there was none, or only a stale one."""
 

@@ -104,20 +104,22 @@ class MentioningMessage:
     digest: str
     role: Role
     kind: Kind | None
-    author: str
-    said_at: float
     format: Format
     body: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundleRecord:
+    """What is known about one subject, compiled into a text that windows show as it is."""
+
     kind: str
     subject: str
+    """A thing's id; empty for what the user said about themselves."""
     depth: str
     text: str
     tokens: int
     version: str
+    """The version of its sources; if theirs is another, the bundle is stale."""
     compiled_at: float
 
 

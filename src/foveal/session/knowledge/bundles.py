@@ -13,7 +13,7 @@ from typing import cast
 from foveal import wire
 from foveal.knowledge.bundles import FORMAT, MESSAGES_READ, Room, memories_text, thing_text
 from foveal.knowledge.importance import thing_id, thing_of
-from foveal.knowledge.values import Bundle, BundleKind, Depth, Memory, Served, Thing
+from foveal.knowledge.values import BundleKind, Depth, Memory, Served, Thing
 from foveal.pipeline.summarize.values import Passage
 from foveal.pipeline.summarize.voices import voices
 from foveal.session.knowledge.memories import memory_of
@@ -74,7 +74,7 @@ def bundles(
         if not made or store.knowledge.save_bundles(list(made.values()), as_of=as_of):
             found = stored | made
             return tuple(
-                Served(bundle=_bundle(found[key]), compiled=key in made)
+                Served(kind=key[0], subject=key[1], text=found[key].text, compiled=key in made)
                 for key in keys
                 if key in found and found[key].text and known.version(key)
             )
@@ -123,15 +123,3 @@ def _passages(messages: Iterable[MentioningMessage]) -> Iterable[Passage]:
     for number, each in enumerate(messages):
         message = wire.reread(each.body, each.format, each.role, digest=each.digest)
         yield from voices(replace(message, kind=each.kind), number)
-
-
-def _bundle(record: BundleRecord) -> Bundle:
-    return Bundle(
-        kind=cast("BundleKind", record.kind),
-        subject=record.subject,
-        depth=cast("Depth", record.depth),
-        text=record.text,
-        tokens=record.tokens,
-        version=record.version,
-        compiled_at=record.compiled_at,
-    )

@@ -100,9 +100,7 @@ def settle(state: SessionState, shown: Sequence[Served], *, now: float) -> None:
     lines = state.store.knowledge.predictions(limit=RECENT)
     if not lines:
         return
-    compiled: dict[tuple[str, str], bool] = {
-        (each.bundle.kind, each.bundle.subject): each.compiled for each in shown
-    }
+    compiled: dict[tuple[str, str], bool] = {(each.kind, each.subject): each.compiled for each in shown}
     waiting = [line for line in lines if _is_open(line, now)]
     here = ("conversation", state.name)
     used = [line for line in waiting if _bundle(line) == here or _bundle(line) in compiled]

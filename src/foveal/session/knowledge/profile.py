@@ -100,8 +100,7 @@ def known(
     served = bundles(state.store, choose, depth=depth, count=count, now=now)
     settle(state, served, now=time.time())
     return tuple(
-        _material(each, things.get(each.bundle.subject), relevance.get(each.bundle.subject, 1.0), count)
-        for each in served
+        _material(each, things.get(each.subject), relevance.get(each.subject, 1.0), count) for each in served
     )
 
 
@@ -132,15 +131,14 @@ def bundle_keys(things: Iterable[Thing], relevance: Mapping[str, float]) -> list
 
 
 def _material(served: Served, thing: Thing | None, relevance: float, count: Callable[[str], int]) -> Material:
-    bundle = served.bundle
     return Material(
-        type=bundle.kind,
-        text=bundle.text,
-        tokens=count(bundle.text),
-        source=bundle.subject,
+        type=served.kind,
+        text=served.text,
+        tokens=count(served.text),
+        source=served.subject,
         title=thing.name if thing else "",
         kind="rag_memory_commit",
-        layer=LAYERS[bundle.kind],
+        layer=LAYERS[served.kind],
         weight=thing.importance if thing else 1.0,
         salience=relevance,
     )

@@ -73,8 +73,8 @@ _MENTIONED = """
     WHERE session = ? AND tenant = ? AND hidden = 0 GROUP BY thing
 """
 _MENTIONING = """
-    SELECT sessions.id, e.branch, sessions.name, e.seq, e.digest, e.role, e.kind, e.author,
-           mentions.said_at, e.format, coalesce(e.body, contents.body)
+    SELECT sessions.id, e.branch, sessions.name, e.seq, e.digest, e.role, e.kind, e.format,
+           coalesce(e.body, contents.body)
     FROM mentions JOIN sessions ON sessions.id = mentions.session
     JOIN contents ON contents.id = mentions.content
     JOIN entries e ON (e.branch, e.seq) = (
@@ -190,12 +190,10 @@ def messages_mentioning(db: apsw.Connection, tenant: int, thing: int, limit: int
             digest=digest,
             role=role,
             kind=kind,
-            author=author,
-            said_at=said_at,
             format=wire,
             body=body,
         )
-        for session, branch, name, seq, digest, role, kind, author, said_at, wire, body in rows
+        for session, branch, name, seq, digest, role, kind, wire, body in rows
         if any(of == branch and start <= seq < stop for of, start, stop in current[session])
     ]
     return found[:limit][::-1]
