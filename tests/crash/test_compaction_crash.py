@@ -62,7 +62,9 @@ def survives(path: Path, *, rounds: int, dice: random.Random) -> None:
 def finishes(store: Store) -> None:
     made = len(store.summaries([ask.key for ask in compactor.asks(store)]))
     faults: list[str] = []
-    with closing(Worker(compactor.jobs_of(store), faults=lambda *fault: faults.append(fault[0]))) as worker:
+    with closing(
+        Worker(compactor.jobs_of(store), faults=lambda *problem: faults.append(problem[0]))
+    ) as worker:
         assert worker.drain(60)
     assert (faults, list(compactor.wanting(store))) == ([], [])
     session = store.session(compactor.SESSION, now=0.0).id
