@@ -81,8 +81,8 @@ class File:
     text: str = ""
     media_type: str = ""
     name: str = ""
-    pictures: tuple[Image, ...] = ()
-    """Those that stand between the paragraphs of `text`."""
+    images: tuple[Image, ...] = ()
+    """Images between the paragraphs of `text`."""
     raw: str = ""
     rest: str = ""
 

@@ -196,7 +196,7 @@ class Window:
     tools_json: str = ""
     envelope: str = ""
     entries: Sequence[Entry] = field(repr=False, compare=False)
-    tell: Callable[[], Manifest] = field(repr=False, compare=False)
+    account: Callable[[], Manifest] = field(repr=False, compare=False)
     fetch: Callable[[str], Any] = field(repr=False, compare=False)
     describe: Callable[[Manifest], str] = field(repr=False, compare=False)
 
@@ -232,7 +232,7 @@ class Window:
     @property
     def manifest(self) -> Manifest:
         """What is in and what is not, and why."""
-        return self.tell()
+        return self.account()
 
     def handles(self, decision: Decision) -> tuple[str, ...]:
         """The handles of the messages a decision is about: each brings its original back."""

@@ -162,7 +162,7 @@ def test_a_document_of_blocks_is_its_texts_and_its_pictures() -> None:
     block = {"type": "document", "source": {"type": "content", "content": blocks}}
     (part,) = read({"role": "user", "content": [block]}, "anthropic").parts
     assert isinstance(part, File)
-    assert (part.text, [p.data for p in part.pictures]) == ("one\ntwo", [PNG])
+    assert (part.text, [p.data for p in part.images]) == ("one\ntwo", [PNG])
 
 
 def test_a_screenshot_is_a_picture_and_what_a_shell_printed_stays_whole() -> None:

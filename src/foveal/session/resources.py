@@ -115,7 +115,7 @@ def worker_of(
     }
     if writer:
         jobs["summaries"] = partial(library.write_one, writer)
-    return Worker(jobs, faults=partial(_told, bus))
+    return Worker(jobs, on_error=partial(_told, bus))
 
 
 def _told(bus: Bus, job: str, fault: Exception) -> None:

@@ -197,7 +197,7 @@ class Target:
             model=self.card.id,
             tokens=manifest.tokens,
             budget=manifest.budget,
-            tell=lambda: manifest,
+            account=lambda: manifest,
             pieces=pieces,
             system_json=outside,
             tools_json=tools,

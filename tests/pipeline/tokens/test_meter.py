@@ -83,7 +83,7 @@ def test_an_inline_text_file_costs_its_text() -> None:
 
 def test_a_file_costs_its_name_and_the_pictures_inside_it() -> None:
     picture = Image(url="https://example.com/a.png")
-    inside = LETTERS.message(message(File(text="abc", name="ann", pictures=(picture,))))
+    inside = LETTERS.message(message(File(text="abc", name="ann", images=(picture,))))
     assert inside == LETTERS.message(message(picture)) + 3 + 3
 
 

@@ -141,7 +141,7 @@ class Meter:
         self.tokenizer = tokenizer
         self.framing = framing
         self.images = images or framing.images
-        """The model's rule for pictures, else the dearest of the format's provider."""
+        """The model's rule for images, else the dearest of the format's provider."""
         rules_of(self.images)  # an unknown rule is refused now, not at the first picture
         self.text = Remembered(tokenizer.count)
 
@@ -176,9 +176,9 @@ class Meter:
         match part:
             case Image():
                 return image_tokens(part, self.images)
-            case File(text=text, name=name, pictures=pictures):
+            case File(text=text, name=name, images=images):
                 size = file_tokens(part) if part.data or part.url else 0
-                return size + self.text(name) + self.text(text) + self._parts(pictures)
+                return size + self.text(name) + self.text(text) + self._parts(images)
             case ToolCall(name=name, arguments=arguments):
                 return self.framing.call + self.text(name) + self.text(arguments)
             case ToolResult(name=name, parts=parts):

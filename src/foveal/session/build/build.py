@@ -199,7 +199,7 @@ def store_window(state: SessionState, made: Made, fetch: Any) -> Window:
     costs = _save(state, window.manifest, made)
     if state.resources.writer:
         state.resources.worker.wake()
-    return replace(window, tell=partial(_costed, state, window.manifest, costs, window.model))
+    return replace(window, account=partial(_costed, state, window.manifest, costs, window.model))
 
 
 def _preset(state: SessionState, wanted: BuildRequest) -> Preset:

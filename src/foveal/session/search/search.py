@@ -21,7 +21,6 @@ from foveal.pipeline.fit import Fitted
 from foveal.pipeline.history import LEFT_OUT, History
 from foveal.pipeline.values import Selection
 from foveal.search.fusion import FLOOR, fused
-from foveal.search.rank import best_first, chosen
 from foveal.search.values import Document, Floats, Ranking, Truths
 from foveal.session.state import SessionState
 from foveal.session.target import Target, checked_budget
@@ -288,7 +287,7 @@ def focus_window(  # noqa: PLR0913 — what may be said of it, by name
     window = target.window(fitted, given, entries=history.entries, fetch=fetch)
     # Most who ask want the messages alone; the account of all that was left out is made when it is read.
     account_of = partial(_manifest, history, chunks, values, brief, sum(notes))
-    return replace(window, tell=cache(partial(account_of, end=len(history.entries) - 1)))
+    return replace(window, account=cache(partial(account_of, end=len(history.entries) - 1)))
 
 
 def _focused(
@@ -301,6 +300,8 @@ def _focused(
             f"the budget is {budget:,} tokens, an empty window has {target.meter.request:,}",
             remedy=f"raise `budget` above {target.meter.request:,}",
         )
+    from foveal.search.rank import chosen  # numpy, which `import foveal` does not load
+
     turns = chosen(Ranking(values=values, parts={}), _costs(history, room), room)
     chunks = {turn: chunk for turn in turns if (chunk := history.original(turn)).messages}
     spent = sum([chunk.tokens for chunk in chunks.values()])
@@ -317,6 +318,8 @@ def turns_for(
 ) -> list[int]:
     """The turns of a history that cost no more than `most` tokens, the best for the question first."""
     import numpy as np
+
+    from foveal.search.rank import best_first
 
     def best(index: Index) -> list[int]:
         values = _by_turn(history, index.rank(question, now=now).values[: len(history.entries)])

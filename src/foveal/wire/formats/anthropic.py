@@ -149,7 +149,7 @@ def _document(block: JSON, where: str, raw: str) -> File:
         data="" if worded else _data(source),
         url=_url(source, where),
         text=_data(source) if worded else "\n".join(p.text for p in inside if isinstance(p, Text)),
-        pictures=tuple(part for part in inside if isinstance(part, Image)),
+        images=tuple(part for part in inside if isinstance(part, Image)),
         media_type=text_field(source, "media_type", where),
         name=text_field(block, "title", where),
         raw=raw,
