@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from foveal.errors import InputError
-from foveal.wire.transcripts.transcript import read_file, read_text
+from foveal.wire.transcripts import read_file, read_text
 
 USER = {"role": "user", "content": "hello"}
 SAID = {"role": "assistant", "content": "hi"}

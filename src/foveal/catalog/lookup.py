@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 
-from foveal.catalog import registry
+from foveal.catalog import genai_prices
 from foveal.catalog.cards import HIDDEN_TOKENIZER, UNKNOWN_CONTEXT, UNKNOWN_TOKENIZER, ModelCard, Prices
 from foveal.catalog.facts import Fact, Facts, load
 from foveal.catalog.names import match, spelled
@@ -35,9 +35,9 @@ def _found(model: str, facts: Facts) -> ModelCard:
     name, fact = _fact(model, facts)
     if fact.context:
         return _card(name, fact, fact.context, known=True)
-    listed = registry.context(model)
+    listed = genai_prices.context(model)
     if listed:
-        return _card(name, Fact(files=(registry.SOURCE,)).over(fact), listed, known=True)
+        return _card(name, Fact(files=(genai_prices.SOURCE,)).over(fact), listed, known=True)
     return _card(name, fact, UNKNOWN_CONTEXT, known=False)
 
 
@@ -54,7 +54,7 @@ def prices(model: str, *, extra: Path | None = None, at: datetime | None = None)
     ours = Prices(
         input=fact.input, output=fact.output, cache_read=fact.cache_read, cache_write=fact.cache_write
     )
-    listed = registry.prices(model, name, fact.provider, at=at or datetime.now(UTC)) or Prices()
+    listed = genai_prices.prices(model, name, fact.provider, at=at or datetime.now(UTC)) or Prices()
     found = ours.over(listed)
     return None if found == Prices() else found
 

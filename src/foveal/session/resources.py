@@ -42,10 +42,10 @@ def embedder_of(helpers: Helpers) -> Callable[[], Embedder | None]:
 
     @lru_cache(maxsize=1)
     def made() -> Embedder | None:
-        from foveal.search.embed import named
+        from foveal.search.embed import embedder_named
 
         if "://" not in helpers.embedder:
-            return named(helpers.embedder)
+            return embedder_named(helpers.embedder)
         from foveal.upstream import embed, endpoint_at
 
         variable_name(helpers.embedder_key, "embedder_key")
@@ -54,7 +54,7 @@ def embedder_of(helpers: Helpers) -> Callable[[], Embedder | None]:
         def ask(texts: Sequence[str]) -> list[list[float]]:
             return embed(place, texts, key=secret(helpers.embedder_key))
 
-        return named(helpers.embedder, ask)
+        return embedder_named(helpers.embedder, ask)
 
     return made
 

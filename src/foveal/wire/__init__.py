@@ -2,20 +2,20 @@
 
 from foveal.wire.detect import detect
 from foveal.wire.dump import dump
-from foveal.wire.formats.by_name import framing, rules
+from foveal.wire.formats.registry import framing, rules
 from foveal.wire.jsontext import address, to_json
-from foveal.wire.judge.check import check
+from foveal.wire.judge import check
 from foveal.wire.load import load, message_of, rendered, reread
 from foveal.wire.make import answer, note, text_message
 from foveal.wire.prompt_cache import cap_markers, mark_cache, markers_in, move_markers, without_markers
-from foveal.wire.tools import RECALL, SEARCH, answered, call_of, offers_recall, tool_definitions
+from foveal.wire.tools import RECALL, SEARCH, answer_json, call_of, offers_recall, tool_definitions
 
 __all__ = [
     "RECALL",
     "SEARCH",
     "address",
     "answer",
-    "answered",
+    "answer_json",
     "call_of",
     "cap_markers",
     "check",

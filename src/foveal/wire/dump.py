@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from foveal.model import Format, Message
-from foveal.wire.foreign import gathered
-from foveal.wire.formats.by_name import codec_of
+from foveal.wire.convert import gathered
 from foveal.wire.formats.codec import Codec
+from foveal.wire.formats.registry import codec_of
 from foveal.wire.jsontext import compact
 
 

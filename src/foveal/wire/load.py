@@ -16,8 +16,8 @@ from foveal.errors import InputError
 from foveal.model import SYSTEM_KEYS, Conversation, Format, Message, Role
 from foveal.wire.detect import detect_plain, is_guess
 from foveal.wire.dump import dump
-from foveal.wire.formats.by_name import codec_of
 from foveal.wire.formats.codec import JSON, Codec
+from foveal.wire.formats.registry import codec_of
 from foveal.wire.jsontext import compact, plain, sealed
 
 _REMEDY = "pass a list of messages, or a request body with `messages`, `input` or `contents`"

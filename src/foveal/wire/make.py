@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from foveal.model import Format, Message, Role, Text, ToolCall, ToolResult
-from foveal.wire.formats.by_name import codec_of
 from foveal.wire.formats.codec import JSON
+from foveal.wire.formats.registry import codec_of
 from foveal.wire.load import message_of
 
 

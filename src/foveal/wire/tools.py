@@ -13,8 +13,8 @@ from typing import Any
 
 from foveal.errors import InputError
 from foveal.model import Format, ToolCall
-from foveal.wire.formats.by_name import codec_of
 from foveal.wire.formats.codec import JSON
+from foveal.wire.formats.registry import codec_of
 from foveal.wire.jsontext import compact, plain
 from foveal.wire.make import answer
 
@@ -157,7 +157,7 @@ def _call(id: Any, name: str, arguments: Any) -> ToolCall:
     return ToolCall(id=id if isinstance(id, str) else "", name=name, arguments=text)
 
 
-def answered(call: ToolCall, text: str, format: Format) -> JSON:
+def answer_json(call: ToolCall, text: str, format: Format) -> JSON:
     """The message that answers a call, to be appended to the conversation in that format."""
     if format == "plain":
         named = {"tool_call_id": call.id} if call.id else {"name": call.name}

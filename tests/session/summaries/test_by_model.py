@@ -101,7 +101,7 @@ def test_a_good_summary_is_used_whichever_protocol_brings_it(model: Model, tail:
     ("reply", "fault"),
     [
         (Reply(trouble="hang"), "127.0.0.1 did not answer within 0.3 s"),
-        (Reply(trouble="reset"), "127.0.0.1 broke the connection off, 3 times"),
+        (Reply(trouble="reset"), "127.0.0.1 closed the connection, 3 times"),
         (Reply(status=500), "127.0.0.1 answered 500 (api_error), 3 times"),
         (Reply(status=429, headers={"retry-after": "9"}), "127.0.0.1 answered 429 (api_error)"),
         (Reply(status=401, text=KEY), "127.0.0.1 answered 401 (api_error)"),
@@ -111,7 +111,7 @@ def test_a_good_summary_is_used_whichever_protocol_brings_it(model: Model, tail:
         (Reply(headers={"content-type": "text/html"}), "127.0.0.1 answered something other than JSON"),
         (Reply(text=" \n "), "the summary from 127.0.0.1 is blank"),
         (Reply(text=f"{GOOD} {'more ' * 40}"), "the summary from 127.0.0.1 has 55 tokens; 30 were asked for"),
-        (Reply(text=GOOD, end="length"), "127.0.0.1 did not come to an end within 1,084 tokens"),
+        (Reply(text=GOOD, end="length"), "127.0.0.1 did not finish within 1,084 tokens"),
         (Reply(text="All is well."), "the summary from 127.0.0.1 lacks 4 of the 4 names that it must keep"),
         (
             Reply(text=f"{GOOD}\n- {REQUEST}."),

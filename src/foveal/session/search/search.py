@@ -21,7 +21,7 @@ from foveal.pipeline.fit import Fitted
 from foveal.pipeline.history import LEFT_OUT, History
 from foveal.pipeline.values import Selection
 from foveal.search.fusion import FLOOR, fused
-from foveal.search.values import Document, Floats, Ranking, Truths
+from foveal.search.values import Document, Floats, Mask, Ranking
 from foveal.session.state import SessionState
 from foveal.session.target import Target, checked_budget
 from foveal.session.values import Hit
@@ -219,7 +219,7 @@ def _left_behind(state: SessionState, query: str, limit: int) -> Iterator[Hit]:
                 yield replace(_hit(found), score=0.0)
 
 
-def _best(ranking: Ranking, matched: Truths, entries: Sequence[Entry], limit: int) -> list[Entry]:
+def _best(ranking: Ranking, matched: Mask, entries: Sequence[Entry], limit: int) -> list[Entry]:
     import numpy as np
 
     places = np.flatnonzero(matched)[::-1]  # of equals the newest

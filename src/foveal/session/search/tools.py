@@ -62,7 +62,7 @@ def answer_call(state: SessionState, call: Any, arguments: Any, *, budget: int) 
         text = _said(state, asked.name, asked.arguments, counted)
     except _Misused as misused:
         text = str(misused)
-    return wire.answered(asked, text, format)
+    return wire.answer_json(asked, text, format)
 
 
 def _said(state: SessionState, name: str, arguments: str, counted: _Counted) -> str:

@@ -23,7 +23,7 @@ from foveal.model import (
     ToolCall,
     ToolResult,
 )
-from foveal.wire import foreign
+from foveal.wire import convert
 from foveal.wire.formats.codec import (
     JSON,
     Codec,
@@ -170,7 +170,7 @@ def write(message: Message) -> list[JSON]:
     role = "assistant" if message.role == "assistant" else "user"
     if own:
         return [{"role": role, "content": _content_of(message.parts), **extra_of(message)}]
-    blocks = [_foreign_block(part, role) for part in foreign.visible(message.parts)]
+    blocks = [_foreign_block(part, role) for part in convert.visible(message.parts)]
     blocks.sort(key=lambda block: block["type"] != "tool_result")
     if [block["type"] for block in blocks] == ["text"]:
         return [{"role": role, "content": blocks[0]["text"]}]
@@ -181,10 +181,10 @@ def write_system(messages: Sequence[Message]) -> Any:
     """The one text as text, anything more as blocks."""
     parts = [part for message in messages for part in message.parts]
     if all(isinstance(part, Text) and not part.raw for part in parts):
-        return "\n\n".join(foreign.described(part) for part in parts)
+        return "\n\n".join(convert.described(part) for part in parts)
     own = {id(part) for message in messages if message.format == "anthropic" for part in message.parts}
     return [
-        _own_block(part) if id(part) in own else {"type": "text", "text": foreign.described(part)}
+        _own_block(part) if id(part) in own else {"type": "text", "text": convert.described(part)}
         for part in parts
     ]
 
@@ -220,17 +220,17 @@ def _foreign_block(part: Part, role: str) -> JSON:
             return _result(part, own=False)
         case Image(data=data, media_type=kind) if data and kind in PICTURES and role == "user":
             return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
-        case Image(url=url) if foreign.on_the_web(url) and role == "user":
+        case Image(url=url) if convert.on_the_web(url) and role == "user":
             return {"type": "image", "source": {"type": "url", "url": url}}
         case File(data=data, media_type="application/pdf") if data and role == "user":
             source = {"type": "base64", "media_type": "application/pdf", "data": data}
             return {"type": "document", "source": source}
         case _:
-            return {"type": "text", "text": foreign.described(part)}
+            return {"type": "text", "text": convert.described(part)}
 
 
 def _call(call: ToolCall) -> JSON:
-    return {"type": "tool_use", "id": call.id, "name": call.name, "input": foreign.as_object(call.arguments)}
+    return {"type": "tool_use", "id": call.id, "name": call.name, "input": convert.as_object(call.arguments)}
 
 
 def _result(result: ToolResult, *, own: bool) -> JSON:
@@ -240,9 +240,9 @@ def _result(result: ToolResult, *, own: bool) -> JSON:
         case parts if own:
             content = [_own_block(part) for part in parts]
         case parts if any(isinstance(part, Image) for part in parts):
-            content = [_foreign_block(part, "user") for part in foreign.visible(parts)]
+            content = [_foreign_block(part, "user") for part in convert.visible(parts)]
         case _:
-            content = foreign.result_text(result)
+            content = convert.result_text(result)
     error = {"is_error": True} if result.error else {}
     return {"type": "tool_result", "tool_use_id": result.call_id, "content": content, **error}
 

@@ -24,7 +24,7 @@ from foveal.model import (
     ToolCall,
     ToolResult,
 )
-from foveal.wire import foreign
+from foveal.wire import convert
 from foveal.wire.formats.codec import (
     JSON,
     Codec,
@@ -163,7 +163,7 @@ def write(message: Message) -> list[JSON]:
     if message.format == "gemini":
         return [{**_role(message), **extra_of(message), "parts": list(map(_own_part, message.parts))}]
     model = message.role == "assistant"
-    parts = [_foreign_part(part, media=not model) for part in foreign.visible(message.parts)]
+    parts = [_foreign_part(part, media=not model) for part in convert.visible(message.parts)]
     return [{"role": "model" if model else "user", "parts": parts}] if parts else []
 
 
@@ -174,7 +174,7 @@ def _role(message: Message) -> JSON:
 
 def write_system(messages: Sequence[Message]) -> Any:
     parts = [part for message in messages for part in message.parts]
-    return {"parts": [_own_part(p) if _is_ours(p) else {"text": foreign.described(p)} for p in parts]}
+    return {"parts": [_own_part(p) if _is_ours(p) else {"text": convert.described(p)} for p in parts]}
 
 
 def _is_ours(part: Part) -> bool:
@@ -203,7 +203,7 @@ def _merged(raw: JSON, name: str, value: JSON) -> JSON:
 
 def _call(call: ToolCall) -> JSON:
     named = {"id": call.id} if call.id else {}
-    return {**named, "name": call.name, "args": foreign.as_object(call.arguments)}
+    return {**named, "name": call.name, "args": convert.as_object(call.arguments)}
 
 
 def _result(result: ToolResult, raw: JSON) -> JSON:
@@ -211,7 +211,7 @@ def _result(result: ToolResult, raw: JSON) -> JSON:
     before = field(raw, "functionResponse") or {}
     # What was attached is in `raw` already.
     own = "\n".join(part.text for part in result.parts if isinstance(part, Text))
-    text = own if before else foreign.result_text(result)
+    text = own if before else convert.result_text(result)
     if before and text == compact(before.get("response")):
         return {**named, "name": result.name}
     key = _text_key(before.get("response")) or ("error" if result.error else "output")
@@ -227,7 +227,7 @@ def _foreign_part(part: Part, *, media: bool) -> JSON:
         case Image(data=data, media_type=kind) | File(data=data, media_type=kind) if media and data and kind:
             return {"inlineData": {"mimeType": kind, "data": data}}
         case _:
-            return {"text": foreign.described(part)}
+            return {"text": convert.described(part)}
 
 
 CODEC = Codec(

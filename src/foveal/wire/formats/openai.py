@@ -26,7 +26,7 @@ from foveal.model import (
     ToolCall,
     ToolResult,
 )
-from foveal.wire import foreign
+from foveal.wire import convert
 from foveal.wire.formats.codec import (
     JSON,
     Codec,
@@ -129,7 +129,7 @@ def _block(block: JSON, where: str) -> Flat:
         case {"type": "text", "text": str(text)} | {"type": "refusal", "refusal": str(text)}:
             return Text(text=text, raw=raw, rest=rest_of(block, "text", "refusal"))
         case {"type": "image_url", "image_url": {"url": str(url), **rest}}:
-            media_type, data = foreign.from_data_url(url)
+            media_type, data = convert.from_data_url(url)
             return Image(
                 data=data,
                 url="" if data else url,
@@ -140,7 +140,7 @@ def _block(block: JSON, where: str) -> Flat:
             )
         case {"type": "file", "file": dict(file)}:
             given = text_field(file, "file_data", where)
-            media_type, data = foreign.from_data_url(given)
+            media_type, data = convert.from_data_url(given)
             return File(
                 data=data or given,
                 url=text_field(file, "file_id", where),
@@ -234,7 +234,7 @@ def written(message: Message) -> list[JSON]:
     rest: list[Part] = [part for part in message.parts if not isinstance(part, ToolResult)]
     if own:
         return pieces if pieces and not rest else [*pieces, _own(message, rest)]
-    rest = foreign.visible(rest)
+    rest = convert.visible(rest)
     return [*pieces, _written(message, rest)] if rest else pieces
 
 
@@ -242,7 +242,7 @@ def _written_result(result: ToolResult, message: Message, *, own: bool) -> JSON:
     named = {"tool_call_id": result.call_id, "name": result.name if own else ""}
     named = {key: value for key, value in named.items() if value}
     blocks = own and any(part.raw for part in result.parts)
-    content = list(map(_written_block, result.parts)) if blocks else foreign.result_text(result)
+    content = list(map(_written_block, result.parts)) if blocks else convert.result_text(result)
     return {"role": "tool", **named, "content": content, **(extra_of(message) if own else {})}
 
 
@@ -273,7 +273,7 @@ def _written(message: Message, parts: Sequence[Part]) -> JSON:
         piece["name"] = message.author
     content: list[Part] = [part for part in parts if not isinstance(part, ToolCall)]
     if message.role != "user":
-        content = [Text(text=foreign.described(part)) for part in content]
+        content = [Text(text=convert.described(part)) for part in content]
     elif any(not isinstance(part, Text) for part in content):
         content = [_portable(part) for part in content]
     else:
@@ -301,20 +301,20 @@ def _written_block(part: Part) -> JSON:
         case _ if part.raw:
             return raw_of(part)
         case _:
-            return {"type": "text", "text": foreign.described(part)}
+            return {"type": "text", "text": convert.described(part)}
 
 
 def _portable(part: Part) -> Part:
     """A block of another format as one of ours, in `raw`."""
     match part:
-        case Image(data=data, url=url) if data or foreign.on_the_web(url):
-            address = foreign.data_url(part) if data else url
+        case Image(data=data, url=url) if data or convert.on_the_web(url):
+            address = convert.data_url(part) if data else url
             return Opaque(type="image_url", raw=compact({"type": "image_url", "image_url": {"url": address}}))
         case File(data=data, name=name) if data:
-            file = {"filename": name or "file", "file_data": foreign.data_url(part)}
+            file = {"filename": name or "file", "file_data": convert.data_url(part)}
             return Opaque(type="file", raw=compact({"type": "file", "file": file}))
         case _:
-            text = foreign.described(part)
+            text = convert.described(part)
             return Text(text=text, raw=compact({"type": "text", "text": text}))
 
 
@@ -336,7 +336,7 @@ def _written_call(call: ToolCall, raw: JSON) -> JSON:
         custom = {
             **raw["custom"],
             "name": call.name,
-            "input": foreign.as_object(call.arguments).get("input", ""),
+            "input": convert.as_object(call.arguments).get("input", ""),
         }
         return {**raw, "id": call.id, "custom": custom}
     return {**raw, "id": call.id, "type": "function", "function": {**raw.get("function", {}), **_named(call)}}

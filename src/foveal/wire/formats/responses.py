@@ -24,7 +24,7 @@ from foveal.model import (
     ToolCall,
     ToolResult,
 )
-from foveal.wire import foreign
+from foveal.wire import convert
 from foveal.wire.formats.codec import (
     JSON,
     Codec,
@@ -120,7 +120,7 @@ def _block(block: JSON, where: str) -> Flat:
         return _image(block, where, raw)
     if kind == "input_file":
         given = text_field(block, "file_data", where)
-        media_type, data = foreign.from_data_url(given)
+        media_type, data = convert.from_data_url(given)
         return File(
             data=data or given,
             url=text_field(block, "file_url", where) or text_field(block, "file_id", where),
@@ -134,7 +134,7 @@ def _block(block: JSON, where: str) -> Flat:
 
 def _image(block: JSON, where: str, raw: str) -> Image:
     address = text_field(block, "image_url", where)
-    media_type, data = foreign.from_data_url(address)
+    media_type, data = convert.from_data_url(address)
     return Image(
         data=data,
         url="" if data else address or text_field(block, "file_id", where),
@@ -202,7 +202,7 @@ def _reasoning(item: JSON, where: str, raw: str) -> Thinking:
 def write(message: Message) -> list[JSON]:
     """Each call and each result as an item of its own, words in between as messages, in order."""
     own = message.format == "responses"
-    parts = message.parts if own else foreign.visible(message.parts)
+    parts = message.parts if own else convert.visible(message.parts)
     pieces: list[JSON] = []
     words: list[Part] = []
     for part in parts:
@@ -248,7 +248,7 @@ def _written_call(call: ToolCall, raw: JSON) -> JSON:
         named = {"call_id": call.id, "name": call.name, "arguments": call.arguments}
         return {"type": kind, **raw, **named}
     field = CALLS[kind]
-    value = foreign.as_object(call.arguments).get(field, raw.get(field))
+    value = convert.as_object(call.arguments).get(field, raw.get(field))
     return {**raw, "call_id": call.id, field: value} | ({"name": call.name} if "name" in raw else {})
 
 
@@ -264,7 +264,7 @@ def _given(result: ToolResult, raw: JSON) -> Any:
     if _are_blocks(output) and all(part.raw for part in result.parts):
         return [_own_block(part, "user") for part in result.parts]
     shaped = isinstance(output, list | dict) and not any(isinstance(part, Text) for part in result.parts)
-    return output if shaped else foreign.result_text(result)
+    return output if shaped else convert.result_text(result)
 
 
 def _said(message: Message, parts: Sequence[Part]) -> list[JSON]:
@@ -294,12 +294,12 @@ def _own_block(part: Part, role: str) -> JSON:
 
 def _foreign_block(part: Part, role: str) -> JSON:
     match part:
-        case Image(data=data, url=url) if role == "user" and (data or foreign.on_the_web(url)):
-            return {"type": "input_image", "image_url": foreign.data_url(part) if data else url}
+        case Image(data=data, url=url) if role == "user" and (data or convert.on_the_web(url)):
+            return {"type": "input_image", "image_url": convert.data_url(part) if data else url}
         case File(data=data, name=name) if role == "user" and data:
-            return {"type": "input_file", "filename": name or "file", "file_data": foreign.data_url(part)}
+            return {"type": "input_file", "filename": name or "file", "file_data": convert.data_url(part)}
         case _:
-            return _text_block(foreign.described(part), role)
+            return _text_block(convert.described(part), role)
 
 
 def _text_block(text: str, role: str) -> JSON:
@@ -307,7 +307,7 @@ def _text_block(text: str, role: str) -> JSON:
 
 
 def write_system(messages: Sequence[Message]) -> Any:
-    return "\n\n".join(foreign.texts(message.parts) for message in messages)
+    return "\n\n".join(convert.texts(message.parts) for message in messages)
 
 
 def continues(body: JSON) -> bool:

@@ -1,1 +1,40 @@
-"""A request in a provider's JSON → which rules it breaks: a file per provider, a function per rule."""
+"""A dumped request → the names of the provider's rules it breaks; an empty list means it is accepted.
+
+The rules of every provider, by format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from foveal.model import Format
+from foveal.wire.formats.registry import codec_of
+from foveal.wire.judge import anthropic, gemini, openai, plain, responses
+from foveal.wire.judge.common import Rule
+
+TABLES: Mapping[Format, Mapping[str, Rule]] = MappingProxyType(
+    {
+        "openai": openai.RULES,
+        "responses": responses.RULES,
+        "anthropic": anthropic.RULES,
+        "gemini": gemini.RULES,
+        "plain": plain.RULES,
+    }
+)
+
+
+def check(request: dict[str, Any], format: Format) -> list[str]:
+    """Judge a whole request body. `ends_with_assistant` is a finding of its own: some models take it.
+
+    >>> check({"messages": [{"role": "user", "content": "hello"}]}, "openai")
+    []
+    >>> check({"messages": [{"role": "tool", "tool_call_id": "c1", "content": "4"}]}, "openai")
+    ['orphan_result']
+    """
+
+    rules = TABLES[codec_of(format).format]
+    if "empty_request" in rules and rules["empty_request"](request):
+        return ["empty_request"]
+    return [name for name, broken in rules.items() if broken(request)]
