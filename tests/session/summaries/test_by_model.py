@@ -142,7 +142,7 @@ def test_who_asks_does_not_show_the_key() -> None:
 
 def test_a_key_that_cannot_be_sent_is_refused_before_anything_is_asked() -> None:
     endpoint = endpoint_at("http://127.0.0.1/v1", "small")
-    with pytest.raises(ConfigError, match="holds spaces"):
+    with pytest.raises(ConfigError, match="contains spaces"):
         ModelSummarizer(endpoint, f"{KEY}\n", count=count, fallback=plain, faults=Model().hear)
 
 

@@ -34,10 +34,10 @@ from foveal.wire.formats.codec import (
     missing,
     object_field,
     opaque,
-    pick,
     raw_of,
     rest_of,
     rest_with,
+    role_of,
     text_field,
     without,
 )
@@ -50,7 +50,7 @@ PICTURES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 
 
 def read(item: JSON, where: str) -> Reading:
-    role = pick(ROLES, item, where)
+    role = role_of(ROLES, item, where)
     if "content" not in item:
         raise missing(where, "content")
     parts = _content(item["content"], where)

@@ -32,9 +32,9 @@ from foveal.wire.formats.codec import (
     blocks_of,
     extra_of,
     missing,
-    pick,
     raw_of,
     rest_of,
+    role_of,
     text_field,
     without,
     wrong_type,
@@ -59,7 +59,7 @@ def _spelled(item: JSON, name: str) -> str:
 
 
 def read(item: JSON, where: str) -> Reading:
-    role = pick(ROLES, {"role": "user", **item}, where)
+    role = role_of(ROLES, {"role": "user", **item}, where)
     if "parts" not in item:
         raise missing(where, "parts")
     parts = _parts(item["parts"], where)

@@ -37,10 +37,10 @@ from foveal.wire.formats.codec import (
     missing,
     object_field,
     opaque,
-    pick,
     raw_of,
     rest_of,
     rest_with,
+    role_of,
     text_field,
     without,
 )
@@ -64,7 +64,7 @@ _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 def read(item: JSON, where: str) -> Reading:
-    role = pick(ROLES, item, where)
+    role = role_of(ROLES, item, where)
     speaks = any(item.get(key) for key in ("tool_calls", "function_call", "refusal", "audio"))
     if "content" not in item and not (role == "assistant" and speaks):
         raise missing(where, "content")

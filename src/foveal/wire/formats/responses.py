@@ -34,9 +34,9 @@ from foveal.wire.formats.codec import (
     extra_of,
     missing,
     opaque,
-    pick,
     raw_of,
     rest_of,
+    role_of,
     text_field,
     without,
     wrong_type,
@@ -93,7 +93,7 @@ def read_system(value: Any, where: str) -> tuple[Part, ...]:
 
 
 def _message(item: JSON, where: str) -> Reading:
-    role = pick(ROLES, item, where)
+    role = role_of(ROLES, item, where)
     if "content" not in item:
         raise missing(where, "content")
     extra = without(item, "content") if item["role"] != role else without(item, "role", "content")

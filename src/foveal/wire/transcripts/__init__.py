@@ -1,14 +1,13 @@
-"""Files of messages → a `Conversation`: JSON, JSONL, and the logs of Claude Code and Codex, told by content.
+"""Read files of messages: JSON, JSONL, and the logs of Claude Code and Codex, recognized by their content.
 
-A JSON file holds a message list or a request body. A JSONL file holds one message per line; if its lines
-are request bodies, each repeats the history before it, so the last one is the conversation.
+A JSON file contains a message list or a request body. A JSONL file has one message per line; if its lines are
+request bodies, each repeats the history before it, so the last one is the conversation.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from foveal.errors import InputError
@@ -18,53 +17,29 @@ from foveal.wire.load import load
 from foveal.wire.transcripts import claude_code, codex
 from foveal.wire.transcripts.lines import Line
 
-_REMEDY = "give a JSON or JSONL file of messages, or a Claude Code or Codex transcript"
-
-
-def read_file(path: str | Path, *, format: Format | None = None, model: str = "") -> Conversation:
-    """Read a file of messages, whichever kind it is."""
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text: byte {error.start:,} is wrong", _REMEDY) from None
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be read: {error.strerror}", "check the path and its rights"
-        ) from None
-    return read_text(text, name=str(path), format=format, model=model)
+_REMEDY = "use a JSON or JSONL file of messages, or a Claude Code or Codex transcript"
 
 
 def read_text(
     text: str, *, name: str = "input", format: Format | None = None, model: str = ""
 ) -> Conversation:
-    """Read the text of such a file; `name` is what errors call it.
+    """Read the text of such a file; errors begin with `name`.
 
     >>> read_text('{"role": "user", "content": "hello"}\\n{"role": "assistant", "content": "hi"}').format
     'openai'
     """
     if not text.strip():
         raise InputError(f"{name} is empty", _REMEDY)
-    try:
-        return _read(text, name, format, model)
-    except InputError as error:
-        raise (
-            error if error.what.startswith(name) else InputError(f"{name}, {error.what}", error.remedy)
-        ) from None
-
-
-def _read(text: str, name: str, format: Format | None, model: str) -> Conversation:
-    whole = _whole(text)
+    whole = _whole(text, name)
     if whole is not None and not (isinstance(whole, dict) and _is_log([Line(number=1, value=whole)])):
-        return load(whole, format=format, model=model)
+        return _load(whole, name, format=format, model=model)
     lines = _lines(text, name)
     if claude_code.is_ours(lines):
-        return _dated(claude_code.messages(lines, name), "anthropic")
+        return _dated(claude_code.messages(lines, name), name, "anthropic")
     if codex.is_ours(lines):
-        return _dated(codex.items(lines, name), "responses")
-    bodies = [line.value for line in lines if _is_body(line.value)]
-    if bodies and len(bodies) == len(lines):
-        return load(bodies[-1], format=format, model=model)
-    return load([line.value for line in lines], format=format, model=model)
+        return _dated(codex.items(lines, name), name, "responses")
+    values = [line.value for line in lines]
+    return _load(values[-1] if all(map(_is_body, values)) else values, name, format=format, model=model)
 
 
 def _is_log(lines: list[Line]) -> bool:
@@ -77,22 +52,22 @@ def _is_body(value: JSON) -> bool:
     )
 
 
-def _whole(text: str) -> Any:
-    """The text as one JSON value; None when it is not one, so that it may be lines of them."""
+def _whole(text: str, name: str) -> Any:
+    """The text as one JSON value; None when it is not one, so that it may be JSONL."""
     try:
         return json.loads(text)
     except ValueError:
         return None
     except RecursionError:
-        raise InputError("it is nested too deep to read", "flatten it") from None
+        raise InputError(f"{name} is nested too deep to read", "flatten it") from None
 
 
 def _lines(text: str, name: str) -> list[Line]:
-    found = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            found.append(Line(number=number, value=_object(line, number, name)))
-    return found
+    return [
+        Line(number=number, value=_object(line, number, name))
+        for number, line in enumerate(text.split("\n"), start=1)
+        if line.strip()
+    ]
 
 
 def _object(line: str, number: int, name: str) -> JSON:
@@ -105,8 +80,16 @@ def _object(line: str, number: int, name: str) -> JSON:
     return value
 
 
-def _dated(found: list[tuple[JSON, float | None]], format: Format) -> Conversation:
-    conversation = load([item for item, _ in found], format=format)
+def _load(data: Any, name: str, *, format: Format | None, model: str = "") -> Conversation:
+    """Load messages; `load` does not know the file's name, so its errors get it here."""
+    try:
+        return load(data, format=format, model=model)
+    except InputError as error:
+        raise InputError(f"{name}, {error.what}", error.remedy) from None
+
+
+def _dated(found: list[tuple[JSON, float | None]], name: str, format: Format) -> Conversation:
+    conversation = _load([item for item, _ in found], name, format=format)
     dates = [date for _, date in found]
     messages = zip(conversation.messages, dates, strict=True)
     return replace(conversation, messages=tuple(replace(m, created_at=date) for m, date in messages))
