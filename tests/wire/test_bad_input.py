@@ -43,7 +43,7 @@ REFUSED: list[tuple[Any, str]] = [
     ([{**USER, "x": deep(100_000)}], "is nested deeper than 200 levels"),
     ([{"role": "user", "content": "x" * (32 * 1024 * 1024)}], r"messages\[0\] is 33,554,4[0-9]{2} bytes"),
     ({"messages": [USER], "tools": [{"x": float("nan")}]}, r"request: `tools`: `\[0\].x` is nan"),
-    ({"messages": [USER], "instructions": "x"}, "request: `instructions` stands outside the messages"),
+    ({"messages": [USER], "instructions": "x"}, "request: `instructions` is outside the messages"),
 ]
 
 

@@ -35,10 +35,10 @@ def assistant(*blocks: Any) -> dict[str, Any]:
 TALK = [user(text(f"{n}")) if n % 2 == 0 else assistant(text(f"{n}")) for n in range(7)]
 
 
-def marked(messages: list[Any], *, system: Any = "", tools: Any = "", still: int = 0) -> dict[str, Any]:
+def marked(messages: list[Any], *, system: Any = "", tools: Any = "", stable: int = 0) -> dict[str, Any]:
     pieces = [json.dumps(message) for message in messages]
     given_ = [json.dumps(value) if value else "" for value in (system, tools)]
-    found, prompt, offered = wire.mark_cache(pieces, *given_, most=4, still=still)
+    found, prompt, offered = wire.mark_cache(pieces, *given_, most=4, stable=stable)
     request: dict[str, Any] = {"messages": list(map(json.loads, found))}
     named = {"system": prompt, "tools": offered}
     return request | {key: json.loads(value) for key, value in named.items() if value}
@@ -53,8 +53,8 @@ def test_the_newest_message_is_marked_and_the_one_that_the_newest_answer_was_giv
     assert ends(marked(TALK)) == [4, 6]
 
 
-def test_what_holds_still_is_marked_at_its_end() -> None:
-    assert ends(marked(TALK, still=2)) == [1, 4, 6]
+def test_the_stable_prefix_is_marked_at_its_end() -> None:
+    assert ends(marked(TALK, stable=2)) == [1, 4, 6]
 
 
 def test_a_system_prompt_is_marked_at_its_end_and_the_tools_before_it_are_not() -> None:
@@ -85,7 +85,7 @@ def test_where_the_client_marked_system_prompt_or_tools_that_is_enough() -> None
 
 def test_the_client_s_own_markers_stay_and_count() -> None:
     own = [user(text(f"{n}", **MARKED)) for n in range(3)]
-    request = marked([*own, *TALK], system="You fix bugs.", still=5)
+    request = marked([*own, *TALK], system="You fix bugs.", stable=5)
     assert ends(request) == [0, 1, 2, 9]
     assert request["system"] == "You fix bugs."
 
@@ -129,10 +129,10 @@ def test_a_marker_that_the_provider_refuses_is_taken_off(block: dict[str, Any]) 
 
 
 @given(requests("anthropic"), st.integers(0, 6))
-def test_markers_change_nothing_but_markers_and_break_no_rule(body: dict[str, Any], still: int) -> None:
+def test_markers_change_nothing_but_markers_and_break_no_rule(body: dict[str, Any], stable: int) -> None:
     tools = body.get("tools") or ""
-    most = min(still, len(body["messages"]))
-    request = marked(body["messages"], system=body.get("system") or "", tools=tools, still=most)
+    most = min(stable, len(body["messages"]))
+    request = marked(body["messages"], system=body.get("system") or "", tools=tools, stable=most)
     assert wire.without_markers({**body, **request}) == wire.without_markers(body)
     assert set(wire.check(request, "anthropic")) <= {"ends_with_assistant"}
     assert set(wire.check(request, "anthropic")) == set(wire.check(body, "anthropic"))

@@ -97,10 +97,10 @@ def test_arguments_that_are_broken_stay_as_the_model_wrote_them() -> None:
 
 
 @pytest.mark.parametrize("call", [7, {}, {"name": 7}, {"role": "assistant", "content": "hi"}, None])
-def test_what_names_no_tool_is_refused(call: Any) -> None:
-    with pytest.raises(InputError, match="names no tool") as failure:
+def test_a_call_without_a_tool_name_is_refused(call: Any) -> None:
+    with pytest.raises(InputError, match="without the name of a tool") as failure:
         wire.call_of(call)
-    assert "one call" in failure.value.remedy
+    assert "pass a call" in failure.value.remedy
 
 
 ANSWERS: list[tuple[Format, Any, Any]] = [

@@ -190,7 +190,7 @@ class Target:
             )
             manifest = replace(manifest, repairs=(*manifest.repairs, surplus))
         if followed and most and manifest.tokens >= (self.card.cache_min or CACHED):
-            texts = wire.mark_cache(*texts, most=most, still=still(fitted))
+            texts = wire.mark_cache(*texts, most=most, stable=still(fitted))
         pieces, outside, tools = texts
         return Window(
             format=self.format,

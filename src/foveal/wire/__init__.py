@@ -1,4 +1,16 @@
-"""Provider JSON ⇄ `Message`, both ways, one file per format; the rules of each provider as data."""
+"""Read and write messages in the formats of the providers, and check requests against their rules.
+
+To add a format:
+
+1. `model.py`: its name in `Format`, and where a request has its messages and its system prompt, in
+   `MESSAGES_KEY` and `SYSTEM_KEY`.
+2. `wire/formats/<name>.py`: a `CODEC` that reads and writes its messages, with its `Rules` and `Framing`;
+   list it in `wire/formats/registry.py`.
+3. `wire/detect.py`: how to recognize its messages.
+4. `wire/judge/<name>.py`: its rules, one function each; list them in `wire/judge/__init__.py`.
+5. `wire/tools.py`: the form of tool definitions and calls.
+6. `tests/strategies.py`: histories in the format; the tests of `tests/wire` then cover it.
+"""
 
 from foveal.wire.detect import detect
 from foveal.wire.dump import dump

@@ -1,7 +1,7 @@
-"""Anthropic messages ⇄ `Message`, and what that API refuses.
+"""Read and write Anthropic messages.
 
-A user message made only of tool results has the role tool; one that also has the user's words stays the
-user's and carries the results as parts.
+A user message that consists of tool results only has the role tool; one that also has text of the user keeps
+the role user, with the results among its parts.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from foveal.wire.jsontext import compact
 ROLES: MappingProxyType[str, Role] = MappingProxyType(
     {"user": "user", "assistant": "assistant", "system": "system"}
 )
-PICTURES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+_IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 
 
 def read(item: JSON, where: str) -> Reading:
@@ -120,7 +120,7 @@ def _tool(block: JSON, where: str, raw: str) -> ToolCall | ToolResult:
 
 
 def _flat(part: Part) -> Flat:
-    """Calls and thinking have no place inside a result: carried through, not understood."""
+    """Calls and thinking are not expected inside a result: they are kept as opaque blocks."""
     return opaque(raw_of(part)) if isinstance(part, ToolCall | ToolResult | Thinking) else part
 
 
@@ -139,21 +139,21 @@ def _image(block: JSON, where: str, raw: str) -> Image:
 
 
 def _document(block: JSON, where: str, raw: str) -> File:
-    """A document is data, a link, a text, or blocks of text and pictures."""
+    """A document is data, a link, a text, or blocks of text and images."""
     source = object_field(block, "source", where)
-    worded = source.get("type") == "text"
+    is_text = source.get("type") == "text"
     inside = _content(source.get("content"), where) if source.get("type") == "content" else ()
     known = (*_SOURCE, "content") if inside else _SOURCE
-    strange = "".join(p.rest if isinstance(p, Text) else p.raw for p in inside if not isinstance(p, Image))
+    unknown = "".join(p.rest if isinstance(p, Text) else p.raw for p in inside if not isinstance(p, Image))
     return File(
-        data="" if worded else _data(source),
+        data="" if is_text else _data(source),
         url=_url(source, where),
-        text=_data(source) if worded else "\n".join(p.text for p in inside if isinstance(p, Text)),
+        text=_data(source) if is_text else "\n".join(p.text for p in inside if isinstance(p, Text)),
         images=tuple(part for part in inside if isinstance(part, Image)),
         media_type=text_field(source, "media_type", where),
         name=text_field(block, "title", where),
         raw=raw,
-        rest=rest_of(block, "source", "title") + rest_of(source, *known) + strange,
+        rest=rest_of(block, "source", "title") + rest_of(source, *known) + unknown,
     )
 
 
@@ -178,7 +178,7 @@ def write(message: Message) -> list[JSON]:
 
 
 def write_system(messages: Sequence[Message]) -> Any:
-    """The one text as text, anything more as blocks."""
+    """Plain texts as one text, anything else as blocks."""
     parts = [part for message in messages for part in message.parts]
     if all(isinstance(part, Text) and not part.raw for part in parts):
         return "\n\n".join(convert.described(part) for part in parts)
@@ -218,7 +218,7 @@ def _foreign_block(part: Part, role: str) -> JSON:
             return _call(part)
         case ToolResult():
             return _result(part, own=False)
-        case Image(data=data, media_type=kind) if data and kind in PICTURES and role == "user":
+        case Image(data=data, media_type=kind) if data and kind in _IMAGE_TYPES and role == "user":
             return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
         case Image(url=url) if convert.on_the_web(url) and role == "user":
             return {"type": "image", "source": {"type": "url", "url": url}}
@@ -260,7 +260,7 @@ CODEC = Codec(
         max_markers=4,
         max_name=128,
     ),
-    # Anthropic gives up to 346 tokens for the prompt that comes with tools. The rest is not published: chosen
-    # high, not measured.
+    # Anthropic documents up to 346 tokens for the prompt that comes with tools. The rest is not published:
+    # these are high guesses, not measurements.
     framing=Framing(request=8, message=6, call=24, result=16, tools=346, tool=24, images="anthropic"),
 )

@@ -1,7 +1,7 @@
-"""OpenAI chat completions ⇄ `Message`, and what that API refuses.
+"""Read and write OpenAI chat completions.
 
-Fields of the message itself that carry content (`refusal`, `reasoning_content`, `function_call`) are parts
-whose `raw` is that field; parts whose `raw` has a `type` are blocks of the content or tool calls.
+Top-level fields with content (`refusal`, `reasoning_content`, `function_call`) become parts whose `raw` is
+that field; parts whose `raw` has a `type` are blocks of the content, or tool calls.
 """
 
 from __future__ import annotations
@@ -58,15 +58,15 @@ ROLES: MappingProxyType[str, Role] = MappingProxyType(
 )
 REASONING = ("reasoning_content", "reasoning")
 """Where OpenAI-compatible servers put the model's thinking."""
-ABOUT = ("id", "timestamp", "created_at", "metadata")
-"""What a plain message may say about itself beside its role, content and name."""
+PLAIN_FIELDS = ("id", "timestamp", "created_at", "metadata")
+"""The optional fields of a plain message, apart from its name."""
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 def read(item: JSON, where: str) -> Reading:
     role = role_of(ROLES, item, where)
-    speaks = any(item.get(key) for key in ("tool_calls", "function_call", "refusal", "audio"))
-    if "content" not in item and not (role == "assistant" and speaks):
+    has_other = any(item.get(key) for key in ("tool_calls", "function_call", "refusal", "audio"))
+    if "content" not in item and not (role == "assistant" and has_other):
         raise missing(where, "content")
     content = _content(item.get("content"), where)
     if role == "tool":
@@ -139,10 +139,10 @@ def _block(block: JSON, where: str) -> Flat:
                 rest=rest_with(block, "image_url", "url", "detail"),
             )
         case {"type": "file", "file": dict(file)}:
-            given = text_field(file, "file_data", where)
-            media_type, data = convert.from_data_url(given)
+            file_data = text_field(file, "file_data", where)
+            media_type, data = convert.from_data_url(file_data)
             return File(
-                data=data or given,
+                data=data or file_data,
                 url=text_field(file, "file_id", where),
                 media_type=media_type,
                 name=text_field(file, "filename", where),
@@ -150,8 +150,12 @@ def _block(block: JSON, where: str) -> Flat:
                 rest=rest_with(block, "file", "file_data", "file_id", "filename"),
             )
         case {"type": "input_audio", "input_audio": {"data": str(data), "format": str(kind)}}:
-            left = rest_with(block, "input_audio", "data", "format")
-            return File(data=data, media_type=f"audio/{kind}", raw=raw, rest=left)
+            return File(
+                data=data,
+                media_type=f"audio/{kind}",
+                raw=raw,
+                rest=rest_with(block, "input_audio", "data", "format"),
+            )
         case _:
             return opaque(block)
 
@@ -200,8 +204,8 @@ def _call(call: JSON, where: str) -> ToolCall:
             rest=rest_with(call, "custom", "name", "input"),
         )
     function = object_field(call, "function", where)
-    given = function.get("arguments")
-    arguments = compact(given) if isinstance(given, dict) else text_field(function, "arguments", where)
+    value = function.get("arguments")
+    arguments = compact(value) if isinstance(value, dict) else text_field(function, "arguments", where)
     return ToolCall(
         id=text_field(call, "id", where),
         name=text_field(function, "name", where),
@@ -221,14 +225,14 @@ def _result(item: JSON, content: tuple[Flat, ...], where: str) -> ToolResult:
 
 
 def write(message: Message) -> list[JSON]:
-    """A message of any format, without what only plain ones say of themselves: it is refused here."""
+    """Write a message of any format, without the fields of plain messages that OpenAI refuses."""
     if message.format != "plain" or not message.extra:
-        return written(message)
-    return written(replace(message, extra=compact(without(extra_of(message), *ABOUT))))
+        return write_all_fields(message)
+    return write_all_fields(replace(message, extra=compact(without(extra_of(message), *PLAIN_FIELDS))))
 
 
-def written(message: Message) -> list[JSON]:
-    """Results first, each a message of its own; then what else the message says, if anything."""
+def write_all_fields(message: Message) -> list[JSON]:
+    """Write each result as a message of its own, then the other parts as one, if there are any."""
     own = message.format in ("openai", "plain")
     pieces = [_written_result(result, message, own=own) for result in message.results]
     rest: list[Part] = [part for part in message.parts if not isinstance(part, ToolResult)]
@@ -267,7 +271,7 @@ def _field(part: Part) -> JSON:
 
 
 def _written(message: Message, parts: Sequence[Part]) -> JSON:
-    """A message of another format."""
+    """Write a message of another format."""
     piece: JSON = {"role": message.role if message.role != "tool" else "user"}
     if _NAME.fullmatch(message.author):
         piece["name"] = message.author
@@ -305,7 +309,7 @@ def _written_block(part: Part) -> JSON:
 
 
 def _portable(part: Part) -> Part:
-    """A block of another format as one of ours, in `raw`."""
+    """A block of another format as a block of this one, in `raw`."""
     match part:
         case Image(data=data, url=url) if data or convert.on_the_web(url):
             address = convert.data_url(part) if data else url
@@ -352,7 +356,7 @@ CODEC = Codec(
     write=write,
     rules=Rules(),
     # OpenAI documents three tokens around each message, three to prime the reply and one for a name. Those
-    # for functions are its example's and vary by model; we count their JSON, which is longer than what the
-    # model is shown of it.
+    # for functions are from its example and vary by model; we count their JSON, which is longer than what
+    # the model reads.
     framing=Framing(request=3, message=3, name=1, call=3, tools=12, tool=7, images="openai"),
 )

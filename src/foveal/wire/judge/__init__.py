@@ -1,7 +1,4 @@
-"""A dumped request → the names of the provider's rules it breaks; an empty list means it is accepted.
-
-The rules of every provider, by format.
-"""
+"""Check whether a provider accepts a request: one file per provider, one function per rule."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from foveal.wire.formats.registry import codec_of
 from foveal.wire.judge import anthropic, gemini, openai, plain, responses
 from foveal.wire.judge.common import Rule
 
-TABLES: Mapping[Format, Mapping[str, Rule]] = MappingProxyType(
+RULES: Mapping[Format, Mapping[str, Rule]] = MappingProxyType(
     {
         "openai": openai.RULES,
         "responses": responses.RULES,
@@ -26,15 +23,16 @@ TABLES: Mapping[Format, Mapping[str, Rule]] = MappingProxyType(
 
 
 def check(request: dict[str, Any], format: Format) -> list[str]:
-    """Judge a whole request body. `ends_with_assistant` is a finding of its own: some models take it.
+    """The names of the rules that a request body breaks; empty when the provider accepts it.
+
+    `ends_with_assistant` is among them, although some models accept it.
 
     >>> check({"messages": [{"role": "user", "content": "hello"}]}, "openai")
     []
     >>> check({"messages": [{"role": "tool", "tool_call_id": "c1", "content": "4"}]}, "openai")
     ['orphan_result']
     """
-
-    rules = TABLES[codec_of(format).format]
+    rules = RULES[codec_of(format).format]
     if "empty_request" in rules and rules["empty_request"](request):
         return ["empty_request"]
     return [name for name, broken in rules.items() if broken(request)]
