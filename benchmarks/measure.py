@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import foveal
-import generated
+import generated_runs
 from harness import ABSENT, Stored, trajectories
 
 FRACTIONS = (0.25, 0.5)
@@ -107,11 +107,11 @@ def _at_each_share(make: Any, records: Sequence[Mapping[str, Any]]) -> Iterator[
 def _generated(most: int | None) -> Runs:
     import judge
 
-    runs = generated.recordings(most or 12)
+    runs = generated_runs.recordings(most or 12)
     cases: dict[float, dict[str, list[Any]]] = {fraction: {"generated": []} for fraction in FRACTIONS}
     for fraction, case in _at_each_share(judge.Case, runs):
         cases[fraction]["generated"].append(case)
-    long = generated.recordings(1, size="long")[0]["messages"]
+    long = generated_runs.recordings(1, size="long")[0]["messages"]
     sessions = {name: judge.Case(name, long, budget=budget) for name, budget in GENERATED.items()}
     return Runs(source="generated", judge=judge, cases=cases, sessions=sessions)
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
-LAST = ("handles", "recall", "presets", "peers", "ablation", "tuning")
+LAST = ("recall_handles", "recall", "presets", "peers", "ablation", "tune")
 """These take longest, in this order."""
 
 

@@ -47,8 +47,8 @@ SYSTEM_KEY: Mapping[Format, str] = MappingProxyType(
 SYSTEM_KEYS = frozenset({"system", "instructions", "systemInstruction", "system_instruction"})
 
 # Parts. `raw` is the JSON of the block exactly as it came, where it was a block of its own; it has every
-# field we do not know. `edited` means that the named fields override those of `raw`. `rest` is the text of the
-# fields of `raw` beyond the named ones: it is sent like them, so it is counted.
+# field we do not know. `edited` means that the named fields override those of `raw`. `rest` is the text of
+# the fields of `raw` beyond the named ones: it is sent like them, so it is counted.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

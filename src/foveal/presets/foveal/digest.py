@@ -22,7 +22,7 @@ LEAST = 24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worth:
-    """What snippets are worth. `benchmarks/tuning.py` tries their neighbours on recorded agent runs."""
+    """What snippets are worth. `benchmarks/tune.py` tries their neighbours on recorded agent runs."""
 
     bent: float = 0.7
     """Value is weighed against tokens to this power."""

@@ -1,6 +1,6 @@
 """Every handle of every window of recorded agent runs → the original it brings back, to the byte, or a fault.
 
-    python benchmarks/handles.py [--json FILE] [--most N]
+    python benchmarks/recall_handles.py [--json FILE] [--most N]
 
 Each recording is a session in a file. Before every call of its model, windows are built under each preset
 with 25% and 50% of the tokens beside the system prompt. Every handle in every window is looked at: of each

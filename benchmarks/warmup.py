@@ -1,6 +1,6 @@
 """How long a window waits for what is known: compiled for it (cold), or there already (warm).
 
-    python benchmarks/warming.py [--json FILE] [--messages 500]
+    python benchmarks/warmup.py [--json FILE] [--messages 500]
 
 One session that speaks of 10 topics and 50 entities, windows of 12 000 tokens under `openscroll`. Cold: no
 bundle is there, as after something was forgotten. Warm: all of them are. Between windows nothing else

@@ -1,6 +1,6 @@
 """How counting grows with hostile input, and how fast it is beside tiktoken.
 
-    python benchmarks/counting.py [--json FILE] [--name o200k_base]
+    python benchmarks/token_counts.py [--json FILE] [--name o200k_base]
 
 Growth is the time for 8 MB over the time for 1 MB: 8 is linear. All times are processor time of all
 threads, the best of five runs: on a busy machine the clock on the wall also measures the neighbours, who

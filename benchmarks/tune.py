@@ -1,6 +1,6 @@
 """The numbers of the preset `foveal` in → better ones, found one number at a time on recorded agent runs.
 
-    python benchmarks/tuning.py [--most N] [--rounds N] [--only worth.asked reach …] [--json FILE]
+    python benchmarks/tune.py [--most N] [--rounds N] [--only worth.asked reach …] [--json FILE]
 
 What is maximised: the mean of recall and strict recall at 25% and 50% of the tokens, landmarks at a tenth of
 their share, less a tenth of the bill against the sliding window's on the same runs. A step is taken only

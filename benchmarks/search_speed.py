@@ -138,7 +138,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        seconds = measured(Path(folder) / "searching.db")
+        seconds = measured(Path(folder) / "search.db")
     figures = {
         name: {"p50": statistics.median(times), "p95": sorted(times)[int(0.95 * len(times))]}
         for name, times in seconds.items()
