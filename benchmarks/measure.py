@@ -1,7 +1,8 @@
-"""A system in → what its windows keep and cost, over recorded agent runs or, without those, generated ones.
+"""Measure what the windows of a system keep and cost, over recorded agent runs or generated ones.
 
 Quality: single runs at 25% and 50% of their tokens, as the harness draws them. Cost: long sessions, every
-turn sent, at Anthropic's prices for cached and written tokens. A run is prepared once for all systems.
+turn sent, at Anthropic's prices for cached and written tokens. A run is prepared once for all systems. Runs
+are generated where the recorded ones are missing.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Layout(Stored):
     def build(self) -> list[dict[str, Any]]:
         try:
             return super().build()
-        except foveal.BudgetError:  # the harness knows which turns nobody can fit
+        except foveal.BudgetError:  # the harness knows which turns cannot fit
             return []
 
 
@@ -207,10 +208,10 @@ class File:
 
     def wants(self, name: str, origin: str) -> bool:
         """Is a row to be measured: asked for by its name, not there yet, or of something else?"""
-        wanted = name in self._only if self._only else self.rows.get(name, {}).get("of") != origin
-        if wanted:
+        due = name in self._only if self._only else self.rows.get(name, {}).get("of") != origin
+        if due:
             print(f"… {name}", file=sys.stderr, flush=True)
-        return wanted
+        return due
 
     def save(self) -> None:
         if self._place:
