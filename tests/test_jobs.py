@@ -151,7 +151,7 @@ def test_draining_gives_up_when_its_time_is_over() -> None:
         assert jobs.drain(SOON)
 
 
-def test_closing_waits_for_the_unit_in_hand_and_begins_no_other() -> None:
+def test_closing_waits_for_the_running_unit_and_starts_no_other() -> None:
     started, done = threading.Event(), list[str]()
 
     def job() -> bool:
@@ -200,7 +200,7 @@ def test_a_memo_remembers_for_its_time_and_no_longer() -> None:
     assert kept.get("a") is None
 
 
-def test_a_memo_that_is_full_forgets_what_was_not_asked_for_longest() -> None:
+def test_a_full_memo_forgets_the_least_recently_used() -> None:
     kept, _ = memo()
     for key in "ab":
         kept.put(key, key)

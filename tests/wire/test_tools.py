@@ -1,4 +1,4 @@
-"""Our tools in every provider's form: the SDKs take the definitions, and their calls are understood."""
+"""Our tools in every format: the SDKs accept the definitions, and their calls are read."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def test_blank_lines_are_skipped() -> None:
     assert len(read_text(jsonl(USER) + "\r\n\n" + jsonl(SAID)).messages) == 2
 
 
-def test_claude_code_lines_of_one_answer_are_one_message() -> None:
+def test_claude_code_lines_of_one_response_are_one_message() -> None:
     text = jsonl(
         {"type": "summary", "summary": "Fix it", "leafUuid": "x"},
         claude("user", "fix it"),
