@@ -29,7 +29,7 @@ def test_an_unsubscribed_subscriber_gets_no_more_events() -> None:
     assert heard == []
 
 
-def test_a_failing_subscriber_is_logged_and_the_others_get_the_event(
+def test_a_failing_subscriber_is_logged_and_the_others_still_called(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     heard: list[Event] = []

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.catalog import UNKNOWN_CONTEXT, find, models, prices
+from foveal.catalog import find, models, prices
+from foveal.catalog.cards import UNKNOWN_CONTEXT
 from foveal.errors import ConfigError
 from foveal.pipeline.tokens.count import names
 from foveal.pipeline.tokens.images import RULES

@@ -27,7 +27,7 @@ def embed(texts: Sequence[str]) -> Vectors:
 
 
 def said(text: str, *, role: Role = "assistant", author: str = "", at: float | None = None) -> Document:
-    return Document(seq=0, role=role, author=author, text=text, created_at=at, tokens=10)
+    return Document(role=role, author=author, text=text, created_at=at)
 
 
 def index(*documents: Document | str, vectors: bool = False) -> Index:

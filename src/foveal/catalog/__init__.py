@@ -5,7 +5,7 @@ user, with the structure of ours, overrides both. The package is imported only f
 no file names: importing it takes about 0.3 s and loads a web client, and a window needs neither.
 """
 
-from foveal.catalog.cards import UNKNOWN_CONTEXT, ModelCard, Prices
+from foveal.catalog.cards import ModelCard, Prices
 from foveal.catalog.lookup import find, models, prices
 
-__all__ = ["UNKNOWN_CONTEXT", "ModelCard", "Prices", "find", "models", "prices"]
+__all__ = ["ModelCard", "Prices", "find", "models", "prices"]

@@ -26,13 +26,10 @@ Vector: TypeAlias = "NDArray[np.float32]"
 class Document:
     """One message, as the index reads it."""
 
-    seq: int
     role: Role
     author: str
     text: str
     created_at: float | None
-    tokens: int
-    """Its tokens in a window."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

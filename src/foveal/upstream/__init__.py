@@ -4,6 +4,6 @@ A call ends within the endpoint's timeout, retries and pauses included, with a r
 """
 
 from foveal.upstream.call import check, complete, embed, reach
-from foveal.upstream.endpoint import Endpoint, Protocol, endpoint_at
+from foveal.upstream.endpoint import Endpoint, endpoint_at
 
-__all__ = ["Endpoint", "Protocol", "check", "complete", "embed", "endpoint_at", "reach"]
+__all__ = ["Endpoint", "check", "complete", "embed", "endpoint_at", "reach"]

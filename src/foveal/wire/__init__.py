@@ -12,7 +12,6 @@ To add a format:
 6. `tests/strategies.py`: histories in the format; the tests of `tests/wire` then cover it.
 """
 
-from foveal.wire.detect import detect
 from foveal.wire.dump import dump
 from foveal.wire.formats.registry import framing, rules
 from foveal.wire.jsontext import address, to_json
@@ -31,7 +30,6 @@ __all__ = [
     "call_of",
     "cap_markers",
     "check",
-    "detect",
     "dump",
     "framing",
     "load",

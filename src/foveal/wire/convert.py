@@ -111,7 +111,7 @@ def described(part: Part) -> str:
         case ToolCall(name=name, arguments=arguments):
             return f"[call of {name}] {arguments}"
         case ToolResult():
-            return result_text(part)
+            return text_of(part.parts)
 
 
 def _medium(part: Image | File) -> str:
@@ -121,11 +121,8 @@ def _medium(part: Image | File) -> str:
     return f"[{kind}: {name or part.url or f'{part.media_type}, {len(part.data):,} base64 characters'}]"
 
 
-def result_text(result: ToolResult) -> str:
-    return "\n".join(map(described, result.parts))
-
-
-def texts(parts: Sequence[Part | Flat]) -> str:
+def text_of(parts: Sequence[Part | Flat]) -> str:
+    """Parts as text, one per line."""
     return "\n".join(map(described, parts))
 
 

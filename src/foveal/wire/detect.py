@@ -8,7 +8,6 @@ from typing import Any
 from foveal.model import Format
 from foveal.wire.formats import plain, responses
 from foveal.wire.formats.codec import JSON
-from foveal.wire.jsontext import plain as plain_values
 from foveal.wire.markers import MARKER
 
 _BLOCKS: dict[str, Format] = {
@@ -28,24 +27,16 @@ _DECISIVE_KEYS = frozenset({"contents", "input", "system", "anthropic_version"})
 _FOREIGN_ROLES = frozenset({"system", "developer", "tool", "function"})
 
 
-def detect(data: Any, model: str = "") -> Format:
-    """The format of a message list or a request body; the model decides where the shape is ambiguous.
+def detect(items: list[Any], body: JSON | None = None, model: str = "") -> Format:
+    """The format of messages and of the request body around them, both plain JSON values.
+
+    The name of the model decides where the shape is ambiguous.
 
     >>> detect([{"role": "user", "parts": [{"text": "hello"}]}])
     'gemini'
     >>> detect([{"role": "user", "content": "hello"}], model="claude-sonnet-4-5")
     'anthropic'
     """
-    data = plain_values(data, "messages")
-    if isinstance(data, list):
-        return detect_plain(data, None, model)
-    body = data if isinstance(data, dict) else {}
-    items = body.get("messages", body.get("input", body.get("contents", [])))
-    return detect_plain(items if isinstance(items, list) else [], body, model)
-
-
-def detect_plain(items: list[Any], body: JSON | None, model: str) -> Format:
-    """As `detect`, for values that are already plain JSON."""
     if body is not None:
         if "contents" in body:
             return "gemini"

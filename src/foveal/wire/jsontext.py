@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from foveal.errors import InputError
-from foveal.wire.markers import MARKER, marked_blocks
+from foveal.wire.markers import MARKER, remove_markers
 
 MAX_BYTES = 32 * 1024 * 1024
 MAX_DEPTH = 200
@@ -98,15 +98,11 @@ def _dumped(model: Any) -> Any:
 
 
 def _digest(value: Any, body: str) -> str:
-    canonical = _CANONICAL.encode(_unmarked(body) if MARKER in body else value)
+    if MARKER in body:
+        value = json.loads(body)
+        remove_markers(value)
+    canonical = _CANONICAL.encode(value)
     return hashlib.sha256(_TAG + canonical.encode()).hexdigest()
-
-
-def _unmarked(body: str) -> Any:
-    value = json.loads(body)
-    for block in list(marked_blocks(value)):
-        del block[MARKER]
-    return value
 
 
 def _located(value: Any, where: str) -> InputError:

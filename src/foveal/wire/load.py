@@ -13,7 +13,7 @@ from typing import Any
 
 from foveal.errors import InputError
 from foveal.model import SYSTEM_KEYS, Conversation, Format, Message, Role
-from foveal.wire.detect import detect_plain, is_guess
+from foveal.wire.detect import detect, is_guess
 from foveal.wire.dump import dump
 from foveal.wire.formats.codec import JSON, Codec
 from foveal.wire.formats.registry import codec_of
@@ -32,7 +32,7 @@ def load(data: Any, *, format: Format | None = None, model: str = "") -> Convers
     if format is not None:
         codec_of(format)
     items, body = _opened(data)
-    codec = codec_of(format or detect_plain(items, body, model))
+    codec = codec_of(format or detect(items, body, model))
     found = _conversation(items, body, codec)
     return replace(found, guessed=format is None and is_guess(items, body, model))
 
@@ -40,6 +40,29 @@ def load(data: Any, *, format: Format | None = None, model: str = "") -> Convers
 def message_of(item: Any, format: Format, *, where: str = "message 0") -> Message:
     """Read one wire message."""
     return _message(plain(item, where), codec_of(format), where)
+
+
+def reread(body: str, format: Format, role: Role, *, digest: str) -> Message:
+    """Read a stored message again; a system prompt from outside the messages is recognized by its shape."""
+    value, codec = json.loads(body), codec_of(format)
+    outside = not isinstance(value, dict) or "role" not in value or format == "gemini"
+    if role == "system" and codec.read_system is not None and outside:
+        parts = codec.read_system(value, "a stored system prompt")
+        return Message(role=role, parts=parts, format=format, body=body, digest=digest)
+    return message_of(value, format, where="a stored message")
+
+
+def rendered(messages: Sequence[Message], format: Format) -> tuple[Message, ...]:
+    """The messages as a provider reads them after `dump` wrote them in `format`, for exact token counts.
+
+    Messages that are all in that format are returned as they are. Of others only role and parts matter, and
+    there may be fewer or more of them.
+    """
+    if all(message.format == format for message in messages):
+        return tuple(messages)
+    dumped = dump(messages, format)
+    system = [reread(dumped.system, format, "system", digest="")] if dumped.system else []
+    return (*system, *(message_of(json.loads(piece), format) for piece in dumped.pieces))
 
 
 def _opened(data: Any) -> tuple[list[Any], JSON | None]:
@@ -147,26 +170,3 @@ def _message(item: Any, codec: Codec, where: str) -> Message:
 
 def _key_list(body: JSON) -> str:
     return ", ".join(f"`{key}`" for key in list(body)[:8]) or "none"
-
-
-def reread(body: str, format: Format, role: Role, *, digest: str) -> Message:
-    """Read a stored message again; a system prompt from outside the messages is recognized by its shape."""
-    value, codec = json.loads(body), codec_of(format)
-    outside = not isinstance(value, dict) or "role" not in value or format == "gemini"
-    if role == "system" and codec.read_system is not None and outside:
-        parts = codec.read_system(value, "a stored system prompt")
-        return Message(role=role, parts=parts, format=format, body=body, digest=digest)
-    return message_of(value, format, where="a stored message")
-
-
-def rendered(messages: Sequence[Message], format: Format) -> tuple[Message, ...]:
-    """The messages as a provider reads them after `dump` wrote them in `format`, for exact token counts.
-
-    Messages that are all in that format are returned as they are. Of others only role and parts matter, and
-    there may be fewer or more of them.
-    """
-    if all(message.format == format for message in messages):
-        return tuple(messages)
-    dumped = dump(messages, format)
-    system = [reread(dumped.system, format, "system", digest="")] if dumped.system else []
-    return (*system, *(message_of(json.loads(piece), format) for piece in dumped.pieces))

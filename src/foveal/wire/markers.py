@@ -24,6 +24,12 @@ def marked_blocks(value: Any) -> Iterator[dict[str, Any]]:
             yield value
 
 
+def remove_markers(value: Any) -> None:
+    """Delete every marker, in place."""
+    for block in list(marked_blocks(value)):
+        del block[MARKER]
+
+
 def can_be_marked(block: Any) -> bool:
     """Whether Anthropic accepts a marker on it: not on thinking, empty text or deferred tools."""
     if not isinstance(block, dict) or block.get("type") in _THINKING or block.get("defer_loading"):

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from foveal.wire.jsontext import compact
-from foveal.wire.markers import MARKER, can_be_marked, marked_blocks
+from foveal.wire.markers import MARKER, can_be_marked, marked_blocks, remove_markers
 
 _TOOLS, _SYSTEM, _FIRST = 0, 1, 2
 _MARKABLE = frozenset({"text", "image", "document", "search_result", "tool_use", "tool_result"})
@@ -63,8 +63,7 @@ def markers_in(body: str) -> list[str]:
 def without_markers(request: Mapping[str, Any]) -> dict[str, Any]:
     """An Anthropic request as the provider reads it: without markers, and a single text block as its text."""
     bare: dict[str, Any] = json.loads(compact(request))
-    for block in list(marked_blocks(bare)):
-        del block[MARKER]
+    remove_markers(bare)
     for message in bare.get("messages") or ():
         message["content"] = _bare_text(message.get("content"))
     return bare | ({"system": _bare_text(bare["system"])} if "system" in bare else {})

@@ -6,12 +6,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from foveal.errors import ConfigError
-from foveal.search.embed.base import BATCH, Embedder, Vectors
+from foveal.search.embed.base import Embedder, Vectors
 from foveal.search.embed.endpoint import Ask, EndpointEmbedder
 
 NONE = "none"
 
-__all__ = ["BATCH", "Embedder", "Vectors", "embedder_named"]
+__all__ = ["Embedder", "Vectors", "embedder_named"]
 
 
 def embedder_named(choice: str, ask: Ask | None = None) -> Embedder | None:

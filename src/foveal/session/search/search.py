@@ -166,12 +166,10 @@ def _by_words(index: Index, documents: Sequence[Document]) -> Index:
 
 def _document(entry: Entry, message: Message | None) -> Document:
     return Document(
-        seq=entry.seq,
         role=entry.role,
         author=message.author if message else "",
         text=message.text if message else "",
         created_at=entry.created_at,
-        tokens=entry.tokens,
     )
 
 

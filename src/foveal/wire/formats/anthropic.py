@@ -242,7 +242,7 @@ def _result(result: ToolResult, *, own: bool) -> JSON:
         case parts if any(isinstance(part, Image) for part in parts):
             content = [_foreign_block(part, "user") for part in convert.visible(parts)]
         case _:
-            content = convert.result_text(result)
+            content = convert.text_of(result.parts)
     error = {"is_error": True} if result.error else {}
     return {"type": "tool_result", "tool_use_id": result.call_id, "content": content, **error}
 

@@ -211,7 +211,7 @@ def _result(result: ToolResult, raw: JSON) -> JSON:
     before = field(raw, "functionResponse") or {}
     # Attachments are already in `raw`.
     own = "\n".join(part.text for part in result.parts if isinstance(part, Text))
-    text = own if before else convert.result_text(result)
+    text = own if before else convert.text_of(result.parts)
     if before and text == compact(before.get("response")):
         return {**named, "name": result.name}
     key = _text_key(before.get("response")) or ("error" if result.error else "output")

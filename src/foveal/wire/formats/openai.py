@@ -246,7 +246,7 @@ def _written_result(result: ToolResult, message: Message, *, own: bool) -> JSON:
     named = {"tool_call_id": result.call_id, "name": result.name if own else ""}
     named = {key: value for key, value in named.items() if value}
     blocks = own and any(part.raw for part in result.parts)
-    content = list(map(_written_block, result.parts)) if blocks else convert.result_text(result)
+    content = list(map(_written_block, result.parts)) if blocks else convert.text_of(result.parts)
     return {"role": "tool", **named, "content": content, **(extra_of(message) if own else {})}
 
 

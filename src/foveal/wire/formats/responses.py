@@ -268,7 +268,7 @@ def _output_value(result: ToolResult, raw: JSON) -> Any:
     if _are_blocks(output) and all(part.raw for part in result.parts):
         return [_own_block(part, "user") for part in result.parts]
     structured = isinstance(output, list | dict) and not any(isinstance(part, Text) for part in result.parts)
-    return output if structured else convert.result_text(result)
+    return output if structured else convert.text_of(result.parts)
 
 
 def _message_items(message: Message, parts: Sequence[Part]) -> list[JSON]:
@@ -311,7 +311,7 @@ def _text_block(text: str, role: str) -> JSON:
 
 
 def write_system(messages: Sequence[Message]) -> Any:
-    return "\n\n".join(convert.texts(message.parts) for message in messages)
+    return "\n\n".join(convert.text_of(message.parts) for message in messages)
 
 
 def continues(body: JSON) -> bool:
