@@ -32,8 +32,9 @@ ALLOWED_FIELDS = frozenset({"fault", "faults"})
 """Fields of `SummaryFailed` and of what `verify` returns: clients read them as JSON, so they stay. Allowed as
 a field, an attribute or a keyword argument only, never as a name of ours."""
 PROSE = re.compile(
-    r"\b(told|tells|telling|speaks? of|spoken of|ha(?:s|ve) to do with|wish|wishes|wanted|aim|aims|hold(?:s|ing)? still"
-    r"|steady|held|br(?:ought|ings?) back|beside the conversation|what leaves|what left|st(?:and|ands|ood) for"
+    r"\b(told|tells|telling|speaks? of|spoken of|ha(?:s|ve) to do with|wish|wishes|wanted|aim|aims"
+    r"|hold(?:s|ing)? still|steady|held|br(?:ought|ings?) back|beside the conversation|what leaves|what left"
+    r"|st(?:and|ands|ood) for"
     r"|mend(?:s|ed)?|faults?|desk|books|anew|of before|newest unless named|somebody|nobody|whoever|who asks"
     r"|makes? no sense|is no JSON|whole numbers?|pictures?|left away|table of words)\b",
     re.IGNORECASE,
@@ -146,4 +147,4 @@ def _is_error(call: ast.Call) -> bool:
 if __name__ == "__main__":
     named = [Path(path).resolve() for path in sys.argv[1:]]
     for place in found(named or [ROOT / "src", ROOT / "docs", ROOT / "README.md"]):
-        print(place)
+        print(place)  # noqa: T201

@@ -29,12 +29,12 @@ from foveal.wire.formats.codec import (
     Codec,
     Flat,
     Reading,
-    blocks_of,
     extra_of,
     missing,
     object_field,
     opaque,
     raw_of,
+    read_content,
     rest_of,
     rest_with,
     role_of,
@@ -53,7 +53,7 @@ def read(item: JSON, where: str) -> Reading:
     role = role_of(ROLES, item, where)
     if "content" not in item:
         raise missing(where, "content")
-    parts = _content(item["content"], where)
+    parts = read_content(item["content"], where, _block)
     if role == "user" and parts and all(isinstance(part, ToolResult) for part in parts):
         role = "tool"
     extra = without(item, "role", "content")
@@ -61,18 +61,7 @@ def read(item: JSON, where: str) -> Reading:
 
 
 def read_system(value: Any, where: str) -> tuple[Part, ...]:
-    return _content(value, where, key="system")
-
-
-def _content(content: Any, where: str, *, key: str = "content") -> tuple[Part, ...]:
-    if content is None:
-        return ()
-    if isinstance(content, str):
-        return (Text(text=content),)
-    return tuple(
-        _block(block, f"{where}: {key}[{number}]")
-        for number, block in enumerate(blocks_of(content, where, key))
-    )
+    return read_content(value, where, _block, key="system")
 
 
 def _block(block: JSON, where: str) -> Part:
@@ -112,7 +101,7 @@ def _tool(block: JSON, where: str, raw: str) -> ToolCall | ToolResult:
         )
     return ToolResult(
         call_id=text_field(block, "tool_use_id", where),
-        parts=tuple(map(_flat, _content(block.get("content"), where))),
+        parts=tuple(map(_flat, read_content(block.get("content"), where, _block))),
         error=block.get("is_error") is True,
         raw=raw,
         rest=rest_of(block, "content"),
@@ -142,7 +131,7 @@ def _document(block: JSON, where: str, raw: str) -> File:
     """A document is data, a link, a text, or blocks of text and images."""
     source = object_field(block, "source", where)
     is_text = source.get("type") == "text"
-    inside = _content(source.get("content"), where) if source.get("type") == "content" else ()
+    inside = read_content(source.get("content"), where, _block) if source.get("type") == "content" else ()
     known = (*_SOURCE, "content") if inside else _SOURCE
     unknown = "".join(p.rest if isinstance(p, Text) else p.raw for p in inside if not isinstance(p, Image))
     return File(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from foveal.errors import InputError
 from foveal.model import File, Format, Framing, Image, Message, Opaque, Part, Role, Rules, Text
@@ -14,6 +14,7 @@ from foveal.wire.markers import MARKER
 
 JSON = dict[str, Any]
 Flat = Text | Image | File | Opaque
+P = TypeVar("P", bound=Part)
 BOOKKEEPING = frozenset(
     {"type", "role", "id", "call_id", "tool_call_id", "tool_use_id", "index", "status", "phase"}
     | {MARKER, "logprobs"}
@@ -90,6 +91,20 @@ def object_field(item: JSON, key: str, where: str) -> JSON:
     if not isinstance(value, dict):
         raise wrong_type(where, key, value, "an object")
     return value
+
+
+def read_content(
+    content: Any, where: str, read: Callable[[JSON, str], P], *, key: str = "content"
+) -> tuple[P | Text, ...]:
+    """The parts of a content that is null, a text, or a list of blocks that `read` understands."""
+    if content is None:
+        return ()
+    if isinstance(content, str):
+        return (Text(text=content),)
+    return tuple(
+        read(block, f"{where}: {key}[{number}]")
+        for number, block in enumerate(blocks_of(content, where, key))
+    )
 
 
 def blocks_of(value: Any, where: str, key: str) -> list[JSON]:

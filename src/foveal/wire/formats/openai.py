@@ -38,6 +38,7 @@ from foveal.wire.formats.codec import (
     object_field,
     opaque,
     raw_of,
+    read_content,
     rest_of,
     rest_with,
     role_of,
@@ -68,7 +69,7 @@ def read(item: JSON, where: str) -> Reading:
     has_other = any(item.get(key) for key in ("tool_calls", "function_call", "refusal", "audio"))
     if "content" not in item and not (role == "assistant" and has_other):
         raise missing(where, "content")
-    content = _content(item.get("content"), where)
+    content = read_content(item.get("content"), where, _block)
     if role == "tool":
         parts: tuple[Part, ...] = (_result(item, content, where),)
         taken = ["tool_call_id", "name"]
@@ -110,17 +111,6 @@ def _malformed(call: JSON) -> bool:
 def _author(item: JSON, role: Role) -> str:
     name = item.get("name")
     return name if isinstance(name, str) and role != "tool" else ""
-
-
-def _content(content: Any, where: str) -> tuple[Flat, ...]:
-    if content is None:
-        return ()
-    if isinstance(content, str):
-        return (Text(text=content),)
-    return tuple(
-        _block(block, f"{where}: content[{number}]")
-        for number, block in enumerate(blocks_of(content, where, "content"))
-    )
 
 
 def _block(block: JSON, where: str) -> Flat:

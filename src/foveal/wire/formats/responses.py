@@ -30,11 +30,11 @@ from foveal.wire.formats.codec import (
     Codec,
     Flat,
     Reading,
-    blocks_of,
     extra_of,
     missing,
     opaque,
     raw_of,
+    read_content,
     rest_of,
     role_of,
     text_field,
@@ -99,18 +99,8 @@ def _message(item: JSON, where: str) -> Reading:
     if "content" not in item:
         raise missing(where, "content")
     extra = without(item, "content") if item["role"] != role else without(item, "role", "content")
-    return Reading(role=role, parts=_content(item["content"], where), extra=extra, rest=rest_of(extra))
-
-
-def _content(content: Any, where: str, *, key: str = "content") -> tuple[Flat, ...]:
-    if content is None:
-        return ()
-    if isinstance(content, str):
-        return (Text(text=content),)
-    return tuple(
-        _block(block, f"{where}: {key}[{number}]")
-        for number, block in enumerate(blocks_of(content, where, key))
-    )
+    parts = read_content(item["content"], where, _block)
+    return Reading(role=role, parts=parts, extra=extra, rest=rest_of(extra))
 
 
 def _block(block: JSON, where: str) -> Flat:
@@ -185,7 +175,7 @@ def _output_parts(item: JSON, where: str) -> tuple[Flat, ...]:
     """The parts of an output; one that is neither text nor blocks is kept as it is."""
     output, kind = item.get("output"), kind_of(item)
     if output is None or isinstance(output, str) or _are_blocks(output):
-        return _content(output, where, key="output")
+        return read_content(output, where, _block, key="output")
     if kind in _TEXT_OUTPUTS:
         return (Text(text=compact(output)),)
     if isinstance(output, dict) and output.get("type") == "computer_screenshot":
