@@ -1,11 +1,11 @@
-"""How much of a tool result its short form keeps, beside plain head and tail of the same size.
+"""Measure how much of a tool result its short form keeps, compared with head and tail of the same size.
 
     python benchmarks/short_forms.py [--json FILE] [--sample N]
 
 Every tool result of more than 200 tokens in the recorded sessions is shortened to 50%, 25% and 10% of its
 tokens, both ways. Three shares, by content type: *names*, of its identifiers and JSON values; *needed*, of
 the facts that a later call of the session used and that were first read in this result; *in context*, of
-those, the ones that still stand beside at least two of the words they stood beside.
+those, the ones that are still next to at least two of the words they were next to.
 """
 
 from __future__ import annotations

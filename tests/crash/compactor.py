@@ -84,7 +84,7 @@ def main(path: str, name: str) -> None:
     store = open_store(Path(path))
     session = store.session(SESSION, now=0.0).id
     worker = Worker(
-        jobs_of(store), faults=lambda job, error: sys.exit(f"{job}: {error}"), pace=Pace(quiet=0.0)
+        jobs_of(store), on_error=lambda job, error: sys.exit(f"{job}: {error}"), pace=Pace(quiet=0.0)
     )
     for number in itertools.count():
         text = f"{name}/{number} We decided to use port {number}. " + "It works. " * random.randrange(60)

@@ -86,7 +86,7 @@ class Foveal:
         self._resources = Resources(
             store=self._store,
             bus=self._bus,
-            worker=Worker(self._jobs(writer), faults=self._warn),
+            worker=Worker(self._jobs(writer), on_error=self._warn),
             library=Library(self._store),
             catalogue=catalogue,
             counter=counter,

@@ -102,10 +102,10 @@ def load_embedder(models: Models) -> Callable[[], Embedder | None]:
 
     @lru_cache(maxsize=1)
     def load() -> Embedder | None:
-        from foveal.search.embed import named
+        from foveal.search.embed import embedder_named
 
         if "://" not in models.embedder:
-            return named(models.embedder)
+            return embedder_named(models.embedder)
         from foveal.upstream import embed, endpoint_at
 
         variable_name(models.embedder_key, "embedder_key")
@@ -114,7 +114,7 @@ def load_embedder(models: Models) -> Callable[[], Embedder | None]:
         def ask(texts: Sequence[str]) -> list[list[float]]:
             return embed(endpoint, texts, key=secret(models.embedder_key))
 
-        return named(models.embedder, ask)
+        return embedder_named(models.embedder, ask)
 
     return load
 

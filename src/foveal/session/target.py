@@ -194,14 +194,14 @@ class Target:
             )
             manifest = replace(manifest, repairs=(*manifest.repairs, surplus))
         if followed and most and manifest.tokens >= (self.card.cache_min or CACHED):
-            texts = wire.mark_cache(*texts, most=most, still=stable_pieces(fitted))
+            texts = wire.mark_cache(*texts, most=most, stable=stable_pieces(fitted))
         pieces, outside, tools = texts
         return Window(
             format=self.format,
             model=self.card.id,
             tokens=manifest.tokens,
             budget=manifest.budget,
-            tell=lambda: manifest,
+            account=lambda: manifest,
             pieces=pieces,
             system_json=outside,
             tools_json=tools,

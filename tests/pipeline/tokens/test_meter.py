@@ -81,10 +81,10 @@ def test_an_inline_text_file_costs_its_text() -> None:
     assert LETTERS.message(message(File(text="abc"))) == 7 + 3
 
 
-def test_a_file_costs_its_name_and_the_images_inside_it() -> None:
-    image = Image(url="https://example.com/a.png")
-    inside = LETTERS.message(message(File(text="abc", name="ann", pictures=(image,))))
-    assert inside == LETTERS.message(message(image)) + 3 + 3
+def test_a_file_costs_its_name_and_the_pictures_inside_it() -> None:
+    picture = Image(url="https://example.com/a.png")
+    inside = LETTERS.message(message(File(text="abc", name="ann", images=(picture,))))
+    assert inside == LETTERS.message(message(picture)) + 3 + 3
 
 
 def test_what_rides_along_unknown_costs_its_text() -> None:

@@ -256,14 +256,14 @@ def count(
 
 def _messages(content: str, name: str, model: str) -> Conversation | None:
     """The messages in a JSON or JSONL text; None when it is a text like any other."""
-    from foveal.wire.transcripts import transcript
+    from foveal.wire import transcripts
 
     for start in (content, content.lstrip().partition("\n")[0]):
         try:
             data = json_text.loads(start)
         except (ValueError, RecursionError):
             continue
-        return transcript.read_text(content, name=name, model=model) if _tells(data) else None
+        return transcripts.read_text(content, name=name, model=model) if _tells(data) else None
     return None
 
 

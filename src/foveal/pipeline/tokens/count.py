@@ -173,9 +173,9 @@ class Meter:
         match part:
             case Image():
                 return image_tokens(part, self.images)
-            case File(text=text, name=name, pictures=pictures):
+            case File(text=text, name=name, images=images):
                 size = file_tokens(part) if part.data or part.url else 0
-                return size + self.text(name) + self.text(text) + self._parts(pictures)
+                return size + self.text(name) + self.text(text) + self._parts(images)
             case ToolCall(name=name, arguments=arguments):
                 return self.framing.call + self.text(name) + self.text(arguments)
             case ToolResult(name=name, parts=parts):

@@ -21,7 +21,7 @@ LEAST = 24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DigestNumbers:
-    """How snippets are valued. `benchmarks/tuning.py` tries neighbouring numbers on recorded agent runs."""
+    """How snippets are valued. `benchmarks/tune.py` tries neighbouring numbers on recorded agent runs."""
 
     bent: float = 0.7
     """The value of a snippet is divided by its tokens to this power."""
