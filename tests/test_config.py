@@ -15,7 +15,7 @@ from foveal.config import (
     embedder_key,
     load,
     secret,
-    strangers,
+    unknown_variables,
     user_file,
 )
 from foveal.presets.numbers import listed
@@ -140,7 +140,7 @@ def test_a_variable_that_makes_no_sense_is_named(tmp_path: Path) -> None:
 
 
 def test_a_variable_that_looks_like_ours_and_sets_nothing_is_told() -> None:
-    (near, far) = strangers(
+    (near, far) = unknown_variables(
         {"FOVEAL_MODLE": "gpt-5", "FOVEAL_ZZZ": "1", "FOVEAL_MODEL": "gpt-5", "HOME": "/"}
     )
     assert near == "the variable FOVEAL_MODLE sets nothing; did you mean `FOVEAL_MODEL`?"
@@ -172,7 +172,7 @@ def test_a_pyproject_may_set_numbers(tmp_path: Path) -> None:
 def test_the_environment_does_not_reach_into_presets(tmp_path: Path) -> None:
     environment = {"FOVEAL_PRESETS": "omar", "FOVEAL_PRESETS_OMAR_RESERVE": "5"}
     assert settle(tmp_path, environment).numbers == {}
-    assert len(strangers(environment)) == 2
+    assert len(unknown_variables(environment)) == 2
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,10 @@ class Settings:
     """Empty: the table that comes along; `none`; a folder with a model; or an address with its model, as in
     `https://api.openai.com/v1#text-embedding-3-small`; `embedder_key` says which key it gets."""
 
+    @property
+    def catalogue_path(self) -> Path | None:
+        return Path(self.catalogue).expanduser() if self.catalogue else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
@@ -134,10 +138,10 @@ def load(
     )
 
 
-def strangers(environment: Mapping[str, str] | None = None) -> list[str]:
+def unknown_variables(environment: Mapping[str, str] | None = None) -> list[str]:
     """A word about each variable that looks like ours and sets nothing.
 
-    >>> strangers({"FOVEAL_BUGDET": "8000"})
+    >>> unknown_variables({"FOVEAL_BUGDET": "8000"})
     ['the variable FOVEAL_BUGDET sets nothing; did you mean `FOVEAL_BUDGET`?']
     """
     given = os.environ if environment is None else environment

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foveal.config import load, strangers
+from foveal.config import load, unknown_variables
 from foveal.errors import ConfigError
 from foveal.server.settings import Serving, serving
 from serving import served
@@ -76,7 +76,7 @@ def test_two_tenants_with_one_token_are_refused(tmp_path: Path) -> None:
 
 
 def test_its_variables_are_no_strangers() -> None:
-    assert strangers({"FOVEAL_SERVE_PORT": "1", "FOVEAL_TOKEN": "x"}) == []
+    assert unknown_variables({"FOVEAL_SERVE_PORT": "1", "FOVEAL_TOKEN": "x"}) == []
 
 
 def test_the_demo_has_a_session_to_show_and_touches_nothing_else(tmp_path: Path) -> None:

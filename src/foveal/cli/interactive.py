@@ -114,9 +114,9 @@ def talk(shell: Shell, commands: Mapping[str, Any]) -> None:
         _edit_lines()
         warnings.simplefilter("once", UserWarning)  # a window is built at every step
         output.say("Type to add a message as the user. /help says what else there is, /quit leaves.")
-        errors.told(table.begin)
+        errors.exit_code(table.begin)
         while (line := _typed()) is not None:
-            if errors.told(partial(table.take, line.strip())) == LEAVE:
+            if errors.exit_code(partial(table.take, line.strip())) == LEAVE:
                 return
             table.show(apart=line.lstrip().startswith("/"))
 

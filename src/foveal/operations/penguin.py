@@ -173,6 +173,7 @@ def _told(item: Item, message: Any) -> Item:
         raise InputError(
             f"messages[{item.index}]: `tokens` is {tokens!r}",
             remedy="give a whole number of 0 or more, or leave it out to have it counted",
+            field="tokens",
         )
     return replace(
         item,
@@ -373,7 +374,9 @@ def _session_report(found: Analysis) -> ReportResult:
 def _borrow(request: BorrowRequest) -> BorrowResult:
     for field, name in (("from", request.source), ("to", request.to)):
         if name not in request.budgets:
-            raise InputError(f"`{field}` is {name}, which is not in `budgets`", remedy="add its budget")
+            raise InputError(
+                f"`{field}` is {name}, which is not in `budgets`", remedy="add its budget", field=field
+            )
     done, after = borrow(_slots(request.budgets), request.source, target=request.to, amount=request.amount)
     return BorrowResult(done=done, budgets=_budgets(after))
 

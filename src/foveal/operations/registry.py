@@ -59,7 +59,9 @@ class Registry:
             return self._known[wanted if wanted in self._known else wanted.lower()]
         except KeyError:
             raise NotFoundError(
-                f"there is no operation {wanted!r}", remedy="`foveal op --list` names them all"
+                f"there is no operation {wanted!r}",
+                remedy="`foveal op --list` names them all",
+                see="operations",
             ) from None
 
     def run(self, name: str | int, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,10 +97,12 @@ def _typed(operation: Operation, request: Mapping[str, Any]) -> BaseModel:
 def _refused(name: str, error: ValidationError) -> InputError:
     """Name the first field that is wrong, what it was and what is wanted."""
     first = error.errors(include_url=False)[0]
-    place = ".".join(str(step) for step in first["loc"]) or "the request"
+    field = ".".join(str(step) for step in first["loc"])
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
     return InputError(
-        f"{name}: `{place}`: {first['msg']}{more}", remedy=f"`foveal op {name} --schema` shows what it takes"
+        f"{name}: `{field or 'the request'}`: {first['msg']}{more}",
+        remedy=f"`foveal op {name} --schema` shows what it takes",
+        field=field,
     )
 
 

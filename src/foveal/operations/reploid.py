@@ -118,6 +118,7 @@ def _too_small(turns: Sequence[Unit], budget: int, least: int) -> BudgetError:
         f"`max_tokens` is {budget:,}, the smallest history has {least:,}: system messages {system:,}, "
         f"newest turn {newest:,}, framing {least - system - newest:,}",
         remedy=f"raise `max_tokens` to {least:,} or more, or shorten the newest turn",
+        field="max_tokens",
     )
 
 
@@ -129,7 +130,7 @@ def auto_manage(history: Messages, model: str | None = None, *, numbers: Reploid
 def summarize(history: Messages, keep: int = DEFAULTS.keep) -> Summarized:
     """One note in place of all but the newest `keep` messages, turns whole; system messages stay."""
     if keep < 0:
-        raise InputError(f"`keep` is {keep}", remedy="give 0 or more messages to keep")
+        raise InputError(f"`keep` is {keep}", remedy="give 0 or more messages to keep", field="keep")
     found = counted(history)
     talk = [turn for turn in found.turns if found.items[turn[0]].role != "system"]
     while talk and keep > 0:

@@ -56,7 +56,9 @@ def find(name: str, numbers: Tables | None = None) -> Preset:
     """
     if not isinstance(name, str):
         raise InputError(
-            f"`preset` is {name!r}, not text", remedy="give the name of a preset, or leave it out"
+            f"`preset` is {name!r}, not text",
+            remedy="give the name of a preset, or leave it out",
+            field="preset",
         )
     found = PRESETS.get(name or DEFAULT) or base.find(name)
     if found is None:

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from foveal import presets
-from foveal.config import Tables, default_store
+from foveal.config import Settings, Tables, default_store, embedder_key
 from foveal.errors import NotFoundError
 from foveal.events import Bus, Subscriber
 from foveal.knowledge.values import (
@@ -95,6 +95,27 @@ class Foveal:
             writer=writer,
         )
 
+    @classmethod
+    def from_settings(
+        cls, settings: Settings, *, numbers: Tables | None = None, tenant: str = "", create: bool = True
+    ) -> Foveal:
+        """Open the store that the settings name, for their tenant unless another is given."""
+        by_model = settings.summaries == "llm"
+        return cls(
+            settings.store,
+            tenant=tenant or settings.tenant,
+            catalogue=settings.catalogue_path,
+            counter=settings.counter or None,
+            durability=settings.durability,
+            numbers=numbers,
+            create=create,
+            embedder=settings.embedder,
+            embedder_key=embedder_key(settings),
+            summary_url=settings.summary_url if by_model else "",
+            summary_model=settings.summary_model if by_model else "",
+            summary_key=settings.summary_key if by_model else "",
+        )
+
     def session(self, name: str = "default", *, model: str = "", preset: str = "") -> Session:
         """The session of that name, made if it is not there. A model or preset given is remembered."""
         presets.find(preset)
@@ -132,7 +153,9 @@ class Foveal:
     def _record(self, name: str) -> SessionRecord:
         found = self._store.named(name)
         if found is None:
-            raise NotFoundError(f"there is no session {name!r}", remedy="`foveal sessions` lists them")
+            raise NotFoundError(
+                f"there is no session {name!r}", remedy="`foveal sessions` lists them", see="sessions"
+            )
         return found
 
     def replay(

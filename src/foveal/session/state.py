@@ -368,4 +368,5 @@ class SessionState:
         return NotFoundError(
             f"session `{self.name}` has no message {id!r}",
             remedy="`search` and `entries` give ids and handles",
+            see="messages",
         )

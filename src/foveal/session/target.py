@@ -262,7 +262,9 @@ def checked_budget(budget: object) -> None:
     """Refuse what is not a whole number; too small a number is the pipeline's to refuse."""
     if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int)):
         raise InputError(
-            f"`budget` is {budget!r}, not a whole number of tokens", remedy="pass an int, as in budget=8_000"
+            f"`budget` is {budget!r}, not a whole number of tokens",
+            remedy="pass an int, as in budget=8_000",
+            field="budget",
         )
     if isinstance(budget, int):
         at_most(budget, "budget")
@@ -276,6 +278,7 @@ def tools_text(tools: object) -> str:
         raise InputError(
             f"`tools` is a {type(tools).__name__}, not a list",
             remedy="give the definitions as the provider's list",
+            field="tools",
         )
     return wire.to_json(list(tools), "tools")
 
@@ -288,6 +291,7 @@ def system_messages(system: object) -> tuple[Message, ...]:
         raise InputError(
             f"`system` is a {type(system).__name__}, not text",
             remedy="pass text, or put the system prompt into the request body as the provider has it",
+            field="system",
         )
     return (wire.text_message("system", system),)
 

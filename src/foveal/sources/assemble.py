@@ -78,7 +78,7 @@ def assemble_smart_context(  # noqa: PLR0913 — the one call: everything that m
     `model`: whose tokens are counted, unless `count` does it.
     """
     if budget < 0:
-        raise InputError(f"`budget` is {budget:,} tokens", remedy="give 0 or more")
+        raise InputError(f"`budget` is {budget:,} tokens", remedy="give 0 or more", field="budget")
     tokens = Remembered(count or tokenizer(catalog.find(model).tokenizer).count)
     slots = [
         replace(slot, used=sum(map(tokens, said)) if slot.name == DIALOG else 0)

@@ -114,7 +114,7 @@ def _located(value: Any, where: str) -> InputError:
         path, what, remedy = next(_faults(value, ""))
     except (StopIteration, RecursionError):
         path, what, remedy = "", "holds a value that JSON cannot", _REMEDY
-    return InputError(f"{where}: {_field(path)}{what}", remedy)
+    return InputError(f"{where}: {_field(path)}{what}", remedy, field=path.lstrip("."))
 
 
 def _field(path: str) -> str:

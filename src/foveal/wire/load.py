@@ -88,7 +88,7 @@ def _items(value: Any, key: str) -> list[Any]:
         case dict() if key == "contents":
             return [value]
         case _:
-            raise InputError(f"`{key}` is of type {type(value).__name__}, not a list", _REMEDY)
+            raise InputError(f"`{key}` is of type {type(value).__name__}, not a list", _REMEDY, field=key)
 
 
 def _conversation(items: list[Any], body: JSON | None, codec: Codec) -> Conversation:

@@ -147,6 +147,7 @@ def call_of(call: Any, arguments: Any = None) -> tuple[ToolCall, Format]:
             raise InputError(
                 f"`call` is a {type(call).__name__} that names no tool",
                 remedy="give one call as the provider's reply has it, or a tool's name and its arguments",
+                field="call",
             )
     *parts, format = found
     return _call(*parts), format

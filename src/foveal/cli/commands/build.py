@@ -15,12 +15,12 @@ from foveal import catalog, wire
 from foveal.cli import output
 from foveal.cli.inputs import Active, Source, active_files, named, read_data, read_text, read_tools
 from foveal.cli.output import READING, counting
-from foveal.cli.state import Json, catalogue, shell_of
+from foveal.cli.state import Json, shell_of
 from foveal.config import Settings
 from foveal.model import Conversation, Format, Message
 from foveal.pipeline.explain import spent
 from foveal.pipeline.summarize.notes import covering
-from foveal.session.responses import count_told, fit_told, stats_told, window_told
+from foveal.session.responses import count_response, fit_response, stats_response, window_response
 from foveal.session.values import Stats
 from foveal.window import Window
 
@@ -102,7 +102,7 @@ def show(window: Window, format: Written) -> None:
         case "text":
             output.say("\n\n".join(_transcript(window)))
         case "json":
-            output.tell(window_told(window))
+            output.tell(window_response(window))
         case _:
             output.tell(window.request)
 
@@ -150,13 +150,13 @@ def fit(  # noqa: PLR0913 — every option a fit has, by name
         tools=read_tools(tools) if tools else None,
         format=format,
         counter=settings.counter or None,
-        catalogue=catalogue(settings),
+        catalogue=settings.catalogue_path,
     )
     if explain:
         sys.stderr.write(f"{window.explain()}\n")
     bare = isinstance(data, list) and window.system is None and not tools
     if json:
-        output.tell(fit_told(window, bare=bare))
+        output.tell(fit_response(window, bare=bare))
     elif bare:
         output.tell_list(window.messages)
     else:
@@ -169,7 +169,7 @@ def stats(context: typer.Context, *, json: Json = False) -> None:
     with shell.session() as session:
         found = session.stats()
     if json:
-        output.tell(stats_told(found))
+        output.tell(stats_response(found))
         return
     count = _assumed(found.model, shell.settings) or (
         "exact" if found.exact else "estimated, on the safe side"
@@ -222,7 +222,7 @@ def _times(ratio: float) -> str:
 
 def _assumed(model: str, settings: Settings) -> str:
     """Why the way of counting is a guess; empty when it was chosen, or is the model's."""
-    if settings.counter or catalog.find(model, extra=catalogue(settings)).known:
+    if settings.counter or catalog.find(model, extra=settings.catalogue_path).known:
         return ""
     return f"assumed: `{model}` is not in the catalogue" if model else "assumed: no model is named"
 
@@ -243,8 +243,8 @@ def count(
     content = read_text(file)
     given = None if text else _messages(content, named(file), model or settings.model)
     wanted = model or settings.model or (given.model if given else "")
-    found = count_told(
-        given or content, model=wanted, counter=settings.counter or None, catalogue=catalogue(settings)
+    found = count_response(
+        given or content, model=wanted, counter=settings.counter or None, catalogue=settings.catalogue_path
     )
     if json:
         output.tell(found)

@@ -14,11 +14,11 @@ from foveal.cli import output
 from foveal.cli.commands.build import Budget, Model
 from foveal.cli.inputs import Active, active_files
 from foveal.cli.output import READING, counting
-from foveal.cli.state import Json, Shell, catalogue, shell_of
+from foveal.cli.state import Json, Shell, shell_of
 from foveal.errors import BudgetError
 from foveal.pipeline.material.categories import PenguinNumbers
 from foveal.presets.numbers import overridden
-from foveal.session.responses import context_told
+from foveal.session.responses import context_response
 from foveal.session.target import target_for, warn
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def context(  # noqa: PLR0913 — every option it has, by name
             remedy="raise `--budget`; 1,000 is enough for a beginning",
         )
     if json:
-        output.tell(context_told(found))
+        output.tell(context_response(found))
         return
     if not found.contributed:
         output.note(f"there is nothing in {workspace} to show")
@@ -90,7 +90,7 @@ def _assembled(
     loaded = shell.load()
     settings = loaded.settings
     target = target_for(
-        model or settings.model, "plain", counter=settings.counter or None, catalogue=catalogue(settings)
+        model or settings.model, "plain", counter=settings.counter or None, catalogue=settings.catalogue_path
     )
     warn(target.warnings)
     with counting(READING) as progress:

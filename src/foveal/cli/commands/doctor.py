@@ -18,11 +18,11 @@ import typer
 
 from foveal import __version__, catalog, config
 from foveal.cli import output
-from foveal.cli.state import Json, Shell, absent, catalogue, shell_of
+from foveal.cli.state import Json, Shell, absent, shell_of
 from foveal.errors import FovealError
 from foveal.pipeline.tokens import count, vocabularies
 from foveal.pipeline.tokens.count import tokenizer
-from foveal.session.responses import ModelTold, models_told
+from foveal.session.responses import ModelResponse, models_response
 
 SQLITE = (3, 51, 3)
 """Older ones can lose a write when two processes meet while the log is reset."""
@@ -177,7 +177,7 @@ def _workspaces(_: Shell) -> Iterator[Finding]:
 
 
 def _catalogue(shell: Shell) -> Iterator[Finding]:
-    extra = catalogue(shell.settings)
+    extra = shell.settings.catalogue_path
     cards = catalog.models(extra=extra)
     beside = f" and {extra}" if extra else ""
     yield Finding(what=f"{len(cards)} models in the catalogue{beside}")
@@ -192,7 +192,7 @@ def models(
     json: Json = False,
 ) -> None:
     """List the models: limits, prices, tokenizer."""
-    rows = models_told(pattern, catalogue=catalogue(shell_of(context).settings))
+    rows = models_response(pattern, catalogue=shell_of(context).settings.catalogue_path)
     if json:
         output.tell_list(map(asdict, rows))
         return
@@ -208,7 +208,7 @@ def models(
     output.note("prices in US dollars for a million tokens; ~ marks counts estimated on the safe side")
 
 
-def _row(model: ModelTold) -> tuple[str, ...]:
+def _row(model: ModelResponse) -> tuple[str, ...]:
     prices, by = model.prices, tokenizer(model.tokenizer).name
     return (
         model.id,

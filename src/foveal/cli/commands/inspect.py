@@ -16,7 +16,7 @@ from foveal.cli import output
 from foveal.cli.commands.build import Budget, Model, Preset, Task
 from foveal.cli.inputs import Source, read_data
 from foveal.cli.output import counting, noted
-from foveal.cli.state import Json, catalogue, shell_of
+from foveal.cli.state import Json, shell_of
 from foveal.pipeline.explain import Line, lines
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def compare(  # noqa: PLR0913 — every option it has, by name
             presets=names,
             format=format,
             counter=settings.counter or None,
-            catalogue=catalogue(settings),
+            catalogue=settings.catalogue_path,
             numbers=loaded.numbers,
         )
     if json:

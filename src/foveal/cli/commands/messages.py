@@ -16,7 +16,7 @@ from foveal.cli.output import progress
 from foveal.cli.state import Json, shell_of
 from foveal.errors import InputError
 from foveal.model import Conversation, Entry, Format, Kind, Level, Role
-from foveal.session.responses import Mark, MarksTold, MarkTold
+from foveal.session.responses import Mark, MarkResponse, MarksResponse
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="A message's id, such as m12, or its handle, fv-….")]
 
@@ -181,7 +181,7 @@ def restore(context: typer.Context, id: Id, *, json: Json = False) -> None:
 
 def _marked(id: str, mark: Mark, *, json: bool) -> None:
     if json:
-        output.tell(MarkTold(id=id, mark=mark))
+        output.tell(MarkResponse(id=id, mark=mark))
     else:
         output.say(f"{id} {mark}")
 
@@ -189,7 +189,7 @@ def _marked(id: str, mark: Mark, *, json: bool) -> None:
 def _all_marked(id: str, mark: Mark, ids: Sequence[str], *, json: bool) -> None:
     """One message was named; the mark may be on others with it."""
     if json:
-        output.tell(MarksTold(id=id, mark=mark, ids=tuple(ids)))
+        output.tell(MarksResponse(id=id, mark=mark, ids=tuple(ids)))
     else:
         output.say("\n".join(f"{run} {mark}" for run in _runs(ids)))
 

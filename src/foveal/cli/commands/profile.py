@@ -107,7 +107,9 @@ def delete(context: typer.Context, id: Id, *, json: Json = False) -> None:
             fov.forget_memory(id)
         else:
             raise NotFoundError(
-                f"there is no memory, topic or entity {id!r}", remedy="`profile` lists them with their ids"
+                f"there is no memory, topic or entity {id!r}",
+                remedy="`profile` lists them with their ids",
+                see="profile",
             )
     _done(id, "deleted", None, json=json)
 

@@ -11,7 +11,7 @@ import typer
 from foveal.cli import output
 from foveal.cli.state import Json, shell_of
 from foveal.errors import StoreError
-from foveal.session.responses import session_told
+from foveal.session.responses import session_response
 
 
 def sessions(context: typer.Context, *, json: Json = False) -> None:
@@ -20,7 +20,7 @@ def sessions(context: typer.Context, *, json: Json = False) -> None:
     with shell.store() as fov:
         records = fov.sessions()
     if json:
-        output.tell_list(asdict(session_told(record, shell.settings.preset)) for record in records)
+        output.tell_list(asdict(session_response(record, shell.settings.preset)) for record in records)
         return
     if not records:
         output.note("no sessions yet; `foveal add` and `foveal import` make one")

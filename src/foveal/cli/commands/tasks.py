@@ -10,7 +10,7 @@ import typer
 
 from foveal.cli import output
 from foveal.cli.state import Json, shell_of
-from foveal.session.responses import completed
+from foveal.session.responses import complete_task
 
 task = typer.Typer(name="task", rich_markup_mode=None, add_completion=False)
 
@@ -57,7 +57,7 @@ def complete(context: typer.Context, *, json: Json = False) -> None:
     Windows show it in place of the task's messages, unless these are hardly longer.
     """
     with shell_of(context).session() as session:
-        found, ended, messages = completed(session)
+        found, ended, messages = complete_task(session)
     if json:
         output.tell(found)
     elif not found.summary:

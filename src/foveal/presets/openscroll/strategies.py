@@ -231,6 +231,7 @@ def _full(tree: Blocks, budget: int, _count: Count) -> list[Piece]:
         raise BudgetError(
             f"the history has {tokens:,} tokens, `l6_budget` is {budget:,}",
             remedy="leave out `strategy`, or raise `l6_budget`",
+            field="l6_budget",
         )
     return [run(tree.said, "full", tokens)]
 

@@ -44,4 +44,5 @@ def _check(input_tokens: int, **parts: int | None) -> None:
         raise InputError(
             f"{sum(given):,} tokens of the cache are more than `input_tokens`, which is {input_tokens:,}",
             remedy="count those of the cache in `input_tokens` too",
+            field="input_tokens",
         )

@@ -282,6 +282,7 @@ def _contributed(state: SessionState, beside: Beside, task: str, wish: Wish) -> 
             raise InputError(
                 "`active_files` or `contributors` were given without a `workspace`",
                 remedy="give `workspace`, the folder they are about",
+                field="active_files",
             )
         return Gathered()
 
@@ -298,7 +299,9 @@ def context(state: SessionState, beside: Beside, wish: Wish) -> SmartContext:
 def _request(state: SessionState, beside: Beside, wish: Wish) -> Request:
 
     if beside.workspace is None:
-        raise InputError("`workspace` is None", remedy="give `workspace`, the folder to look through")
+        raise InputError(
+            "`workspace` is None", remedy="give `workspace`, the folder to look through", field="workspace"
+        )
     numbers = state.resources.numbers or {}
     return Request(
         workspace=beside.workspace,

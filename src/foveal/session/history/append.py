@@ -190,7 +190,9 @@ def fork(source: SessionState, name: str, messages: int | None) -> SessionRecord
     store = source.store
     with store.together():
         if store.named(name) is not None:
-            raise InputError(f"`name`: there is a session {name!r} already", remedy="give it another name")
+            raise InputError(
+                f"`name`: there is a session {name!r} already", remedy="give it another name", field="name"
+            )
         with source.reading():
             head = source.log.head
             entries = source.log.entries[:messages]

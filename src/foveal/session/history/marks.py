@@ -68,7 +68,7 @@ def for_a_summary(state: SessionState, history: History, keep: int) -> Leaving:
 
 def _old_turns(history: History, keep: int) -> list[int]:
     if isinstance(keep, bool) or not isinstance(keep, int) or keep < 0:
-        raise InputError(f"`keep` is {keep!r}", remedy="give 0 or more messages to keep")
+        raise InputError(f"`keep` is {keep!r}", remedy="give 0 or more messages to keep", field="keep")
     fixed = history.pinned
     talk = [turn for turn in range(len(history)) if turn not in fixed and not history.absence(turn)]
     keep = max(keep, 1)  # the open turn is what the model is to answer

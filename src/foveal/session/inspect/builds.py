@@ -239,7 +239,9 @@ def list_chunks(session: Session, number: int | None = None, *, first: int, last
     """The messages of a stretch, both ends included, with what a build decided about each."""
     if last - first >= CHUNKS_MOST:
         raise InputError(
-            f"`last`: {last - first + 1:,} messages are asked for", remedy=f"ask for {CHUNKS_MOST} at once"
+            f"`last`: {last - first + 1:,} messages are asked for",
+            remedy=f"ask for {CHUNKS_MOST} at once",
+            field="last",
         )
     state = session._state
     record = built(state, number)

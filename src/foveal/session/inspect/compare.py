@@ -142,6 +142,7 @@ def named(names: Sequence[str] | None, numbers: Tables | None) -> tuple[Preset, 
         raise InputError(
             f"`presets` is the text {names!r}, not a list",
             remedy='give the names, as in `["recent", "omar"]`',
+            field="presets",
         )
     return tuple(find(name, numbers) for name in names or PRESETS)
 

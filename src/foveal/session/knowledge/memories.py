@@ -43,6 +43,7 @@ def remember(resources: Resources, text: str, *, kind: MemoryKind | None, by: Or
         raise InputError(
             "`text` restates what a system prompt or a project's document says already",
             remedy="nothing: windows show it from there",
+            field="text",
         )
     now = time.time()
     record = MemoryRecord(
@@ -79,7 +80,9 @@ def edit(resources: Resources, id: str, text: str) -> Memory:
         kept = resources.store.knowledge.save_memory(changed)
         if kept is None:
             raise InputError(
-                "`text` has the words of another memory", remedy=f"delete one of the two: `{id}` or the other"
+                "`text` has the words of another memory",
+                remedy=f"delete one of the two: `{id}` or the other",
+                field="text",
             )
         events = _changed(kept, "edited", resources.store)
     resources.bus.emit(events)
@@ -175,7 +178,9 @@ def _checked(text: str, by: Origin) -> str:
     said = uncorrected(" ".join(a_name(text, "text").split()))
     if why := junk(said, by):
         raise InputError(
-            f"`text` is no memory: {why}", remedy="give `text` as a sentence that says something of the user"
+            f"`text` is no memory: {why}",
+            remedy="give `text` as a sentence that says something of the user",
+            field="text",
         )
     return said
 
@@ -185,7 +190,9 @@ def _known(store: Store, id: str) -> MemoryRecord:
     number = int(named[1]) if named else 0
     found = next((each for each in store.knowledge.memories() if each.number == number), None)
     if found is None:
-        raise NotFoundError(f"there is no memory {id!r}", remedy="`profile` lists them with their ids")
+        raise NotFoundError(
+            f"there is no memory {id!r}", remedy="`profile` lists them with their ids", see="profile"
+        )
     return found
 
 

@@ -71,7 +71,9 @@ def _change_thing(resources: Resources, id: str, change: str, *, name: str = "")
     with resources.store.together():
         if not named or not resources.store.knowledge.change_thing(int(named[1]), name=name, hidden=not name):
             raise NotFoundError(
-                f"there is no topic or entity {id!r}", remedy="`profile` lists them with their ids"
+                f"there is no topic or entity {id!r}",
+                remedy="`profile` lists them with their ids",
+                see="profile",
             )
         resources.store.log("", [event], now=time.time())
     resources.bus.emit([event])

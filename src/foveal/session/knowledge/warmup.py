@@ -48,13 +48,17 @@ def presence_of(told: Presence | Mapping[str, object]) -> Presence:
     given = asdict(told) if isinstance(told, Presence) else told
     if not isinstance(given, Mapping):
         raise InputError(
-            f"`presence` is a {type(told).__name__}", remedy="give a `Presence` or a mapping of its fields"
+            f"`presence` is a {type(told).__name__}",
+            remedy="give a `Presence` or a mapping of its fields",
+            field="presence",
         )
     known = {field.name for field in fields(Presence)}
     for name in given:
         if name not in known:
             raise InputError(
-                f"`presence` has an unknown field {name!r}", remedy=f"use some of: {', '.join(sorted(known))}"
+                f"`presence` has an unknown field {name!r}",
+                remedy=f"use some of: {', '.join(sorted(known))}",
+                field="presence",
             )
     return Presence(
         active_conversation=_text(given, "active_conversation"),
@@ -99,7 +103,9 @@ def _time(given: Mapping[str, object], name: str) -> float | None:
 
 def _refused(name: str, value: object, wanted: str) -> InputError:
     told = str(value) if type(value) is int and abs(value) < SHOWN else f"a {type(value).__name__}"
-    return InputError(f"`presence.{name}` is {told}, not {wanted}", remedy=f"give `{name}` as {wanted}")
+    return InputError(
+        f"`presence.{name}` is {told}, not {wanted}", remedy=f"give `{name}` as {wanted}", field=name
+    )
 
 
 AT_A_TIME = 3

@@ -54,7 +54,9 @@ class _Misused(Exception):  # noqa: N818 — no fault of the program: it is said
 def answer_call(state: SessionState, call: Any, arguments: Any, *, budget: int) -> dict[str, Any]:
     """The message that answers a call, in the form the call has."""
     if a_count(budget, "budget") < LEAST:
-        raise InputError(f"`budget` is {budget:,} tokens", remedy=f"allow an answer {LEAST:,} or more")
+        raise InputError(
+            f"`budget` is {budget:,} tokens", remedy=f"allow an answer {LEAST:,} or more", field="budget"
+        )
     asked, format = wire.call_of(call, arguments)
     with state.lock:
         counted = _Counted(room=budget, count=state.target().meter.text)

@@ -109,7 +109,9 @@ _MESSAGES = """
 def head_of(db: apsw.Connection, tenant: int, session: int) -> Head:
     row = db.execute(_HEAD, (session, tenant)).fetchone()
     if row is None:
-        raise NotFoundError(f"no session has the number {session}", remedy="see `foveal sessions`")
+        raise NotFoundError(
+            f"no session has the number {session}", remedy="see `foveal sessions`", see="sessions"
+        )
     branch, length, version, format, model, preset, amended, builds = row
     return Head(
         branch=branch,

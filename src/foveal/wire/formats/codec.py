@@ -64,13 +64,16 @@ def pick(table: Mapping[str, Role], item: JSON, where: str) -> Role:
         raise InputError(
             f"{where}: `role` is {_shown(role)}; this format knows {', '.join(table)}",
             remedy="correct the role, or pass `format` if the format was detected wrongly",
+            field="role",
         )
     return found
 
 
 def missing(where: str, key: str) -> InputError:
     return InputError(
-        f"{where}: `{key}` is missing", remedy=f"give the message a `{key}`, or leave the message out"
+        f"{where}: `{key}` is missing",
+        remedy=f"give the message a `{key}`, or leave the message out",
+        field=key,
     )
 
 
@@ -106,6 +109,7 @@ def wrong_type(where: str, key: str, value: Any, wanted: str) -> InputError:
     return InputError(
         f"{where}: `{key}` is {_shown(value)}, not {wanted}",
         remedy=f"make `{key}` {wanted}, as the provider's reference shows it",
+        field=key,
     )
 
 

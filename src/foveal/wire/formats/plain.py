@@ -35,7 +35,9 @@ def _id(value: Any, where: str) -> str:
     if isinstance(value, str | int) and not isinstance(value, bool):
         return str(value)
     raise InputError(
-        f"{where}: `id` is of type {type(value).__name__}, not text", remedy="make `id` a text or a number"
+        f"{where}: `id` is of type {type(value).__name__}, not text",
+        remedy="make `id` a text or a number",
+        field="id",
     )
 
 
@@ -48,6 +50,7 @@ def _when(item: JSON, where: str) -> float | None:
         raise InputError(
             f"{where}: `{key}` is not a time",
             remedy="give seconds since 1970 or an ISO 8601 text such as 2025-01-31T09:30:00Z",
+            field=key,
         )
     return found
 
