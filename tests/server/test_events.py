@@ -177,7 +177,7 @@ def test_who_was_away_for_a_moment_needs_no_log(monkeypatch: Any) -> None:
 
 
 def test_who_is_slow_hears_everything_from_the_log(monkeypatch: Any) -> None:
-    monkeypatch.setattr(feeds, "HELD", 3)
+    monkeypatch.setattr(feeds, "RING", 3)
     monkeypatch.setattr(feeds, "PAGE", 2)
 
     async def heard() -> list[str]:
@@ -196,7 +196,7 @@ def test_who_is_slow_hears_everything_from_the_log(monkeypatch: Any) -> None:
 
 
 def test_who_falls_behind_after_what_is_in_no_log_hears_nothing_twice(monkeypatch: Any) -> None:
-    monkeypatch.setattr(feeds, "HELD", 4)
+    monkeypatch.setattr(feeds, "RING", 4)
 
     async def heard() -> bytes:
         with Foveal(":memory:") as fov:
