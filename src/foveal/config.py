@@ -1,7 +1,7 @@
 """Load the settings from options, environment and files, and record where each value came from.
 
-Only the surfaces read them. An option beats a `FOVEAL_…` variable, which beats the project's file, which beats
-the user's, which beats the default. The defaults are here and nowhere else.
+Only the surfaces read them. An option beats a `FOVEAL_…` variable, which beats the project's file, which
+beats the user's, which beats the default. The defaults are here and nowhere else.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class Settings:
     """The path of the user's own models file."""
     summaries: Summaries = "extractive"
     summary_url: str = ""
-    """The address of the model that writes summaries. It is called by Anthropic's protocol where the path ends
-    in `/messages` or the host is `api.anthropic.com`, by OpenAI's everywhere else."""
+    """The address of the model that writes summaries. It is called by Anthropic's protocol where the path
+    ends in `/messages` or the host is `api.anthropic.com`, by OpenAI's everywhere else."""
     summary_model: str = ""
     summary_key: str = ""
     """The name of the environment variable that holds the key, never the key itself."""
     embedder: str = ""
-    """Empty for the bundled static embeddings; `none`; a folder with a model; or an address with its model, as
-    in `https://api.openai.com/v1#text-embedding-3-small`, whose key `embedder_key` chooses."""
+    """Empty for the bundled static embeddings; `none`; a folder with a model; or an address with its model,
+    as in `https://api.openai.com/v1#text-embedding-3-small`, whose key `embedder_key` chooses."""
 
     @property
     def catalogue_path(self) -> Path | None:

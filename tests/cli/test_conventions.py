@@ -71,7 +71,7 @@ def test_what_fails_says_so_in_one_line_and_what_to_do_in_another(shell: Command
     assert (done.code, done.out) == (1, "")
     assert done.err.splitlines() == [
         "foveal: there is no session 'default'",
-        "  try: `--session` takes another, as in other; `foveal add` and `foveal import` make one",
+        "  try: `--session` takes another, as in other; `foveal add` and `foveal import` create one",
     ]
 
 

@@ -75,7 +75,7 @@ class Feed:
         fov.subscribe(self.on_event)
 
     def on_event(self, event: Event) -> None:
-        """Called by the bus for every event here. Background failures are not in the log, so they are announced."""
+        """Called by the bus for every event. Background failures are not in the log: announce them."""
         if isinstance(event, SummaryFailed) or (isinstance(event, Warned) and not event.session):
             self.announce(event.name, "", payload(event))
         self._call(self._news.set)

@@ -121,7 +121,7 @@ def test_doctor_finds_nothing_where_all_is_well(shell: CommandLine) -> None:
 
 
 def test_doctor_makes_no_store_and_says_where_it_would_be(shell: CommandLine) -> None:
-    assert f"store {shell.store} is not there yet" in shell.foveal("doctor").out
+    assert f"store {shell.store} does not exist yet" in shell.foveal("doctor").out
     assert not shell.store.exists()
 
 

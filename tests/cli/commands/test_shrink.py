@@ -25,7 +25,7 @@ def long(shell: CommandLine) -> CommandLine:
 def test_prune_says_what_left_and_how_to_get_it_back(long: CommandLine) -> None:
     done = long.foveal("prune", "--max-tokens", "900")
     assert done.out == "51 messages left out: 5,703 tokens became 858\n"
-    assert done.err == "foveal: `foveal restore ID` brings a message back into windows\n"
+    assert done.err == "foveal: `foveal restore ID` allows a message into windows again\n"
     assert long.history() == LONG
 
 
@@ -74,7 +74,7 @@ def test_the_next_task_ends_the_one_before(shell: CommandLine) -> None:
 
 def test_no_task_is_no_failure_and_none_to_complete_is_one(shell: CommandLine) -> None:
     shell.fill(*LONG[:2])
-    assert shell.foveal("task").err == "foveal: no tasks yet; `foveal task start NAME` begins one\n"
+    assert shell.foveal("task").err == "foveal: no tasks yet; `foveal task start NAME` starts one\n"
     done = shell.foveal("task", "complete")
     assert done.code == 1
     assert "try: `foveal task start NAME` begins one" in done.err
@@ -93,7 +93,7 @@ def test_a_short_task_is_said_to_stay_as_it_is(shell: CommandLine) -> None:
     shell.fill({"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi there"})
     done = shell.foveal("task", "complete")
     assert done.out.strip()
-    assert done.err == "foveal: windows go on showing the messages themselves: they are hardly longer\n"
+    assert done.err == "foveal: windows keep showing the messages themselves: they are hardly longer\n"
 
 
 def test_an_empty_task_is_said_to_be_empty(shell: CommandLine) -> None:

@@ -102,9 +102,9 @@ def test_a_server_with_tokens_asks_for_one(page: Page, tmp_path: Path) -> None:
     with serving(tmp_path / "foveal.db", token="a-token-long-enough") as locked:
         session = locked.talk("secret", ["Hello"])
         page.goto(locked.page(session))
-        page.get_by_label("This server wants a token").fill("mistyped")
+        page.get_by_label("This server needs a token").fill("mistyped")
         page.keyboard.press("Enter")
-        page.get_by_label("The server does not know that token").fill("a-token-long-enough")
+        page.get_by_label("The server does not accept that token").fill("a-token-long-enough")
         page.keyboard.press("Enter")
         expect(page.locator("#title")).to_have_text(session)
         expect(page.locator("#connection")).to_have_text("live")
