@@ -197,7 +197,7 @@ PROBLEM: dict[str, Any] = {
         "title": "Not found",
         "status": 404,
         "detail": "there is no session 'fix-auth'",
-        "remedy": "`GET /api/v1/sessions` lists them; `POST /api/v1/sessions` creates one",
+        "remedy": "`GET /api/v1/sessions` lists them; `POST /api/v1/sessions` makes one",
     },
 }
 

@@ -78,7 +78,7 @@ class Tenant:
             raise Problem(
                 "not-found",
                 f"there is no session {name!r}",
-                "`GET /api/v1/sessions` lists them; `POST /api/v1/sessions` creates one",
+                "`GET /api/v1/sessions` lists them; `POST /api/v1/sessions` makes one",
             )
         return found
 

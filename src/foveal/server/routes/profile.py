@@ -17,7 +17,7 @@ Id = Annotated[str, Path(min_length=1, max_length=500, description="As `GET /pro
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changed:
+class ProfileChange:
     id: str
     change: Literal["deleted", "renamed"]
 
@@ -45,7 +45,7 @@ def profile(tenant: CurrentTenant) -> Profile:
 
 @router.post("/profile", status_code=201)
 def remember(tenant: CurrentTenant, new: body.Remembered) -> Memory:
-    """Keep a sentence about the user."""
+    """Remember a sentence about the user."""
     return tenant.fov.remember(new.text, kind=new.kind)
 
 
@@ -62,18 +62,18 @@ def confirm(tenant: CurrentTenant, id: Id) -> MemoryChanged:
 
 
 @router.post("/profile/{id}/rename")
-def rename(tenant: CurrentTenant, id: Id, new: body.Renamed) -> Changed:
+def rename(tenant: CurrentTenant, id: Id, new: body.Renamed) -> ProfileChange:
     """Rename a topic or an entity."""
     tenant.fov.rename_thing(unquote(id), new.name)
-    return Changed(id=unquote(id), change="renamed")
+    return ProfileChange(id=unquote(id), change="renamed")
 
 
 @router.delete("/profile/{id}")
-def delete(tenant: CurrentTenant, id: Id) -> Changed:
-    """Delete a memory, a topic or an entity for good."""
+def delete(tenant: CurrentTenant, id: Id) -> ProfileChange:
+    """Delete a memory, a topic or an entity permanently."""
     name = unquote(id)
     (tenant.fov.forget_thing if name.startswith("thing-") else tenant.fov.forget_memory)(name)
-    return Changed(id=name, change="deleted")
+    return ProfileChange(id=name, change="deleted")
 
 
 def _changed(memory: Memory, change: Literal["edited", "confirmed"]) -> MemoryChanged:
