@@ -93,7 +93,7 @@ def test_wrong_usage_exits_2_and_names_the_help(shell: CommandLine, arguments: l
     assert second.startswith("  try: `foveal")
 
 
-def test_an_option_after_the_command_is_told_its_place(shell: CommandLine) -> None:
+def test_an_option_after_the_command_is_answered_with_its_place(shell: CommandLine) -> None:
     done = shell.foveal("build", "--session", "review")
     assert done.code == 2
     assert done.err.splitlines() == [
@@ -116,7 +116,7 @@ def test_what_only_reads_makes_no_store(shell: CommandLine, command: str) -> Non
     assert not list(shell.folder.glob("*.db"))
 
 
-def test_an_option_after_the_command_of_a_command_is_told_its_place(shell: CommandLine) -> None:
+def test_an_option_after_a_subcommand_is_answered_with_its_place(shell: CommandLine) -> None:
     done = shell.foveal("task", "start", "login", "--session", "review")
     assert done.err.splitlines()[1] == "  try: `foveal --session NAME task start …`"
 

@@ -1,4 +1,4 @@
-"""Every fault is a problem document that says what to do; none tells of the inside."""
+"""Every error is a problem document with a remedy; none shows internals."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def problem(answer: httpx.Response) -> tuple[int, str, str]:
     return answer.status_code, document["type"].rpartition(":")[2], document.get("field", "")
 
 
-FAULTS = {
+PROBLEMS = {
     "a session that is not there": ("GET", "/sessions/nobody", None, (404, "not-found", "")),
     "a message that is not there": ("GET", "/sessions/one/recall/m99", None, (404, "not-found", "")),
     "a build that is not there": ("GET", "/sessions/one/builds/99", None, (404, "not-found", "")),
@@ -57,9 +57,9 @@ def _one(service: Served) -> None:
     service.post("/sessions/one/build", {"budget": 100})
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_says_what_and_which_field(service: Served, fault: str) -> None:
-    method, path, body, expected = FAULTS[fault]
+@pytest.mark.parametrize("case", PROBLEMS)
+def test_a_problem_says_what_is_wrong_and_names_the_field(service: Served, case: str) -> None:
+    method, path, body, expected = PROBLEMS[case]
     found = problem(service.client.request(method, API + path, json=body))
     assert (found[:2], found[2] if expected[2] else "") == (expected[:2], expected[2])
 

@@ -36,7 +36,7 @@ def test_the_text_goes_to_stdout_and_the_report_to_stderr_and_no_store_is_made(s
     assert not shell.store.exists()
 
 
-def test_json_tells_every_piece_with_its_weight_its_salience_and_the_reason(shell: CommandLine) -> None:
+def test_json_lists_every_piece_with_its_weight_its_salience_and_the_reason(shell: CommandLine) -> None:
     found = shop(shell).foveal(*LOOK, "--active", "cart.py", "--json").json
     pieces = {(each["type"], each["source"]): each for each in found["contributors"]}
     cart = pieces["WORKING_FILES", "cart.py"]

@@ -102,21 +102,21 @@ def test_an_empty_task_is_said_to_be_empty(shell: CommandLine) -> None:
     assert (done.out, done.err) == ("nothing to summarize in task 1: it was empty\n", "")
 
 
-def test_a_number_that_cannot_be_reached_is_told(long: CommandLine) -> None:
+def test_a_limit_that_cannot_be_reached_is_reported(long: CommandLine) -> None:
     done = long.foveal("compress", "--max-tokens", "100")
     assert "tokens are left, 100 were asked for: the rest is notes (" in done.err
     again = long.foveal("compress", "--max-tokens", "100")
     assert (again.out, "100 were asked for" in again.err) == ("nothing compressed\n", True)
 
 
-def test_what_is_restored_is_told_in_ranges(long: CommandLine) -> None:
+def test_restored_messages_are_reported_in_ranges(long: CommandLine) -> None:
     long.foveal("summarize", "--keep", "4")
     assert long.foveal("restore", "m7").out == "m1–m56 restored\n"
     assert long.foveal("restore", "m7").out == "m7 was not left out\n"
 
 
 @pytest.mark.parametrize("reply", [Reply(status=401), Reply(text="")])
-def test_a_model_that_fails_is_told_of_once_and_an_extract_serves(long: CommandLine, reply: Reply) -> None:
+def test_a_model_that_fails_is_reported_once_and_an_extract_serves(long: CommandLine, reply: Reply) -> None:
     with ModelServer(reply) as server:
         done = long.foveal("compress", "--max-tokens", "2000", **_model(server))
         assert server.received
@@ -158,6 +158,6 @@ def test_tokens_to_fit_into_are_at_least_one(shell: CommandLine, command: str) -
     assert "'--max-tokens'" in done.err
 
 
-def test_who_completes_no_task_is_told_the_command_that_begins_one(shell: CommandLine) -> None:
+def test_completing_no_task_is_answered_with_the_command_that_starts_one(shell: CommandLine) -> None:
     shell.fill({"role": "user", "content": "hi"})
     assert "`foveal task start NAME` begins one" in shell.foveal("task", "complete").err

@@ -111,7 +111,9 @@ def test_a_server_with_tokens_asks_for_one(page: Page, tmp_path: Path) -> None:
         page.goto("about:blank")
 
 
-def test_a_server_that_goes_away_is_told_and_found_again(page: Page, service: Service, session: str) -> None:
+def test_a_server_that_goes_away_is_reported_and_found_again(
+    page: Page, service: Service, session: str
+) -> None:
     page.goto(service.page(session))
     expect(page.locator("#window-about")).to_contain_text("build 4")
     page.route("**/api/v1/**", lambda route: route.abort())
