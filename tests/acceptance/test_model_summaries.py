@@ -1,4 +1,4 @@
-"""A model on loopback writes summaries, well or badly: each build is served in budget, each failure is reported."""
+"""A model on loopback writes summaries, well or badly: every build fits, every failure is reported."""
 
 from __future__ import annotations
 
