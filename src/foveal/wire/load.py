@@ -112,6 +112,7 @@ def _system(value: Any, key: str, codec: Codec) -> Message:
         raise InputError(
             f"{where} stands outside the messages, which {codec.format} does not know",
             remedy="put it first in `messages` with the role system, or pass `format`",
+            field=key,
         )
     body, digest = sealed(value, where)
     parts = codec.read_system(value, where)
