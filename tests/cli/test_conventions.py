@@ -10,7 +10,7 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import typer.main
@@ -18,6 +18,8 @@ import typer.main
 from commands import CommandLine
 from foveal import __version__
 from foveal.cli import app
+from foveal.cli.errors import SEE
+from foveal.errors import See
 
 COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 ISSUED = (
@@ -209,6 +211,20 @@ def test_what_needs_no_colour_and_no_prices_does_not_load_them(shell: CommandLin
         [sys.executable, "-c", code], env=shell.environment(), check=True, capture_output=True, text=True
     )
     assert done.stdout.splitlines()[-1] == "False False"
+
+
+def test_the_version_loads_neither_the_library_nor_a_command(shell: CommandLine) -> None:
+    code = (
+        "import sys; from foveal.cli.app import run; run(['--version']); "
+        "print([name for name in ('foveal.session', 'foveal.cli.commands', 'pydantic') if name in sys.modules])"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=shell.environment(), check=True, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_every_listing_that_a_remedy_refers_to_has_a_command() -> None:
+    assert {"", *SEE} == set(get_args(See))
 
 
 def test_completion_is_there(shell: CommandLine) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, get_args
 
 import httpx
 import pytest
 
+from foveal.errors import NotFoundError, See
 from foveal.server.middleware.limits import BODY_MOST
-from foveal.server.problems import KINDS
+from foveal.server.problems import KINDS, problem_of
 from house.tree import DOCS
 from serving import API, Served
 
@@ -100,6 +101,12 @@ def test_half_a_character_is_refused_or_comes_back_as_it_was(service: Served) ->
     added = service.client.post(f"{API}/sessions/half/messages", content=half, headers=JSON)
     assert added.status_code in (201, 422)
     assert service.client.get(f"{API}/sessions/half/messages").status_code in (200, 404)
+
+
+def test_every_listing_that_a_remedy_refers_to_has_a_route() -> None:
+    for see in get_args(See):
+        shown = problem_of(NotFoundError("what", "remedy", see=see)).remedy
+        assert ("`" in shown) is bool(see)
 
 
 def test_the_page_of_the_api_lists_every_kind_of_problem_with_its_status() -> None:

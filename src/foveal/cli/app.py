@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -37,7 +37,7 @@ COMMANDS = {
 """Every command in the order of `--help`, and the module that has its function or its group."""
 
 
-class _Commands(MutableMapping[str, Any]):
+class _Commands(Mapping[str, Any]):
     """The commands by name; each module is imported on first use, so that the others start faster."""
 
     def __init__(self) -> None:
@@ -52,12 +52,6 @@ class _Commands(MutableMapping[str, Any]):
                 found.command(name=name)(function)
             self._loaded[name] = get_command(found)
         return self._loaded[name]
-
-    def __setitem__(self, name: str, command: Any) -> None:
-        self._loaded[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._loaded[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(COMMANDS)

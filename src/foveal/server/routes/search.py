@@ -35,7 +35,10 @@ def search(
     limit: Hits = 10,
     everywhere: bool = False,  # noqa: FBT001, FBT002 — a query parameter
 ) -> list[Hit]:
-    """Find stored messages by keywords and by meaning, best first."""
+    """Find stored messages by keywords and by meaning, best first.
+
+    With `everywhere`, in all sessions of the tenant.
+    """
     return list(tenant.session(name).search(query, limit=limit, everywhere=everywhere))
 
 
@@ -48,7 +51,10 @@ def search_all(tenant: CurrentTenant, query: Query_, limit: Hits = 10) -> list[H
 
 @router.post("/sessions/{name}/focus")
 def focus(tenant: CurrentTenant, name: SessionName, options: body.Focus) -> WindowResponse | dict[str, Any]:
-    """The messages that best answer one question and fit into the budget, complete and in order."""
+    """The messages that best answer one question and fit into the budget, complete and in order.
+
+    This looks back and is not the next request: no message is guaranteed a place, and no build is stored.
+    """
     focus = partial(tenant.session(name).focus, format=as_format(options.format))
     with traced("focus_window", session=name, model=options.model) as recorded:
         window = recorded(focus(options.question, budget=options.budget, model=options.model))
