@@ -214,9 +214,10 @@ def test_what_needs_no_colour_and_no_prices_does_not_load_them(shell: CommandLin
 
 
 def test_the_version_loads_neither_the_library_nor_a_command(shell: CommandLine) -> None:
+    heavy = ("foveal.session", "foveal.cli.commands", "pydantic")
     code = (
         "import sys; from foveal.cli.app import run; run(['--version']); "
-        "print([name for name in ('foveal.session', 'foveal.cli.commands', 'pydantic') if name in sys.modules])"
+        f"print([name for name in {heavy} if name in sys.modules])"
     )
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, env=shell.environment(), check=True, capture_output=True, text=True)
