@@ -21,7 +21,7 @@ HOMES = ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STAT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """A service that runs, and somebody who speaks to it."""
+    """A running service and a client for it."""
 
     address: str
     client: httpx.Client
@@ -31,17 +31,17 @@ class Served:
     """What it writes on stderr."""
 
     def get(self, path: str, **parameters: Any) -> Any:
-        return told(self.client.get(API + path, params=parameters))
+        return json_of(self.client.get(API + path, params=parameters))
 
     def post(self, path: str, body: Any = None) -> Any:
-        return told(self.client.post(API + path, json={} if body is None else body))
+        return json_of(self.client.post(API + path, json={} if body is None else body))
 
     def kill(self) -> None:
         self.process.kill()
         self.process.wait()
 
 
-def told(answer: httpx.Response) -> Any:
+def json_of(answer: httpx.Response) -> Any:
     assert answer.is_success, answer.text
     return answer.json()
 

@@ -1,4 +1,4 @@
-"""What settings promise: who wins, where a value came from, and a clear word about what makes no sense."""
+"""Settings: which source wins, where a value came from, and clear errors for invalid values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from foveal.config import (
     embedder_key,
     load,
     secret,
-    strangers,
+    unknown_variables,
     user_file,
 )
 from foveal.presets.numbers import listed
@@ -125,22 +125,20 @@ def test_an_unknown_key_like_no_other_is_refused_with_all_of_them(tmp_path: Path
         ("embedder = 5", "`embedder` is 5"),
     ],
 )
-def test_a_value_that_makes_no_sense_is_refused_with_key_value_and_file(
-    tmp_path: Path, text: str, what: str
-) -> None:
+def test_an_invalid_value_is_refused_with_key_value_and_file(tmp_path: Path, text: str, what: str) -> None:
     file = write(tmp_path / "foveal.toml", text)
     with pytest.raises(ConfigError) as failure:
         settle(tmp_path)
     assert failure.value.what == f"{file}: {what}"
 
 
-def test_a_variable_that_makes_no_sense_is_named(tmp_path: Path) -> None:
+def test_an_invalid_variable_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="FOVEAL_BUDGET: `budget` is 'ten'"):
         settle(tmp_path, {"FOVEAL_BUDGET": "ten"})
 
 
-def test_a_variable_that_looks_like_ours_and_sets_nothing_is_told() -> None:
-    (near, far) = strangers(
+def test_a_variable_that_looks_like_ours_and_sets_nothing_is_reported() -> None:
+    (near, far) = unknown_variables(
         {"FOVEAL_MODLE": "gpt-5", "FOVEAL_ZZZ": "1", "FOVEAL_MODEL": "gpt-5", "HOME": "/"}
     )
     assert near == "the variable FOVEAL_MODLE sets nothing; did you mean `FOVEAL_MODEL`?"
@@ -172,7 +170,7 @@ def test_a_pyproject_may_set_numbers(tmp_path: Path) -> None:
 def test_the_environment_does_not_reach_into_presets(tmp_path: Path) -> None:
     environment = {"FOVEAL_PRESETS": "omar", "FOVEAL_PRESETS_OMAR_RESERVE": "5"}
     assert settle(tmp_path, environment).numbers == {}
-    assert len(strangers(environment)) == 2
+    assert len(unknown_variables(environment)) == 2
 
 
 @pytest.mark.parametrize(
@@ -193,9 +191,9 @@ def test_the_numbers_of_the_reference_page_are_accepted_and_differ_from_the_defa
     assert len(loaded.numbers) > 2
     for name in loaded.numbers:
         usual = {number.key: number.value for number in listed(name, ())}
-        told = [number for number in listed(name, loaded.layers) if number.origin == str(file)]
-        assert told
-        assert all(usual.get(number.key) != number.value for number in told)
+        changed = [number for number in listed(name, loaded.layers) if number.origin == str(file)]
+        assert changed
+        assert all(usual.get(number.key) != number.value for number in changed)
 
 
 @pytest.mark.parametrize(
@@ -215,9 +213,9 @@ def test_a_key_under_a_misspelt_setting_is_not_shown_either(tmp_path: Path) -> N
     write(tmp_path / "foveal.toml", "sumary_key = 'sk-proj-0451'")
     with pytest.raises(
         ConfigError, match="unknown setting `sumary_key`\n  try: did you mean `summary_key`"
-    ) as fault:
+    ) as failure:
         settle(tmp_path)
-    assert "0451" not in str(fault.value)
+    assert "0451" not in str(failure.value)
 
 
 @pytest.mark.parametrize("name", ["OPENAI_API_KEY", "_KEY", "KEY2", ""])

@@ -1,7 +1,7 @@
-"""Options, environment and files in → one frozen `Settings`, and where each value came from.
+"""Load the settings from options, environment and files, and record where each value came from.
 
-Read by shells only. An option beats `FOVEAL_…` in the environment, which beats the project's file, which
-beats the user's, which beats the default. Defaults live here and nowhere else.
+Only the surfaces read them. An option beats a `FOVEAL_…` variable, which beats the project's file, which
+beats the user's, which beats the default. The defaults are here and nowhere else.
 """
 
 from __future__ import annotations
@@ -11,18 +11,20 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import IO, Literal, cast
+from typing import IO, Literal, cast, get_args
 
 from foveal.errors import ConfigError
 
 Value = str | int
 Tables = Mapping[str, Mapping[str, object]]
 """Numbers by preset: `{"reploid": {"recency": 20}}`."""
+Durability = Literal["normal", "full"]
+Summaries = Literal["extractive", "llm"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What can be set. An empty text leaves the choice to the library."""
+    """Every setting. An empty text leaves the choice to the library."""
 
     store: str = ""
     session: str = "default"
@@ -31,19 +33,23 @@ class Settings:
     budget: int | None = None
     preset: str = ""
     counter: str = ""
-    durability: Literal["normal", "full"] = "normal"
+    durability: Durability = "normal"
     catalogue: str = ""
-    """A models file of the user's."""
-    summaries: Literal["extractive", "llm"] = "extractive"
+    """The path of the user's own models file."""
+    summaries: Summaries = "extractive"
     summary_url: str = ""
-    """Where the model is that writes summaries. Anthropic's protocol is spoken where the path ends in
-    `/messages` or the host is `api.anthropic.com`, OpenAI's everywhere else."""
+    """The address of the model that writes summaries. It is called by Anthropic's protocol where the path
+    ends in `/messages` or the host is `api.anthropic.com`, by OpenAI's everywhere else."""
     summary_model: str = ""
     summary_key: str = ""
     """The name of the environment variable that holds the key, never the key itself."""
     embedder: str = ""
-    """Empty: the table that comes along; `none`; a folder with a model; or an address with its model, as in
-    `https://api.openai.com/v1#text-embedding-3-small`; `embedder_key` says which key it gets."""
+    """Empty for the bundled static embeddings; `none`; a folder with a model; or an address with its model,
+    as in `https://api.openai.com/v1#text-embedding-3-small`, whose key `embedder_key` chooses."""
+
+    @property
+    def catalogue_path(self) -> Path | None:
+        return Path(self.catalogue).expanduser() if self.catalogue else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,45 +58,52 @@ class Loaded:
     origins: Mapping[str, str]
     """For every setting: `option`, a variable's name, a file, or `default`."""
     files: tuple[Path, ...]
-    """The files that were read, the strongest first."""
+    """The files that were read, highest precedence first."""
     layers: tuple[tuple[str, Tables], ...] = ()
-    """What each file says of the presets' numbers, the weakest first; what they mean is for the presets."""
+    """The `[presets]` of each file, lowest precedence first; the presets validate them."""
     serve: Mapping[str, object] = field(default_factory=dict)
-    """What the files say of the service, each value as the strongest has it; what it means is for that."""
+    """The merged `[serve]` of the files; the service validates it."""
 
     @property
     def numbers(self) -> Tables:
-        """The numbers that are set, each as the strongest file has it."""
+        """The presets' numbers, each from the file with the highest precedence."""
         found: Mapping[str, object] = {}
         for _, tables in self.layers:
-            found = _over(found, tables)
+            found = _merged(found, tables)
         return cast("Tables", found)
 
 
 KEYS = tuple(each.name for each in fields(Settings))
-_WORDS = {"durability": ("normal", "full"), "summaries": ("extractive", "llm")}
+_CHOICES = {"durability": get_args(Durability), "summaries": get_args(Summaries)}
 _PRESETS = "presets"
 _SERVE = "serve"
 _TABLES = (_PRESETS, _SERVE)
-SERVED = ("SERVE_HOST", "SERVE_PORT", "SERVE_HOSTS", "SERVE_ALLOWED_ORIGINS", "SERVE_WORKSPACES", "TOKEN")
-"""The variables of the service, without our prefix."""
+SERVE_VARIABLES = (
+    "SERVE_HOST",
+    "SERVE_PORT",
+    "SERVE_HOSTS",
+    "SERVE_ALLOWED_ORIGINS",
+    "SERVE_WORKSPACES",
+    "TOKEN",
+)
+"""The variables of the service, without the prefix `FOVEAL_`."""
 _PATHS = ("store", "catalogue", "embedder")
 _PREFIX = "FOVEAL_"
 _ADDRESS = re.compile(r"https?://[^\s/?#@\\]+(?:[/?#]\S*)?")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,63}")
 _DIGITS = 6
-"""In the name of a variable; a key has more."""
+"""The most in the name of a variable; a key has more."""
 
 
 def default_store() -> Path:
-    """The store in the platform's data folder."""
+    """The path of the store in the platform's data folder."""
     import platformdirs
 
     return Path(platformdirs.user_data_dir("foveal", appauthor=False)) / "foveal.db"
 
 
 def user_file() -> Path:
-    """The user's own settings, for all projects."""
+    """The path of the user's own settings, for all projects."""
     import platformdirs
 
     return Path(platformdirs.user_config_dir("foveal", appauthor=False)) / "config.toml"
@@ -101,7 +114,7 @@ def load(
     environment: Mapping[str, str] | None = None,
     cwd: Path | None = None,
 ) -> Loaded:
-    """Settle every value; `None` among the options means it was not given.
+    """Resolve every setting; `None` among the options means that it was not given.
 
     >>> loaded = load({"session": "fix-auth"}, {"FOVEAL_MODEL": "gpt-5"}, Path("/"))
     >>> loaded.settings.session, loaded.settings.model, loaded.origins["model"]
@@ -112,7 +125,7 @@ def load(
     files = tuple(_files(Path.cwd() if cwd is None else cwd))
     for file, table in reversed(files):
         found = {key: _checked(key, value, str(file)) for key, value in table.items() if key not in _TABLES}
-        values |= {key: _beside(file, key, value) for key, value in found.items()}
+        values |= {key: _resolved(file, key, value) for key, value in found.items()}
         origins |= dict.fromkeys(found, str(file))
     for key, (name, text) in _variables(os.environ if environment is None else environment).items():
         values[key] = _checked(key, _number(text) if key == "budget" else text, name)
@@ -130,38 +143,43 @@ def load(
         layers=tuple(
             (str(file), _tables(file, table)) for file, table in reversed(files) if _PRESETS in table
         ),
-        serve=_served(files),
+        serve=_serve_table(files),
     )
 
 
-def strangers(environment: Mapping[str, str] | None = None) -> list[str]:
-    """A word about each variable that looks like ours and sets nothing.
+def unknown_variables(environment: Mapping[str, str] | None = None) -> list[str]:
+    """A warning for each variable that has our prefix and sets nothing.
 
-    >>> strangers({"FOVEAL_BUGDET": "8000"})
+    >>> unknown_variables({"FOVEAL_BUGDET": "8000"})
     ['the variable FOVEAL_BUGDET sets nothing; did you mean `FOVEAL_BUDGET`?']
     """
-    given = os.environ if environment is None else environment
-    names = sorted(name.removeprefix(_PREFIX) for name in given if name.startswith(_PREFIX))
-    known = [*(key.upper() for key in KEYS), *SERVED]
-    strange = [name for name in names if name not in known]
-    return [f"the variable {_PREFIX}{name} sets nothing; {nearest(name, known, _PREFIX)}" for name in strange]
+    variables = os.environ if environment is None else environment
+    names = sorted(name.removeprefix(_PREFIX) for name in variables if name.startswith(_PREFIX))
+    known = [*(key.upper() for key in KEYS), *SERVE_VARIABLES]
+    return [
+        f"the variable {_PREFIX}{name} sets nothing; {nearest(name, known, _PREFIX)}"
+        for name in names
+        if name not in known
+    ]
 
 
-def secret(variable: str, environment: Mapping[str, str] | None = None, *, named: str = "summary_key") -> str:
-    """The key in an environment variable, read when it is needed and kept nowhere; none for no name."""
+def secret(
+    variable: str, environment: Mapping[str, str] | None = None, *, setting: str = "summary_key"
+) -> str:
+    """The key in an environment variable, read when needed and never stored; empty where no name is given."""
     found = (os.environ if environment is None else environment).get(variable, "").strip()
     if found or not variable:
         return found
     raise ConfigError(
-        f"the variable {variable}, named by `{named}`, is not set or empty",
-        remedy=f"set `{variable}` to the key, or name another variable in `{named}`",
+        f"the variable {variable}, named by `{setting}`, is not set or empty",
+        remedy=f"set `{variable}` to the key, or name another variable in `{setting}`",
     )
 
 
-def served(environment: Mapping[str, str] | None = None) -> Mapping[str, str]:
-    """The variables of the service that are set to something, by their names without our prefix."""
-    given = os.environ if environment is None else environment
-    return {name: given[_PREFIX + name] for name in SERVED if given.get(_PREFIX + name)}
+def serve_variables(environment: Mapping[str, str] | None = None) -> Mapping[str, str]:
+    """The variables of the service that are not empty, by name without the prefix."""
+    variables = os.environ if environment is None else environment
+    return {name: variables[_PREFIX + name] for name in SERVE_VARIABLES if variables.get(_PREFIX + name)}
 
 
 def embedder_key(settings: Settings) -> str:
@@ -178,12 +196,12 @@ def embedder_key(settings: Settings) -> str:
 
 
 def coloured(stream: IO[str]) -> bool:
-    """Whether colour belongs there: `NO_COLOR`, `CI` and a pipe mean plain text."""
+    """Whether to write colour to a stream: `NO_COLOR`, `CI` and a pipe mean plain text."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and not os.environ.get("CI")
 
 
 def _files(cwd: Path) -> Iterator[tuple[Path, Mapping[str, object]]]:
-    """The project's file and the user's, where they are."""
+    """The project's file and the user's, if they exist."""
     for folder in (cwd, *cwd.parents):
         if (file := folder / "foveal.toml").is_file():
             yield file, _table(file)
@@ -196,7 +214,7 @@ def _files(cwd: Path) -> Iterator[tuple[Path, Mapping[str, object]]]:
 
 
 def _tool(file: Path) -> Mapping[str, object] | None:
-    """The `[tool.foveal]` of a project; a file that never says foveal is not ours to judge."""
+    """The `[tool.foveal]` of a project; a file that never mentions foveal is not even parsed."""
     if "foveal" not in _text(file):
         return None
     tool = _table(file).get("tool")
@@ -209,21 +227,21 @@ def _table(file: Path) -> Mapping[str, object]:
 
     try:
         return tomllib.loads(_text(file))
-    except tomllib.TOMLDecodeError as fault:
-        raise ConfigError(f"{file} is not TOML: {fault}", remedy="correct the file at that place") from fault
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{file} is not TOML: {error}", remedy="correct the file at that place") from error
 
 
 def _text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as fault:
+    except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(
-            f"{file} cannot be read: {fault}", remedy="correct the file or its permissions"
-        ) from fault
+            f"{file} cannot be read: {error}", remedy="correct the file or its permissions"
+        ) from error
 
 
 def _variables(environment: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Our variables that are set to something."""
+    """The variables that are set and not empty, by setting."""
     names = {key: _PREFIX + key.upper() for key in KEYS}
     return {key: (name, environment[name]) for key, name in names.items() if environment.get(name)}
 
@@ -234,52 +252,52 @@ def _number(text: str) -> Value:
 
 
 def _checked(key: str, value: object, origin: str) -> Value:
-    """The value, if it makes sense under that key."""
+    """The value, if it is valid for that setting."""
     if key not in KEYS:
         shown = "" if "key" in key.lower() else f" (= {value!r})"
         raise ConfigError(f"{origin}: unknown setting `{key}`{shown}", remedy=nearest(key, KEYS))
     if key == "budget":
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             return value
-        raise _senseless(key, value, origin, "a whole number of tokens above 0")
+        raise _invalid(key, value, origin, "an integer above 0, in tokens")
     if key == "summary_key":
         return variable_name(value, key, f"{origin}: ")
     if not isinstance(value, str):
-        raise _senseless(key, value, origin, "a text in quotes")
+        raise _invalid(key, value, origin, "text in quotes")
     if key == "summary_url" or (key == "embedder" and "://" in value):
         return _address(key, value, origin)
-    if key in _WORDS and value not in _WORDS[key]:
-        raise _senseless(key, value, origin, " or ".join(f'"{word}"' for word in _WORDS[key]))
+    if key in _CHOICES and value not in _CHOICES[key]:
+        raise _invalid(key, value, origin, " or ".join(f'"{choice}"' for choice in _CHOICES[key]))
     if not value and key in ("session", "store", "tenant"):
-        raise _senseless(key, value, origin, "a name that is not empty")
+        raise _invalid(key, value, origin, "a name that is not empty")
     return value
 
 
-def variable_name(value: object, name: str, origin: str = "") -> str:
-    """The name of a variable. What is none may be the key itself: it is not shown."""
-    named = isinstance(value, str) and (not value or _VARIABLE.fullmatch(value))
-    if isinstance(value, str) and named and sum(map(str.isdigit, value)) <= _DIGITS:
+def variable_name(value: object, setting: str, origin: str = "") -> str:
+    """The name of a variable. An invalid value may be the key itself, so errors never show it."""
+    valid = isinstance(value, str) and (not value or _VARIABLE.fullmatch(value))
+    if isinstance(value, str) and valid and sum(map(str.isdigit, value)) <= _DIGITS:
         return value
     raise ConfigError(
-        f"{origin}`{name}` is not the name of an environment variable (what it is, is not shown)",
-        remedy=f"put the key into a variable such as `OPENAI_API_KEY`, and write that name as `{name}`",
+        f"{origin}`{setting}` is not the name of an environment variable (its value is not shown)",
+        remedy=f"put the key into a variable such as `OPENAI_API_KEY`, and set `{setting}` to that name",
     )
 
 
 def _address(key: str, value: str, origin: str) -> str:
-    """An address that can be asked. What is none may have a password in it: it is not shown."""
-    fine = not value or _ADDRESS.fullmatch(value)
-    if fine and (key != "embedder" or value.partition("#")[2]):
+    """A valid address. An invalid one may contain a password, so errors never show it."""
+    valid = not value or _ADDRESS.fullmatch(value)
+    if valid and (key != "embedder" or value.partition("#")[2]):
         return value
     example = "https://api.openai.com/v1" + ("#text-embedding-3-small" if key == "embedder" else "")
     raise ConfigError(
-        f"{origin}: `{key}` is not an address that can be used (what it is, is not shown)",
-        remedy=f"make `{key}` one of http or https, without a password, such as `{example}`",
+        f"{origin}: `{key}` is not an address that can be used (its value is not shown)",
+        remedy=f"make `{key}` an http or https address without a password, such as `{example}`",
     )
 
 
 def _complete(settings: Settings, origin: str) -> None:
-    """Summaries by a model need to know which, and where."""
+    """Summaries by a model need its address and its name."""
     for key in ("summary_url", "summary_model"):
         if settings.summaries == "llm" and not getattr(settings, key):
             raise ConfigError(
@@ -288,12 +306,12 @@ def _complete(settings: Settings, origin: str) -> None:
             )
 
 
-def _senseless(key: str, value: object, origin: str, wanted: str) -> ConfigError:
-    return ConfigError(f"{origin}: `{key}` is {value!r}", remedy=f"make `{key}` {wanted}")
+def _invalid(key: str, value: object, origin: str, expected: str) -> ConfigError:
+    return ConfigError(f"{origin}: `{key}` is {value!r}", remedy=f"make `{key}` {expected}")
 
 
 def nearest(name: str, known: Sequence[str], prefix: str = "") -> str:
-    """What somebody may have meant: the known name that is most like it, or all of them."""
+    """A suggestion: the known name that is most similar, or all of them."""
     from difflib import get_close_matches
 
     near = get_close_matches(name, known, n=1)
@@ -305,35 +323,35 @@ def _tables(file: Path, table: Mapping[str, object]) -> Tables:
     """The `[presets.…]` of a file."""
     found = table[_PRESETS]
     if not isinstance(found, dict):
-        raise _senseless(_PRESETS, found, str(file), "a table, such as `[presets.omar]`")
+        raise _invalid(_PRESETS, found, str(file), "a table, such as `[presets.omar]`")
     for name, numbers in found.items():
         if not isinstance(numbers, dict):
-            raise _senseless(f"{_PRESETS}.{name}", numbers, str(file), "a table of numbers")
+            raise _invalid(f"{_PRESETS}.{name}", numbers, str(file), "a table of numbers")
     return found
 
 
-def _served(files: Sequence[tuple[Path, Mapping[str, object]]]) -> Mapping[str, object]:
+def _serve_table(files: Sequence[tuple[Path, Mapping[str, object]]]) -> Mapping[str, object]:
     """The `[serve]` of all files."""
     found: dict[str, object] = {}
     for file, table in reversed(files):
         values = table.get(_SERVE, {})
         if not isinstance(values, dict):
-            raise ConfigError(f"{file}: `serve` is no table", remedy="write it as `[serve]`")
+            raise ConfigError(f"{file}: `serve` is not a table", remedy="write it as `[serve]`")
         found |= values
     return found
 
 
-def _over(weak: Mapping[str, object], strong: Mapping[str, object]) -> Mapping[str, object]:
-    """Both tables in one; where they differ, the strong one's."""
+def _merged(weak: Mapping[str, object], strong: Mapping[str, object]) -> Mapping[str, object]:
+    """Both tables in one; where they differ, `strong` wins."""
     merged = dict(weak)
     for key, value in strong.items():
         below = weak.get(key)
-        merged[key] = _over(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
+        merged[key] = _merged(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
     return merged
 
 
-def _beside(file: Path, key: str, value: Value) -> Value:
-    """Paths in a file are seen from that file."""
+def _resolved(file: Path, key: str, value: Value) -> Value:
+    """Relative paths in a file are relative to that file."""
     if key not in _PATHS or not isinstance(value, str) or not value:
         return value
     if "://" in value or value == ":memory:" or value.startswith("~"):

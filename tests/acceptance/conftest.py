@@ -1,4 +1,4 @@
-"""A desk for every test."""
+"""A folder with its own home and store for every test."""
 
 from __future__ import annotations
 

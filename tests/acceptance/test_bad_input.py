@@ -67,9 +67,9 @@ def second_message(message: object) -> Maker:
     return file_with(json.dumps([GOOD, message]))
 
 
-def scene(wanted: Scene) -> Maker:
+def scene(given: Scene) -> Maker:
     def make(_: CommandLine) -> Iterator[Scene]:
-        yield wanted
+        yield given
 
     return make
 
@@ -194,7 +194,7 @@ def test_the_table_and_the_cases_are_the_same() -> None:
 
 
 @pytest.mark.parametrize("line", LINES, ids=lambda line: line.case.replace(" ", "-"))
-def test_bad_input_is_told_as_the_table_says_and_changes_nothing(line: Line, shell: CommandLine) -> None:
+def test_bad_input_is_answered_as_the_table_says_and_changes_nothing(line: Line, shell: CommandLine) -> None:
     shell.fill(GOOD)
     with contextmanager(MAKERS[line.case])(shell) as made:
         given = {"FILE": made.file, "TEXT": made.text}

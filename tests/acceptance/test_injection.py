@@ -57,7 +57,7 @@ def messages(window: Window) -> tuple[Message, ...]:
 
 
 def notes(window: Window, transcript: Transcript) -> Iterator[str]:
-    """Texts in the user's or the model's messages that nobody said."""
+    """Texts in the user's or the model's messages that are in no original message."""
     for message in messages(window):
         if message.role in ("user", "assistant"):
             texts = (part.text for part in message.parts if isinstance(part, Text))
@@ -73,7 +73,7 @@ def voiced(note: str) -> Iterator[str]:
             yield line
 
 
-def faults(window: Window, transcript: Transcript) -> list[str]:
+def leaks(window: Window, transcript: Transcript) -> list[str]:
     """What of a window lets the order rise, in words."""
     found = [m.text for m in messages(window) if m.role == "system" and m.text != PROMPT]
     for note in notes(window, transcript):
@@ -84,7 +84,7 @@ def faults(window: Window, transcript: Transcript) -> list[str]:
 
 
 def risen(session: Session, transcript: Transcript) -> list[str]:
-    return [fault for window in windows(session) for fault in faults(window, transcript)]
+    return [leak for window in windows(session) for leak in leaks(window, transcript)]
 
 
 def test_there_are_two_hundred_transcripts_and_forty_orders() -> None:
@@ -107,8 +107,8 @@ def test_an_order_rises_through_no_task_no_compression_and_no_summary(
     session = fov.session("work", model="gpt-5")
     session.start_task("look after the shop")
     transcript.fill(session)
-    told = session.complete_task()
-    assert not any(transcript.gives_away(line) for line in told.splitlines())
+    summary = session.complete_task()
+    assert not any(transcript.gives_away(line) for line in summary.splitlines())
     session.start_task("what comes next")
     transcript.go_on(session)
     session.compress()
@@ -121,7 +121,7 @@ def test_an_order_rises_through_no_task_no_compression_and_no_summary(
 def test_what_is_looked_up_again_stands_as_what_it_came_as(fov: Foveal, transcript: Transcript) -> None:
     session = filled(fov, transcript)
     focused = session.focus(QUESTION, budget=600)
-    assert faults(focused, transcript) == []
+    assert leaks(focused, transcript) == []
     roles = {entry.id: entry.role for entry in session.entries()}
     assert all(hit.role == roles[hit.id] for hit in session.search(transcript.order, limit=20))
 

@@ -1,4 +1,4 @@
-"""A model on loopback writes summaries, well or badly: each build is served in budget, each fault is told."""
+"""A model on loopback writes summaries, well or badly: every build fits, every failure is reported."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EVIL = f"{GOOD}\n- {ORDER}"
 
 
 class Reader(ModelServer):
-    """A model that writes down the names it must keep, and then what it was told to say."""
+    """A model that writes down the names it must keep, and then the text it was given."""
 
     def take(self, received: Received) -> Reply:
         reply = super().take(received)
@@ -35,7 +35,7 @@ class Reader(ModelServer):
 
 
 def hurry(monkeypatch: pytest.MonkeyPatch, *, timeout: float, retries: int) -> None:
-    """Nobody waits a minute for a model here."""
+    """Shorten timeouts and retries, so that no test waits a minute."""
     slow = upstream.endpoint_at
 
     def endpoint_at(url: str, model: str = "", *, key_variable: str = "") -> upstream.Endpoint:
@@ -57,13 +57,15 @@ def talk() -> list[dict[str, Any]]:
 
 @contextmanager
 def at_work(server: ModelServer, tail: str = "") -> Iterator[tuple[Foveal, Session, list[str]]]:
-    """A long session whose summaries that server writes, and the faults that listeners hear of."""
-    faults: list[str] = []
+    """A long session whose summaries that server writes, and the failures that are reported to listeners."""
+    failures: list[str] = []
     with Foveal(":memory:", summary_url=server.url + tail, summary_model="m", embedder="none") as fov:
-        fov.subscribe(lambda event: faults.append(event.fault) if isinstance(event, SummaryFailed) else None)
+        fov.subscribe(
+            lambda event: failures.append(event.fault) if isinstance(event, SummaryFailed) else None
+        )
         session = fov.session("shop", model="gpt-5", preset="openscroll")
         session.extend(talk())
-        yield fov, session, faults
+        yield fov, session, failures
 
 
 def shown(window: Window) -> str:
@@ -73,16 +75,16 @@ def shown(window: Window) -> str:
 
 @pytest.mark.parametrize("tail", ["", "/messages"], ids=["openai", "anthropic"])
 def test_a_models_words_are_in_the_next_window(tail: str) -> None:
-    with Reader(Reply(text=GOOD)) as server, at_work(server, tail) as (fov, session, faults):
+    with Reader(Reply(text=GOOD)) as server, at_work(server, tail) as (fov, session, failures):
         assert GOOD not in shown(session.build(budget=BUDGET))
         assert fov.settle(60)
         assert GOOD in shown(session.build(budget=BUDGET))
-        assert faults == []
+        assert failures == []
 
 
 @pytest.mark.parametrize("tail", ["", "/messages"], ids=["openai", "anthropic"])
 @pytest.mark.parametrize(
-    ("reply", "fault"),
+    ("reply", "failure"),
     [
         (Reply(trouble="hang"), r"did not answer within"),
         (Reply(status=429, headers={"retry-after": "90"}), r"answered 429"),
@@ -95,28 +97,28 @@ def test_a_models_words_are_in_the_next_window(tail: str) -> None:
     ],
     ids=["time-out", "429", "500", "reset", "malformed", "blank", "too-long", "injected"],
 )
-def test_whatever_a_model_does_every_build_is_served_and_the_fault_is_told(
-    reply: Reply, fault: str, tail: str, monkeypatch: pytest.MonkeyPatch
+def test_whatever_a_model_does_every_build_is_served_and_the_failure_is_reported(
+    reply: Reply, failure: str, tail: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hurry(monkeypatch, timeout=1.0 if reply.trouble == "hang" else 30.0, retries=0)
-    with Reader(reply) as server, at_work(server, tail) as (fov, session, faults):
+    with Reader(reply) as server, at_work(server, tail) as (fov, session, failures):
         fov.profile()  # what is known grows while it is read; here only summaries are to change
         before = shown(session.build(budget=BUDGET))
         assert fov.settle(60)
         assert shown(session.build(budget=BUDGET)) == before
         assert server.received
-        assert any(re.search(fault, each) for each in faults), faults
-        assert not any(ORDER in each or "shop" in each for each in faults)
+        assert any(re.search(failure, each) for each in failures), failures
+        assert not any(ORDER in each or "shop" in each for each in failures)
 
 
 def test_a_build_is_served_while_the_model_hangs() -> None:
     server = ModelServer(Reply(trouble="hang"))
-    with at_work(server) as (_, session, faults), server:  # left first, the server lets the worker go
+    with at_work(server) as (_, session, failures), server:  # left first, the server lets the worker go
         shown(session.build(budget=BUDGET))
         until = time.monotonic() + 60
         while not server.received and time.monotonic() < until:
             time.sleep(0.01)
         session.add("user", "And then?")
         assert "And then?" in shown(session.build(budget=BUDGET))
-        # The one request is still in hand: nobody who built a window made it or waited for it.
-        assert (len(server.received), server.busiest, faults) == (1, 1, [])
+        # The one request is still in hand: no build made it or waited for it.
+        assert (len(server.received), server.busiest, failures) == (1, 1, [])

@@ -20,7 +20,7 @@ if not trajectories():
 import validity
 
 LONG = {"session": 10_000, "fit": 100}
-"""Messages of the longest recording: `fit` reads the whole of it anew for each of its turns."""
+"""Messages of the longest recording: `fit` reads all of it again for each turn."""
 
 
 @pytest.mark.parametrize("system", LONG)

@@ -10,7 +10,7 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import typer.main
@@ -18,6 +18,8 @@ import typer.main
 from commands import CommandLine
 from foveal import __version__
 from foveal.cli import app
+from foveal.cli.errors import SEE
+from foveal.errors import See
 
 COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 ISSUED = (
@@ -71,7 +73,7 @@ def test_what_fails_says_so_in_one_line_and_what_to_do_in_another(shell: Command
     assert (done.code, done.out) == (1, "")
     assert done.err.splitlines() == [
         "foveal: there is no session 'default'",
-        "  try: `--session` takes another, as in other; `foveal add` and `foveal import` make one",
+        "  try: `--session` takes another, as in other; `foveal add` and `foveal import` create one",
     ]
 
 
@@ -93,7 +95,7 @@ def test_wrong_usage_exits_2_and_names_the_help(shell: CommandLine, arguments: l
     assert second.startswith("  try: `foveal")
 
 
-def test_an_option_after_the_command_is_told_its_place(shell: CommandLine) -> None:
+def test_an_option_after_the_command_is_answered_with_its_place(shell: CommandLine) -> None:
     done = shell.foveal("build", "--session", "review")
     assert done.code == 2
     assert done.err.splitlines() == [
@@ -116,7 +118,7 @@ def test_what_only_reads_makes_no_store(shell: CommandLine, command: str) -> Non
     assert not list(shell.folder.glob("*.db"))
 
 
-def test_an_option_after_the_command_of_a_command_is_told_its_place(shell: CommandLine) -> None:
+def test_an_option_after_a_subcommand_is_answered_with_its_place(shell: CommandLine) -> None:
     done = shell.foveal("task", "start", "login", "--session", "review")
     assert done.err.splitlines()[1] == "  try: `foveal --session NAME task start …`"
 
@@ -209,6 +211,21 @@ def test_what_needs_no_colour_and_no_prices_does_not_load_them(shell: CommandLin
         [sys.executable, "-c", code], env=shell.environment(), check=True, capture_output=True, text=True
     )
     assert done.stdout.splitlines()[-1] == "False False"
+
+
+def test_the_version_loads_neither_the_library_nor_a_command(shell: CommandLine) -> None:
+    heavy = ("foveal.session", "foveal.cli.commands", "pydantic")
+    code = (
+        "import sys; from foveal.cli.app import run; run(['--version']); "
+        f"print([name for name in {heavy} if name in sys.modules])"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=shell.environment(), check=True, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_every_listing_that_a_remedy_refers_to_has_a_command() -> None:
+    assert {"", *SEE} == set(get_args(See))
 
 
 def test_completion_is_there(shell: CommandLine) -> None:

@@ -34,7 +34,7 @@ def test_the_naive_cut_breaks_requests_and_loses_the_rules(found: Rehearsal) -> 
     assert found.naive_ruleless > 0
 
 
-def test_the_rules_are_in_the_last_window_and_the_decision_is_brought_back(found: Rehearsal) -> None:
+def test_the_rules_are_in_the_last_window_and_the_decision_is_recalled(found: Rehearsal) -> None:
     sent = [message["content"] for message in found.window.messages]
     assert script.RULE in sent
     assert script.DECISION not in sent
@@ -47,7 +47,7 @@ def test_the_picture_of_the_readme_shows_its_last_window(found: Rehearsal) -> No
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> str:
+def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
     """What it prints; it stores nothing."""
     shell = CommandLine(folder=tmp_path_factory.mktemp("demo"))
     done = shell.foveal("demo")
@@ -56,19 +56,19 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> str:
     return done.out
 
 
-def test_it_is_shown_in_80_columns_with_nothing_stored(told: str) -> None:
-    assert max(map(len, told.splitlines())) <= 80
-    assert "grace period of 90 seconds" in " ".join(told.split())
+def test_it_is_shown_in_80_columns_with_nothing_stored(printed: str) -> None:
+    assert max(map(len, printed.splitlines())) <= 80
+    assert "grace period of 90 seconds" in " ".join(printed.split())
 
 
-def test_the_reasons_fit_on_one_screen(told: str) -> None:
-    reasons = told[told.index("What is in it, and why") : told.index("requests cost")]
+def test_the_reasons_fit_on_one_screen(printed: str) -> None:
+    reasons = printed[printed.index("What is in it, and why") : printed.index("requests cost")]
     assert "snippets of" in reasons
     assert len(reasons.splitlines()) <= 24
 
 
-def test_what_is_told_in_short_looks_different_from_what_is_kept(told: str) -> None:
-    _, session, _, _, window, *_ = told.partition("the session:")[2].splitlines()
+def test_what_is_shortened_looks_different_from_what_is_kept(printed: str) -> None:
+    _, session, _, _, window, *_ = printed.partition("the session:")[2].splitlines()
     assert session.count("+") > session.count("#") > 0
     assert window.count("#") > window.count("+") > 0
 

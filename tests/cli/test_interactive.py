@@ -69,7 +69,7 @@ def test_another_preset_holds_from_then_on(typing: Terminal, shell: CommandLine)
         assert fov.session().manifest().preset == "reploid"
 
 
-def test_a_preset_nobody_knows_changes_nothing(typing: Terminal, shell: CommandLine) -> None:
+def test_an_unknown_preset_changes_nothing(typing: Terminal, shell: CommandLine) -> None:
     typing.type("hello")
     assert "did you mean `reploid`?" in typing.type("/preset reploit")
     with Foveal(shell.store) as fov:
@@ -88,7 +88,7 @@ def test_a_command_used_wrongly_says_so_and_the_talk_goes_on(typing: Terminal) -
     assert typing.type("still here").startswith("m1\n")
 
 
-def test_help_tells_every_command(typing: Terminal) -> None:
+def test_help_lists_every_command(typing: Terminal) -> None:
     shown = typing.type("/help")
     assert all(f"/{name} " in shown for name in HELP)
     assert max(map(len, shown.splitlines())) <= 80
@@ -120,7 +120,7 @@ def test_an_interrupt_at_the_prompt_leaves(typing: Terminal) -> None:
     assert (code, "Traceback" in shown) == (0, False)
 
 
-def test_a_window_that_cannot_be_built_is_told_and_the_message_stays(shell: CommandLine) -> None:
+def test_a_window_that_cannot_be_built_is_reported_and_the_message_stays(shell: CommandLine) -> None:
     with terminal(shell, FOVEAL_BUDGET="20") as opened:
         assert "tokens" in opened.type("word " * 100)
         found = opened.type("/search word").splitlines()

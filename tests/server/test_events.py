@@ -1,4 +1,4 @@
-"""The stream of events: live, in order, from wherever a listener left off, and never held up by one."""
+"""The stream of events: live, in order, resumed where a listener left off, and never delayed by one."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def said(service: Served, session: str, *texts: str) -> None:
         service.post(f"/sessions/{session}/messages", {"role": "user", "text": text})
 
 
-def test_what_happens_is_told_as_it_happens(service: Served) -> None:
+def test_events_are_sent_as_they_happen(service: Served) -> None:
     said(service, "live", "before")
     with listening(service, session="live") as events:
         said(service, "live", "now")
@@ -90,20 +90,20 @@ def test_a_restart_loses_nothing(tmp_path: Path) -> None:
         assert next(events)[2]["ids"] == ["m2"]
 
 
-def test_an_id_that_nobody_gave_is_answered_with_a_reset(service: Served) -> None:
+def test_an_unknown_event_id_is_answered_with_a_reset(service: Served) -> None:
     for strange in ("999999999", "soon"):
         with listening(service, after=strange) as events:
             assert next(events)[1] == "reset"
 
 
-def test_a_deleted_session_is_told(service: Served) -> None:
+def test_a_deleted_session_is_announced(service: Served) -> None:
     said(service, "gone", "hello")
     with listening(service, session="gone") as events:
         service.client.delete(f"{API}/sessions/gone")
         assert next(events)[1:] == ("session.deleted", {"session": "gone"})
 
 
-def test_who_does_not_read_holds_nobody_up(service: Served) -> None:
+def test_a_client_that_does_not_read_delays_no_other(service: Served) -> None:
     place = urlsplit(service.address)
     with socket.create_connection((place.hostname, place.port)) as stuck, listening(service) as events:
         stuck.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -116,7 +116,7 @@ def test_who_does_not_read_holds_nobody_up(service: Served) -> None:
     assert [name for _, name, _ in heard] == ["session.created", *["messages.added"] * 10]
 
 
-def test_who_missed_too_much_is_told_to_read_anew(monkeypatch: Any) -> None:
+def test_a_client_that_missed_too_much_is_sent_a_reset(monkeypatch: Any) -> None:
     monkeypatch.setattr(feeds, "MISSED_MOST", 5)
 
     async def heard() -> list[bytes]:
@@ -135,11 +135,11 @@ def test_who_missed_too_much_is_told_to_read_anew(monkeypatch: Any) -> None:
 
 
 def test_a_log_that_cannot_be_read_for_a_moment_ends_nothing(monkeypatch: Any) -> None:
-    faults = [sqlite3.OperationalError("disk I/O error"), ValueError("not JSON")]
+    failures = [sqlite3.OperationalError("disk I/O error"), ValueError("not JSON")]
 
     def shaky(fov: Foveal, **asked: Any) -> Any:
-        if faults:
-            raise faults.pop()
+        if failures:
+            raise failures.pop()
         return events_after(fov, **asked)
 
     monkeypatch.setattr(feeds, "events_after", shaky)
@@ -149,12 +149,12 @@ def test_a_log_that_cannot_be_read_for_a_moment_ends_nothing(monkeypatch: Any) -
         with Foveal(":memory:") as fov:
             stream = Feed(fov, asyncio.get_running_loop()).listen(None, "")
             assert await anext(stream) == feeds.OPENING
-            fov.session("a").add("user", "still told")
+            fov.session("a").add("user", "still sent")
             async with asyncio.timeout(10):
                 return await anext(stream)
 
     assert b"event: messages.added" in asyncio.run(heard())
-    assert faults == []
+    assert failures == []
 
 
 def test_who_was_away_for_a_moment_needs_no_log(monkeypatch: Any) -> None:
@@ -177,7 +177,7 @@ def test_who_was_away_for_a_moment_needs_no_log(monkeypatch: Any) -> None:
 
 
 def test_who_is_slow_hears_everything_from_the_log(monkeypatch: Any) -> None:
-    monkeypatch.setattr(feeds, "HELD", 3)
+    monkeypatch.setattr(feeds, "RING", 3)
     monkeypatch.setattr(feeds, "PAGE", 2)
 
     async def heard() -> list[str]:
@@ -185,7 +185,7 @@ def test_who_is_slow_hears_everything_from_the_log(monkeypatch: Any) -> None:
             stream, found = Feed(fov, asyncio.get_running_loop()).listen(0, ""), b""
             fov.session("a").add("user", "first")
             found += await anext(stream)
-            for number in range(20):  # nobody takes them meanwhile
+            for number in range(20):  # no listener reads meanwhile
                 fov.session("a").add("user", str(number))
                 await asyncio.sleep(0.01)
             while found.count(b"id: ") < 21:
@@ -196,7 +196,7 @@ def test_who_is_slow_hears_everything_from_the_log(monkeypatch: Any) -> None:
 
 
 def test_who_falls_behind_after_what_is_in_no_log_hears_nothing_twice(monkeypatch: Any) -> None:
-    monkeypatch.setattr(feeds, "HELD", 4)
+    monkeypatch.setattr(feeds, "RING", 4)
 
     async def heard() -> bytes:
         with Foveal(":memory:") as fov:
@@ -210,7 +210,7 @@ def test_who_falls_behind_after_what_is_in_no_log_hears_nothing_twice(monkeypatc
             feed.announce("session.created", "c", {})
             await asyncio.sleep(0.1)
             found += await anext(stream)
-            for number in range(1, 8):  # nobody takes them meanwhile
+            for number in range(1, 8):  # no listener reads meanwhile
                 session.add("user", str(number))
                 await asyncio.sleep(0.05)
             while b"id: 8\n" not in found:

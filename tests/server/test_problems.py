@@ -1,15 +1,16 @@
-"""Every fault is a problem document that says what to do; none tells of the inside."""
+"""Every error is a problem document with a remedy; none shows internals."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, get_args
 
 import httpx
 import pytest
 
+from foveal.errors import NotFoundError, See
 from foveal.server.middleware.limits import BODY_MOST
-from foveal.server.problems import KINDS
+from foveal.server.problems import KINDS, problem_of
 from house.tree import DOCS
 from serving import API, Served
 
@@ -26,7 +27,7 @@ def problem(answer: httpx.Response) -> tuple[int, str, str]:
     return answer.status_code, document["type"].rpartition(":")[2], document.get("field", "")
 
 
-FAULTS = {
+PROBLEMS = {
     "a session that is not there": ("GET", "/sessions/nobody", None, (404, "not-found", "")),
     "a message that is not there": ("GET", "/sessions/one/recall/m99", None, (404, "not-found", "")),
     "a build that is not there": ("GET", "/sessions/one/builds/99", None, (404, "not-found", "")),
@@ -57,9 +58,9 @@ def _one(service: Served) -> None:
     service.post("/sessions/one/build", {"budget": 100})
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_says_what_and_which_field(service: Served, fault: str) -> None:
-    method, path, body, expected = FAULTS[fault]
+@pytest.mark.parametrize("case", PROBLEMS)
+def test_a_problem_says_what_is_wrong_and_names_the_field(service: Served, case: str) -> None:
+    method, path, body, expected = PROBLEMS[case]
     found = problem(service.client.request(method, API + path, json=body))
     assert (found[:2], found[2] if expected[2] else "") == (expected[:2], expected[2])
 
@@ -100,6 +101,12 @@ def test_half_a_character_is_refused_or_comes_back_as_it_was(service: Served) ->
     added = service.client.post(f"{API}/sessions/half/messages", content=half, headers=JSON)
     assert added.status_code in (201, 422)
     assert service.client.get(f"{API}/sessions/half/messages").status_code in (200, 404)
+
+
+def test_every_listing_that_a_remedy_refers_to_has_a_route() -> None:
+    for see in get_args(See):
+        shown = problem_of(NotFoundError("what", "remedy", see=see)).remedy
+        assert ("`" in shown) is bool(see)
 
 
 def test_the_page_of_the_api_lists_every_kind_of_problem_with_its_status() -> None:

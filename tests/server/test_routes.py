@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from commands import CommandLine
-from serving import API, Served, told
+from serving import API, Served, json_of
 
 _NUMBERS = count()
 SAID = [
@@ -33,10 +33,10 @@ def session(service: Served, *, builds: int = 0) -> str:
 
 
 def test_a_session_is_made_read_listed_and_deleted(service: Served) -> None:
-    made = told(service.client.post(f"{API}/sessions", json={"name": "a/b c%", "model": "gpt-5"}))
+    made = json_of(service.client.post(f"{API}/sessions", json={"name": "a/b c%", "model": "gpt-5"}))
     assert service.get("/sessions/a%2Fb%20c%25") == made
     assert made in service.get("/sessions")
-    assert told(service.client.delete(f"{API}/sessions/a%2Fb%20c%25")) == {
+    assert json_of(service.client.delete(f"{API}/sessions/a%2Fb%20c%25")) == {
         "name": "a/b c%",
         "change": "deleted",
     }
@@ -184,7 +184,7 @@ def test_a_build_from_before_an_edit_says_so(service: Served) -> None:
     assert service.get(f"{place}/builds/1/chunks")["chunks"] == []
 
 
-def test_two_builds_are_held_against_each_other(service: Served) -> None:
+def test_two_builds_are_compared(service: Served) -> None:
     place = session(service, builds=2)
     assert service.get(f"{place}/diff", a=1, b=2)["stayed"] > 0
 
@@ -198,9 +198,9 @@ def test_a_new_session_names_the_preset_that_applies(service: Served) -> None:
 
 
 def test_presets_are_compared_on_a_session_and_on_messages(service: Served) -> None:
-    wish = {"budget": 200, "presets": ["recent", "omar"]}
-    stored = service.post(f"{session(service)}/compare", wish)
-    given = service.post("/compare", {**wish, "messages": SAID})
+    options = {"budget": 200, "presets": ["recent", "omar"]}
+    stored = service.post(f"{session(service)}/compare", options)
+    given = service.post("/compare", {**options, "messages": SAID})
     assert [row["preset"] for row in stored["presets"]] == ["recent", "omar"]
     assert [row["tokens"] for row in given["presets"]] == [row["tokens"] for row in stored["presets"]]
 
@@ -242,23 +242,27 @@ def test_tasks_begin_and_end(service: Served) -> None:
     assert service.get(f"{place}/tasks")[0]["ended_at"]
 
 
-def test_what_a_workspace_has_to_say_is_told(service: Served, tmp_path: Path) -> None:
+def test_the_context_of_a_workspace_is_returned(service: Served, tmp_path: Path) -> None:
     (tmp_path / "login.py").write_text("def grace_period():\n    return 90\n", encoding="utf-8")
-    wish: dict[str, Any] = {"workspace": str(tmp_path), "task": "grace_period in login.py", "budget": 4_000}
-    assert "grace_period" in service.post("/context", wish)["text"]
-    assert "grace_period" in service.post(f"{session(service)}/context", wish)["text"]
-    window = service.post(f"{session(service)}/build", {**wish, "active": ["login.py"]})
+    options: dict[str, Any] = {
+        "workspace": str(tmp_path),
+        "task": "grace_period in login.py",
+        "budget": 4_000,
+    }
+    assert "grace_period" in service.post("/context", options)["text"]
+    assert "grace_period" in service.post(f"{session(service)}/context", options)["text"]
+    window = service.post(f"{session(service)}/build", {**options, "active": ["login.py"]})
     assert window["manifest"]["contributed"]
 
 
 def test_what_is_known_is_kept_edited_and_deleted(service: Served) -> None:
     kept = service.post("/profile", {"text": "I am a nurse in Bergen.", "kind": "identity"})
     place = f"{API}/profile/{kept['id']}"
-    edited = told(service.client.put(place, json={"text": "I am a doctor in Bergen."}))
+    edited = json_of(service.client.put(place, json={"text": "I am a doctor in Bergen."}))
     assert (edited["change"], edited["text"]) == ("edited", "I am a doctor in Bergen.")
     assert service.post(f"/profile/{kept['id']}/confirm")["confirmed"]
     assert kept["id"] in [each["id"] for each in service.get("/profile")["memories"]]
-    assert told(service.client.delete(place)) == {"id": kept["id"], "change": "deleted"}
+    assert json_of(service.client.delete(place)) == {"id": kept["id"], "change": "deleted"}
 
 
 def test_a_thing_is_renamed(service: Served) -> None:
@@ -285,14 +289,14 @@ def test_operations_are_listed_described_and_run(service: Served) -> None:
     assert service.post("/operations/tokens_count", {"text": "hello", "model": "gpt-5"})["tokens"] == 1
 
 
-def test_the_server_tells_of_itself(service: Served) -> None:
+def test_the_server_reports_health_readiness_and_metrics(service: Served) -> None:
     assert service.client.get("/health").json()["status"] == "ok"
     assert service.client.get("/ready").json()["status"] == "ready"
     assert 'foveal_requests_total{method="GET",route="/health"' in service.client.get("/metrics").text
     assert "/static/docs.js" in service.client.get("/docs").text
 
 
-def test_methods_that_nobody_has_are_counted_as_one(service: Served) -> None:
+def test_unknown_methods_are_counted_as_one(service: Served) -> None:
     for method in ("PLUGH", "XYZZY"):
         assert service.client.request(method, "/health").status_code == 405
     numbers = service.client.get("/metrics").text

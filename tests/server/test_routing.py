@@ -1,4 +1,4 @@
-"""Who computes, and when: a few at once, and nobody waits for somebody who waits."""
+"""A few requests compute at once, and none waits for one that is itself waiting."""
 
 from __future__ import annotations
 

@@ -125,12 +125,12 @@ def test_where_there_are_tokens_one_is_needed_on_this_machine_too(guarded: Serve
 
 
 @pytest.mark.parametrize("path", [f"{API}/events", "/metrics", f"{API}/operations", "//api/v1/sessions"])
-def test_nothing_that_tells_of_data_is_open(guarded: Served, path: str) -> None:
+def test_nothing_that_shows_data_is_open(guarded: Served, path: str) -> None:
     assert status(guarded, path=path, authorization="") in (401, 404)
 
 
 @pytest.mark.parametrize("path", ["/health", "/docs", "/openapi.json"])
-def test_what_tells_of_no_data_is_open(guarded: Served, path: str) -> None:
+def test_what_shows_no_data_is_open(guarded: Served, path: str) -> None:
     assert status(guarded, path=path, authorization="") == 200
 
 
@@ -152,11 +152,11 @@ def test_a_token_opens_its_own_tenant_and_no_other(guarded: Served) -> None:
 
 
 def test_holders_of_tokens_look_through_the_folders_that_were_named_and_no_others(guarded: Served) -> None:
-    wish = {"task": "harbour", "budget": 2_000}
+    options = {"task": "harbour", "budget": 2_000}
     shared = str(guarded.store.parent / "shared")
-    assert "notes.md" in guarded.post("/context", {**wish, "workspace": shared})["text"]
+    assert "notes.md" in guarded.post("/context", {**options, "workspace": shared})["text"]
     for folder in ("/etc", shared + "/..", str(guarded.store.parent)):
-        answer = guarded.client.post(f"{API}/context", json={**wish, "workspace": folder})
+        answer = guarded.client.post(f"{API}/context", json={**options, "workspace": folder})
         assert (answer.status_code, answer.json()["field"]) == (403, "workspace")
 
 

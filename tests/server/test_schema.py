@@ -1,4 +1,4 @@
-"""The service is what its OpenAPI document says: whatever is asked, the answer is in shape and no fault."""
+"""The service is what its OpenAPI document says: every response matches it, and none is a server error."""
 
 from __future__ import annotations
 

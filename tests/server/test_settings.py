@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foveal.config import load, strangers
+from foveal.config import load, unknown_variables
 from foveal.errors import ConfigError
 from foveal.server.settings import Serving, serving
 from serving import served
@@ -19,7 +19,7 @@ def settled(folder: Path, text: str = "", port: int | None = None, **environment
     return serving(load({}, environment, folder), {"port": port}, environment)
 
 
-def test_it_listens_on_this_machine_without_a_token_unless_told_otherwise(tmp_path: Path) -> None:
+def test_it_listens_on_this_machine_without_a_token_by_default(tmp_path: Path) -> None:
     found = settled(tmp_path)
     assert (found.host, found.port, found.loopback, found.tokens) == ("127.0.0.1", 8790, True, {})
 
@@ -41,7 +41,7 @@ def test_a_token_opens_the_tenant_that_is_set(tmp_path: Path) -> None:
     assert (found.tenant_of(TOKEN), found.tenant_of(TOKEN + "x")) == ("acme", None)
 
 
-def test_a_token_is_held_by_its_hash_alone(tmp_path: Path) -> None:
+def test_only_the_hash_of_a_token_is_kept(tmp_path: Path) -> None:
     text = '[serve.tokens]\nACME_TOKEN = "acme"\n'
     found = settled(tmp_path, text, ACME_TOKEN=TOKEN)
     assert found.tenant_of(TOKEN) == "acme"
@@ -76,7 +76,7 @@ def test_two_tenants_with_one_token_are_refused(tmp_path: Path) -> None:
 
 
 def test_its_variables_are_no_strangers() -> None:
-    assert strangers({"FOVEAL_SERVE_PORT": "1", "FOVEAL_TOKEN": "x"}) == []
+    assert unknown_variables({"FOVEAL_SERVE_PORT": "1", "FOVEAL_TOKEN": "x"}) == []
 
 
 def test_the_demo_has_a_session_to_show_and_touches_nothing_else(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_of_a_thousand_mixed_operations_none_reads_across(tmp_path: Path) -> Non
     assert cross_reads(tmp_path, 1_000) == []
 
 
-def test_a_store_that_is_held_up_holds_up_nobody_who_needs_none(tmp_path: Path) -> None:
+def test_a_blocked_store_delays_no_request_that_does_not_need_it(tmp_path: Path) -> None:
     (tmp_path / "foveal.toml").write_text(SETTINGS, encoding="utf-8")
     tokens = {f"{name.upper()}_TOKEN": token for name, token in TOKENS.items()}
     with served(tmp_path, **tokens) as service, ThreadPoolExecutor() as pool:

@@ -1,4 +1,4 @@
-"""The command line: parse, call the library, print. Nothing here can do what the library cannot."""
+"""The command line: parse, call the library, print. Everything it does, the library can do."""
 
 from foveal.cli.app import app, main
 

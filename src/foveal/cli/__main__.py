@@ -1,4 +1,4 @@
-"""`python -m foveal.cli`: the command line without the script."""
+"""Run the command line as `python -m foveal.cli`."""
 
 from foveal.cli.app import main
 

@@ -1,6 +1,6 @@
-"""Arguments in → an exit code out: 0 done, 1 the work failed, 2 wrong usage, 130 interrupted.
+"""The `foveal` command. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
 
-Results go to stdout, everything else to stderr. What fails says so in a line, with a line on what to do.
+Results go to stdout, everything else to stderr. An error is one line, followed by a line with its remedy.
 """
 
 from __future__ import annotations
@@ -8,46 +8,67 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from foveal import __version__
-from foveal.cli import demo, errors, interactive, output
-from foveal.cli.commands import (
-    build,
-    config,
-    context,
-    doctor,
-    inspect,
-    messages,
-    op,
-    profile,
-    search,
-    serve,
-    shrink,
-    store,
-    tasks,
-)
+from foveal.cli import errors, output
 from foveal.cli.state import Shell
-from foveal.config import strangers
+from foveal.config import unknown_variables
 
-app = typer.Typer(name="foveal", rich_markup_mode=None, pretty_exceptions_enable=False)
+COMMANDS = {
+    "add": "commands.messages", "import": "commands.messages", "search": "commands.search",
+    "focus": "commands.search", "recall": "commands.messages", "pin": "commands.messages",
+    "unpin": "commands.messages", "forget": "commands.messages", "restore": "commands.messages",
+    "export": "commands.messages", "build": "commands.build", "fit": "commands.build",
+    "context": "commands.context", "explain": "commands.inspect", "why": "commands.inspect",
+    "diff": "commands.inspect", "compare": "commands.inspect", "replay": "commands.inspect",
+    "stats": "commands.build", "compress": "commands.shrink", "prune": "commands.shrink",
+    "summarize": "commands.shrink", "count": "commands.build", "remember": "commands.profile",
+    "sessions": "commands.store", "backup": "commands.store", "verify": "commands.store", "op": "commands.op",
+    "models": "commands.doctor", "config": "commands.config", "doctor": "commands.doctor", "demo": "demo",
+    "serve": "commands.serve", "task": "commands.tasks", "profile": "commands.profile",
+}  # fmt: skip
+"""Every command in the order of `--help`, and the module that has its function or its group."""
 
-for command in (
-    messages.add, messages.import_, search.search, search.focus, messages.recall, messages.pin, messages.unpin,
-    messages.forget, messages.restore, messages.export, build.build, build.fit, context.context,
-    inspect.explain, inspect.why, inspect.diff, inspect.compare, inspect.replay,
-    build.stats, shrink.compress, shrink.prune, shrink.summarize, build.count, profile.remember,
-    store.sessions, store.backup, store.verify, op.op, doctor.models, config.config,
-    doctor.doctor, demo.demo, serve.serve,
-):  # fmt: skip
-    app.command(name=command.__name__.rstrip("_"))(command)
-app.add_typer(tasks.task)
-app.add_typer(profile.profile)
+
+class _Commands(Mapping[str, Any]):
+    """The commands by name; each module is imported on first use, so that the others start faster."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._loaded:
+            module = import_module(f"foveal.cli.{COMMANDS[name]}")
+            found = getattr(module, "import_" if name == "import" else name)
+            if not isinstance(found, typer.Typer):
+                function, found = found, typer.Typer(rich_markup_mode=None, add_completion=False)
+                found.command(name=name)(function)
+            self._loaded[name] = get_command(found)
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
 
 
-def _version(value: bool) -> None:  # noqa: FBT001 — the signature typer calls
+class _Group(TyperGroup):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**(options | {"commands": _Commands()}))
+
+
+app = typer.Typer(name="foveal", cls=_Group, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+def _version(value: bool) -> None:  # noqa: FBT001 — the signature that typer calls
     if value:
         output.say(f"foveal {__version__}")
         raise typer.Exit
@@ -71,19 +92,21 @@ def root(
 
     Without a command, on a terminal: type to add messages, and see the window after each.
     """
-    for stranger in strangers():
-        output.note(f"warning: {stranger}")
+    for warning in unknown_variables():
+        output.note(f"warning: {warning}")
     context.obj = Shell(options={"store": store, "session": session, "tenant": tenant}, json=json)
     if context.invoked_subcommand is not None:
         return
     if not json and sys.stdin.isatty() and sys.stdout.isatty():
+        from foveal.cli import interactive
+
         interactive.talk(context.obj, context.command.commands)  # type: ignore[attr-defined]  # a group's
     else:
         output.say(context.get_help())
 
 
 def main() -> None:
-    """The `foveal` command."""
+    """The entry point of the `foveal` script."""
     sys.exit(run(sys.argv[1:]))
 
 
@@ -94,12 +117,12 @@ def run(arguments: list[str]) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = _show_warning  # type: ignore[assignment]  # the rest is not shown
-            code = errors.told(lambda: app(arguments, prog_name="foveal", standalone_mode=False))
+            code = errors.exit_code(lambda: app(arguments, prog_name="foveal", standalone_mode=False))
         sys.stdout.flush()
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # The reader has seen enough. Python would complain once more when it flushes at exit.
+        # The reader closed the pipe early; Python would report it again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return code

@@ -1,8 +1,6 @@
-"""Lines typed on a terminal in → messages of the session, and commands with a slash; the window after each.
+"""The interactive mode: add each typed line as a message, run `/commands`, and show how full the window is.
 
-A command is the one of the command line, with the store kept open: there is nothing that only works here.
-
-A build's manifest and the session's entries in → two lines: how full the window is, and with what.
+The commands are those of the command line, with the store kept open.
 """
 
 from __future__ import annotations
@@ -30,12 +28,12 @@ KINDS = {
     "summary": ("Z", "magenta"),
     "other": ("+", "white"),
 }
-"""The letter of each where there is no colour, and its colour. `other`: framing, tools, notes."""
+"""The letter of each kind, used without colour, and its colour. `other`: framing, tools, notes."""
 CELLS = 40
 
 
 def gauge(manifest: Manifest, entries: Sequence[Entry]) -> str:
-    """The bar with its numbers, and below what each colour stands for."""
+    """The bar with its numbers, and a legend below it."""
     tokens = by_kind(manifest, entries)
     percent = 100 * manifest.tokens / manifest.budget
     numbers = f"{manifest.tokens:,} of {output.counted(manifest.budget, 'token')}, {percent:.0f}%"
@@ -43,7 +41,7 @@ def gauge(manifest: Manifest, entries: Sequence[Entry]) -> str:
 
 
 def by_kind(manifest: Manifest, entries: Sequence[Entry]) -> dict[str, int]:
-    """Tokens of the window by who speaks, and those of the summaries."""
+    """Tokens of the window by role, and those of the summaries."""
     found: dict[str, float] = defaultdict(float)
     for decision in manifest.kept:
         if decision.detail == "folded":
@@ -58,7 +56,7 @@ def by_kind(manifest: Manifest, entries: Sequence[Entry]) -> dict[str, int]:
 
 
 def _bar(tokens: Mapping[str, int], budget: int) -> str:
-    """What is in at all has a cell; the rest is room."""
+    """Every kind in the window gets at least one cell; the rest is free."""
     cells = {kind: max(1, round(CELLS * n / budget)) for kind, n in tokens.items() if n}
     while sum(cells.values()) > CELLS:
         cells[max(cells, key=lambda kind: cells[kind])] -= 1
@@ -72,7 +70,7 @@ def _legend(tokens: Mapping[str, int]) -> Iterator[str]:
 
 
 def _short(tokens: int) -> str:
-    """Six of them have to stand on one line."""
+    """A short number: the legend has six on one line."""
     return f"{tokens:,}" if tokens < 10_000 else f"{tokens / 1_000:.0f}k"
 
 
@@ -84,45 +82,45 @@ def _sign(kind: str, many: int = 1) -> str:
 HELP = {
     "add": ("ROLE TEXT", "store a message of a role: system, user, assistant"),
     "build": ("[--budget N] …", "print the window"),
-    "compress": ("", "let summaries stand for what is old"),
-    "explain": ("[BUILD]", "say what is in the window, what is not, and why"),
+    "compress": ("", "replace old messages by summaries"),
+    "explain": ("[BUILD]", "explain what is in the window, what is not, and why"),
     "focus": ("QUESTION", "print the best messages for one question"),
     "help": ("", "print this"),
     "pin": ("ID", "keep a message in every window"),
-    "preset": ("[NAME]", "choose by another preset from now on; alone, list them"),
+    "preset": ("[NAME]", "switch to another preset; alone, list them"),
     "prune": ("", "leave out the least important turns"),
     "quit": ("", "leave; so do Ctrl-D and Ctrl-C"),
     "recall": ("HANDLE", "print an original"),
-    "restore": ("ID", "let a message be in windows again"),
+    "restore": ("ID", "allow a message into windows again"),
     "search": ("QUERY", "find stored messages"),
     "stats": ("", "show the session in numbers"),
     "summarize": ("", "show one note in place of all but the newest messages"),
-    "task": ("start NAME", "begin a task; `/task complete` ends it; alone, list them"),
-    "unpin": ("ID", "let a pinned message leave windows again"),
+    "task": ("start NAME", "start a task; `/task complete` ends it; alone, list them"),
+    "unpin": ("ID", "allow a pinned message to be evicted again"),
 }
 CHANGING = frozenset({"compress", "pin", "prune", "restore", "summarize", "task", "unpin"})
-"""What windows hold may be otherwise after these."""
+"""Commands after which the window is built again."""
 PROMPT = "> "
 LEAVE = 99
-"""What `/quit` returns; no command does."""
+"""The exit code of `/quit`; no command returns it."""
 
 
 def talk(shell: Shell, commands: Mapping[str, Any]) -> None:
-    """Until the end of the input, an interrupt, or `/quit`."""
+    """Read lines until the end of the input, an interrupt, or `/quit`."""
     with ExitStack() as until:
-        table = _Table(replace(shell, open=Open(until=until)), commands)
+        lines = _Lines(replace(shell, open=Open(until=until)), commands)
         _edit_lines()
-        warnings.simplefilter("once", UserWarning)  # a window is built at every step
-        output.say("Type to add a message as the user. /help says what else there is, /quit leaves.")
-        errors.told(table.begin)
+        warnings.simplefilter("once", UserWarning)  # every line builds a window: warn once
+        output.say("Type to add a message as the user. /help lists the commands, /quit leaves.")
+        errors.exit_code(lines.begin)
         while (line := _typed()) is not None:
-            if errors.told(partial(table.take, line.strip())) == LEAVE:
+            if errors.exit_code(partial(lines.take, line.strip())) == LEAVE:
                 return
-            table.show(apart=line.lstrip().startswith("/"))
+            lines.show(apart=line.lstrip().startswith("/"))
 
 
 def _edit_lines() -> None:
-    """The arrow keys work where the platform has line editing."""
+    """Enable line editing where the platform has it."""
     try:
         import readline  # noqa: F401 — `input` uses it once it is loaded
     except ImportError:
@@ -130,7 +128,7 @@ def _edit_lines() -> None:
 
 
 def _typed() -> str | None:
-    """The next line; None when whoever types is done."""
+    """The next line; None at the end of the input."""
     try:
         return input(PROMPT)
     except (EOFError, KeyboardInterrupt):
@@ -138,8 +136,8 @@ def _typed() -> str | None:
         return None
 
 
-class _Table:
-    """What a line may say, and what is done about it."""
+class _Lines:
+    """Handles the typed lines."""
 
     def __init__(self, shell: Shell, commands: Mapping[str, Any]) -> None:
         self._shell = shell
@@ -153,7 +151,7 @@ class _Table:
         self._gauge = ""
 
     def begin(self) -> None:
-        """Show how a session stands that is there already."""
+        """Show the window of a session that exists already."""
         settings = self._shell.settings
         if absent(settings.store):
             return
@@ -163,12 +161,12 @@ class _Table:
                 self.show()
 
     def show(self, *, apart: bool = False) -> None:
-        """The window bar; `apart` from what a command printed."""
+        """Print the window bar, after an empty line where a command printed something."""
         if self._gauge:
             output.say(f"\n{self._gauge}" if apart else self._gauge)
 
     def take(self, line: str) -> int | None:
-        """Do what a line says; its exit code."""
+        """Handle a line; returns the exit code of its command."""
         if not line:
             return None
         if not line.startswith("/"):
@@ -181,7 +179,7 @@ class _Table:
             return self._run(name, rest.strip())
         every = ", ".join(f"`/{each}`" for each in HELP)
         raise InputError(
-            f"there is no /{name}", remedy=f"{every}; `/add user /…` for a message that begins so"
+            f"there is no /{name}", remedy=f"{every}; `/add user /…` for a message that begins with a slash"
         )
 
     def _add(self, rest: str) -> None:
@@ -206,7 +204,7 @@ class _Table:
         return code
 
     def _rebuild(self) -> None:
-        """A window as it would be sent now."""
+        """Build the window as it would be sent now."""
         with self._shell.session() as session:
             if session.entries():
                 session.build(budget=self._shell.settings.budget)
@@ -218,25 +216,25 @@ class _Table:
             self._gauge = gauge(session.manifest(), entries) if entries else ""
 
     def _preset(self, rest: str) -> None:
-        """Choose another way of choosing, or see which there are."""
+        """Switch to another preset, or list them."""
         if not rest:
             for line in output.columns([(p.name, p.about) for p in presets.PRESETS.values()]):
                 output.say(line)
             return
-        kept = self._shell.open
+        opened = self._shell.open
         with self._shell.session(new=True) as session, self._shell.store() as fov:
-            assert kept is not None
-            kept.session = fov.session(session.name, preset=rest)
+            assert opened is not None
+            opened.session = fov.session(session.name, preset=rest)
         self._rebuild()
 
     def _help(self, _: str) -> None:
         for line in output.columns([(f"/{name} {usage}", about) for name, (usage, about) in HELP.items()]):
             output.say(line)
-        output.say("\nAnything else is a message of the user's. `/search --help` tells its options.")
+        output.say("\nAnything else is a message of the user. `/search --help` lists its options.")
 
 
 def _arguments(command: Any, name: str, rest: str) -> Iterator[str]:
-    """The words of a line as the command takes them: a question and a task's name are one text."""
+    """The arguments of a line; a question or a task's name is one argument without quotes."""
     words = rest.split()
     if name == "task":
         yield from words[:1]

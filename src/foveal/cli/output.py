@@ -1,7 +1,4 @@
-"""Values in → text on stdout for people, JSON for programs; warnings, errors and notes on stderr.
-
-Work in → the same work, with a bar or a note where it is long and somebody watches.
-"""
+"""Print results to stdout, as text or JSON, and notes, errors and progress to stderr."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ _CONTROL = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "\N{REPL
 
 
 def prepare(*streams: IO[str]) -> None:
-    """UTF-8 wherever it is not a terminal's own affair; no character may stop the work."""
+    """Write UTF-8 unless a stream is a terminal with its own encoding; no character may raise an error."""
     for stream in streams:
         if hasattr(stream, "reconfigure"):
             terminal = stream.isatty()
@@ -33,23 +30,23 @@ def prepare(*streams: IO[str]) -> None:
 
 
 def say(text: str = "") -> None:
-    """A line of the result."""
+    """Print a line of the result."""
     sys.stdout.write(f"{text}\n")
 
 
 def note(text: str) -> None:
-    """A line for the person who watches."""
-    _aside("foveal: ", text)
+    """Print a line on stderr."""
+    _to_stderr("foveal: ", text)
 
 
 def fail(what: str, remedy: str) -> None:
-    """What went wrong and what to do: one line each."""
+    """Print an error and its remedy, one line each."""
     note(what)
-    _aside("  try: ", remedy)
+    _to_stderr("  try: ", remedy)
 
 
-def _aside(head: str, text: str) -> None:
-    """One line on stderr; on a terminal, as many as its width needs."""
+def _to_stderr(head: str, text: str) -> None:
+    """Print one line on stderr, wrapped to the width of a terminal."""
     line = head + " ".join(text.split())
     if sys.stderr.isatty():
         width = max(40, shutil.get_terminal_size().columns - 1)
@@ -62,7 +59,7 @@ def _aside(head: str, text: str) -> None:
 
 
 def counted(number: int, thing: str) -> str:
-    """A number of things, as one says it.
+    """A number with its noun, in the plural where needed.
 
     >>> counted(1, "message"), counted(1_200, "message")
     ('1 message', '1,200 messages')
@@ -70,42 +67,42 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
-def tell(value: object) -> None:
-    """A result for programs."""
-    found = asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
-    say(json.dumps(found, ensure_ascii=False, indent=2))
+def print_json(value: object) -> None:
+    """Print a result as JSON."""
+    plain = asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+    say(json.dumps(plain, ensure_ascii=False, indent=2))
 
 
-def tell_list(values: Iterable[object]) -> None:
-    """A JSON array, one value a line: long histories stay quick to write and easy to compare."""
+def print_json_list(values: Iterable[object]) -> None:
+    """Print a JSON array, one value a line: fast to write and easy to diff for long histories."""
     rows = [json.dumps(value, ensure_ascii=False) for value in values]
     say("[\n" + ",\n".join(rows) + "\n]" if rows else "[]")
 
 
-def tell_lines(values: Iterable[object]) -> None:
+def print_json_lines(values: Iterable[object]) -> None:
     for value in values:
         say(json.dumps(value, ensure_ascii=False))
 
 
 def in_colour() -> bool:
-    """Whether what is said may be in colour."""
+    """Whether results are printed in colour."""
     return coloured(sys.stdout)
 
 
 def styled(text: str, colour: str = "", *, dim: bool = False, bold: bool = False) -> str:
-    """The text in colour, where colour belongs."""
+    """The text in colour, if results are printed in colour."""
     if not in_colour():
         return text
     return typer.style(text, fg=colour or None, dim=dim or None, bold=bold or None)
 
 
-def harmless(text: str) -> str:
-    """Text as it is; on a terminal without the characters that would steer it."""
+def without_control(text: str) -> str:
+    """The text; on a terminal without control characters, which could manipulate it."""
     return text.replace("\r\n", "\n").translate(_CONTROL) if sys.stdout.isatty() else text
 
 
 def snippet(text: str, words: Sequence[str] = (), *, width: int = WIDTH - 4) -> str:
-    """One line of a text, around as many of the words as one line can show."""
+    """One line of a text, chosen to show as many of the words as possible."""
     flat = " ".join(text.split()).translate(_CONTROL)
     lower = flat.lower()
     hits = [at for word in words if (at := lower.find(word.lower())) >= 0] or [0]
@@ -118,13 +115,13 @@ def snippet(text: str, words: Sequence[str] = (), *, width: int = WIDTH - 4) -> 
 
 
 def bar(share: float, *, width: int = 40) -> str:
-    """How full something is; full is as good as empty."""
+    """A bar that is filled to a share from 0 to 1."""
     full = min(width, max(0, round(share * width)))
     return styled("█" * full, "green") + styled("░" * (width - full), dim=True)
 
 
 def columns(rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> Iterable[str]:
-    """Rows as aligned text; the columns named in `right` end flush."""
+    """Rows as aligned text; the columns in `right` are aligned right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = [
@@ -135,28 +132,27 @@ def columns(rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> Iter
 
 
 LONG = 4_000_000
-"""Bytes below which a bar would be gone before it is seen."""
+"""Bytes below which an import is done before a progress bar could be read."""
 MANY = 100
-"""Files, the same."""
+"""Files below which a workspace is."""
 LATE = 1.0
-"""Seconds."""
+"""Seconds after which slow work is announced."""
 READING = "reading files"
-"""Those of a workspace."""
 
 
 @contextmanager
 def progress(files: Sequence[str | None]) -> Iterator[Iterable[str | None]]:
-    """The files to iterate over; `None` is stdin."""
+    """The files to iterate over, with a progress bar for large ones; `None` is stdin."""
     if not sys.stderr.isatty() or sum(map(_size, files)) < LONG:
         yield files
         return
     from rich.console import Console
     from rich.progress import Progress
 
-    # On one terminal both must share the bar's line; a pipe must get its results untouched.
+    # On a terminal, results must not overwrite the bar; a pipe must get them unchanged.
     shared = sys.stdout.isatty()
     with Progress(console=Console(stderr=True), transient=True, redirect_stdout=shared) as bar:
-        # A single file has no middle to report: the bar only shows that something moves.
+        # A single file has no intermediate progress: its bar only shows activity.
         yield bar.track(files, total=len(files) if len(files) > 1 else None, description="importing")
 
 
@@ -168,8 +164,8 @@ def _size(file: str | None) -> int:
 
 
 @contextmanager
-def noted(what: str) -> Iterator[None]:
-    """A note on stderr, where somebody watches, once the work has taken longer than one waits for."""
+def slow_note(what: str) -> Iterator[None]:
+    """Print a note on a terminal once the work has taken `LATE` seconds."""
     timer = Timer(LATE, note, (what,))
     timer.daemon = True
     if sys.stderr.isatty():
@@ -181,17 +177,17 @@ def noted(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def counting(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """What to call with the files that are done and how many there are; None where nobody watches."""
+def file_progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A callback for the number of files done and their total; None where stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
     with ExitStack() as until:
-        yield _Counting(what, until)
+        yield _ProgressBar(what, until)
 
 
-class _Counting:
-    """A bar that is there from the first call on, if there is much to do."""
+class _ProgressBar:
+    """A bar that appears with the first call, if there is much to do."""
 
     def __init__(self, what: str, until: ExitStack) -> None:
         self._what, self._until = what, until

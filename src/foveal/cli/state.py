@@ -1,4 +1,7 @@
-"""What every command starts from: the options before its name, the settings, the open store."""
+"""What every command starts from: the options before its name, the settings, the open store.
+
+The library is imported when a store is opened: `foveal --version` and `--help` do without it.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +10,28 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from foveal import config
 from foveal.cli import output
-from foveal.config import Loaded, Settings
 from foveal.errors import NotFoundError
-from foveal.events import Event, SummaryFailed, Warned
-from foveal.presets.numbers import resolved
-from foveal.session import Foveal, Session
+
+if TYPE_CHECKING:
+    from foveal.config import Loaded, Settings
+    from foveal.events import Event
+    from foveal.session import Foveal, Session
 
 SESSIONS_NAMED = 3
-"""Names that an error offers."""
+"""Session names that an error suggests."""
 PATIENCE = 120.0
-"""Seconds that a command waits in the end for a model to write the summaries it asked for."""
+"""Seconds that a command waits at its end for a model to write the summaries that were requested."""
 
 
 @dataclass(slots=True)
 class Open:
-    """What stays open from one command to the next, once one of them opened it."""
+    """What stays open from one command to the next, once a command has opened it."""
 
     until: ExitStack
     fov: Foveal | None = None
@@ -36,7 +40,7 @@ class Open:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shell:
-    """The options that stand before the command."""
+    """The options before the command, and what they open."""
 
     options: Mapping[str, str | None] = field(default_factory=dict)
     json: bool = False
@@ -44,7 +48,9 @@ class Shell:
     """None: each command opens the store for itself."""
 
     def load(self) -> Loaded:
-        """The settings, and numbers that the presets accept."""
+        """The settings, with numbers that the presets accept."""
+        from foveal.presets.numbers import resolved
+
         loaded = config.load(self.options)
         resolved(loaded.layers)
         return loaded
@@ -55,7 +61,7 @@ class Shell:
 
     @contextmanager
     def store(self, *, new: bool = False) -> Iterator[Foveal]:
-        """The store of the settings, open; only with `new` is it made when it is not there."""
+        """The open store of the settings; with `new` it is created if it does not exist."""
         if self.open is None:
             with self._store(new=new) as fov:
                 yield fov
@@ -66,37 +72,24 @@ class Shell:
 
     @contextmanager
     def _store(self, *, new: bool) -> Iterator[Foveal]:
+        from foveal.session import Foveal
+
         loaded = self.load()
-        settings = loaded.settings
-        model_writes = settings.summaries == "llm"
-        with Foveal(
-            settings.store,
-            tenant=settings.tenant,
-            catalogue=catalogue(settings),
-            counter=settings.counter or None,
-            durability=settings.durability,
-            numbers=loaded.numbers,
-            create=new,
-            embedder=settings.embedder,
-            embedder_key=config.embedder_key(settings),
-            summary_url=settings.summary_url if model_writes else "",
-            summary_model=settings.summary_model if model_writes else "",
-            summary_key=settings.summary_key if model_writes else "",
-        ) as fov:
-            fov.subscribe(_Faults())
+        with Foveal.from_settings(loaded.settings, numbers=loaded.numbers, create=new) as fov:
+            fov.subscribe(_Warnings())
             yield fov
 
     @contextmanager
     def session(self, *, new: bool = False, patient: bool = False) -> Iterator[Session]:
-        """The session of the settings, open; only with `new` is it made when it is not there.
+        """The open session of the settings; with `new` it is created if it does not exist.
 
-        `patient`: where a model writes summaries, what was asked of it is waited for in the end.
+        `patient`: at the end, wait for the summaries that were requested from a model.
         """
         with self.store(new=new) as fov:
             if self.open is None:
                 yield self._session(fov, new=new)
                 if patient and self.settings.summaries == "llm":
-                    sys.stdout.flush()  # the window itself waits for nobody
+                    sys.stdout.flush()  # the window itself does not wait
                     fov.settle(PATIENCE)
                 return
             if self.open.session is None:
@@ -111,9 +104,9 @@ class Shell:
             another = f"`--session` takes another, as in {names}; " if names else ""
             raise NotFoundError(
                 f"there is no session {settings.session!r}",
-                remedy=f"{another}`foveal add` and `foveal import` make one",
+                remedy=f"{another}`foveal add` and `foveal import` create one",
             )
-        # What a session remembers wins: settings are for sessions that never heard of a model.
+        # The session's own model and preset win; the settings only fill in what it does not have.
         return fov.session(
             settings.session,
             model="" if record and record.model else settings.model,
@@ -121,34 +114,32 @@ class Shell:
         )
 
 
-class _Faults:
-    """Says what went wrong in the background, once for each fault."""
+class _Warnings:
+    """Prints what failed in the background, each text once."""
 
     def __init__(self) -> None:
-        self._told: set[str] = set()
+        self._printed: set[str] = set()
 
     def __call__(self, event: Event) -> None:
+        from foveal.events import SummaryFailed, Warned
+
         match event:
-            case SummaryFailed(fault=fault):
-                text = f"{fault}; an extract serves instead"
+            case SummaryFailed():
+                text = f"{event.fault}; an extract serves instead"
             case Warned(session="", text=text):
                 pass
             case _:
                 return
-        if text not in self._told:
-            self._told.add(text)
+        if text not in self._printed:
+            self._printed.add(text)
             output.note(f"warning: {text}")
 
 
 def absent(store: str) -> Path | None:
-    """The file of a store that is not there."""
+    """The file of a store that does not exist; None where it does, or where there is no file."""
     path = store.removeprefix("sqlite:///")
     file = Path(path).expanduser()
     return None if path == ":memory:" or "://" in path or file.exists() else file
-
-
-def catalogue(settings: Settings) -> Path | None:
-    return Path(settings.catalogue).expanduser() if settings.catalogue else None
 
 
 def shell_of(context: typer.Context) -> Shell:
@@ -156,9 +147,9 @@ def shell_of(context: typer.Context) -> Shell:
     return found if isinstance(found, Shell) else Shell()
 
 
-def _json(context: typer.Context, value: bool) -> bool:  # noqa: FBT001 — the signature typer calls
+def _json(context: typer.Context, value: bool) -> bool:  # noqa: FBT001 — the signature that typer calls
     return value or shell_of(context).json
 
 
 Json = Annotated[bool, typer.Option("--json", callback=_json, help="Print JSON.")]
-"""Before or after the command, it is the same."""
+"""May stand before or after the command."""

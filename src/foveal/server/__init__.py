@@ -1,1 +1,1 @@
-"""Requests in → answers out: everything the library does over HTTP, and the page that shows it."""
+"""Everything the library does, over HTTP, and the dashboard that shows it."""

@@ -1,4 +1,4 @@
-"""The settings in → the service: routes, pages and what guards them, as one ASGI app."""
+"""Assemble the service as one ASGI app: routes, pages and middleware."""
 
 from __future__ import annotations
 
@@ -20,15 +20,27 @@ from foveal.server.middleware import metrics
 from foveal.server.middleware.access import TENANT, Guard
 from foveal.server.middleware.limits import Limits
 from foveal.server.middleware.metrics import Metrics
-from foveal.server.openapi import described
+from foveal.server.openapi import openapi_document
 from foveal.server.problems import Problem
-from foveal.server.routes import builds, meta, profile, sessions
-from foveal.server.routing import COMPUTING
-from foveal.server.tenants import Places, Setup
+from foveal.server.routes import builds, meta, profile, search, sessions
+from foveal.server.routing import CONCURRENT
+from foveal.server.tenants import Setup, Tenants
 
 _PREFIX = "/api/v1"
 THREADS = 16
-"""Requests that are begun at once; few of them compute at once, the others wait for a model or the store."""
+"""Requests that may be in a thread at once; few of them compute, the others wait for a model or the store."""
+_ROUTERS = (
+    (sessions.router, "sessions and messages"),
+    (search.originals, "sessions and messages"),
+    (builds.router, "windows"),
+    (search.router, "memory"),
+    (sessions.tasks_router, "memory"),
+    (builds.context_router, "memory"),
+    (profile.router, "memory"),
+    (meta.router, "what there is"),
+    (meta.live, "what happens"),
+)
+"""In the order in which the OpenAPI document lists them, each with its tag."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +49,8 @@ class Health:
     version: str
 
 
-def application(setup: Setup) -> ASGIApp:
-    """Everything; what stands outermost sees a request first."""
+def create_app(setup: Setup) -> ASGIApp:
+    """The whole app; the outermost middleware sees a request first."""
     app = FastAPI(
         title="Foveal",
         version=__version__,
@@ -46,51 +58,48 @@ def application(setup: Setup) -> ASGIApp:
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
-        lifespan=_opened(setup),
+        lifespan=_lifespan(setup),
         redirect_slashes=False,
     )
     problems.install(app)
-    app.include_router(sessions.router, prefix=_PREFIX, tags=["sessions and messages"])
-    app.include_router(builds.router, prefix=_PREFIX, tags=["windows"])
-    app.include_router(profile.router, prefix=_PREFIX, tags=["memory"])
-    app.include_router(meta.router, prefix=_PREFIX, tags=["what there is"])
-    app.include_router(meta.live, prefix=_PREFIX, tags=["what happens"])
+    for router, tag in _ROUTERS:
+        app.include_router(router, prefix=_PREFIX, tags=[tag])
     counted = Metrics(Limits(app))
-    app.include_router(_own(app, counted), tags=["the server"])
+    app.include_router(_server_routes(app, counted), tags=["the server"])
     app.include_router(pages.router)
     return Guard(counted, setup.serving, setup.settings.tenant)
 
 
-def _opened(setup: Setup) -> Any:
+def _lifespan(setup: Setup) -> Any:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
-        app.state.turns = asyncio.Semaphore(COMPUTING)
-        app.state.places = Places(setup, asyncio.get_running_loop())
-        await asyncio.to_thread(app.state.places.of(setup.first).warm)
-        described(app)  # routes are made when first looked at, and all others wait meanwhile
+        app.state.turns = asyncio.Semaphore(CONCURRENT)
+        app.state.tenants = Tenants(setup, asyncio.get_running_loop())
+        await asyncio.to_thread(app.state.tenants.get(setup.first_tenant).warm)
+        openapi_document(app)  # builds the routes now: on first use it would block every other request
         try:
             yield
         finally:
-            app.state.places.close()
+            app.state.tenants.close()
 
     return lifespan
 
 
-def _own(app: FastAPI, counted: Metrics) -> APIRouter:
-    """Health, readiness, numbers, and the description of everything."""
+def _server_routes(app: FastAPI, counted: Metrics) -> APIRouter:
+    """Health, readiness, metrics and the OpenAPI document."""
     router = APIRouter()
 
     @router.get("/health")
     async def health() -> Health:
-        """Whether the server is there; it asks nobody else."""
+        """Whether the server runs; the store is not asked."""
         return Health(status="ok", version=__version__)
 
     @router.get("/ready")
     def ready(request: Request) -> Health:
-        """Whether the store answers."""
+        """Whether the store can be read."""
         try:
-            request.app.state.places.of(request.scope[TENANT]).fov.sessions()
+            request.app.state.tenants.get(request.scope[TENANT]).fov.sessions()
         except FovealError as error:
             raise Problem("store", error.what, error.remedy) from error
         return Health(status="ready", version=__version__)
@@ -102,10 +111,10 @@ def _own(app: FastAPI, counted: Metrics) -> APIRouter:
     )
     async def numbers(request: Request) -> Any:
         """For Prometheus."""
-        return Response(counted.text(request.app.state.places), media_type=metrics.MEDIA_TYPE)
+        return Response(counted.text(request.app.state.tenants), media_type=metrics.MEDIA_TYPE)
 
     @router.get("/openapi.json", include_in_schema=False)
     def openapi() -> Any:
-        return described(app)
+        return openapi_document(app)
 
     return router

@@ -1,9 +1,8 @@
-"""What happened in a tenant's store in → told to every listener, in order, from wherever each left off.
+"""Stream the events of a tenant's store to clients as server-sent events, in order.
 
-The log of the store is what is told, so events of other processes are among them and a restart loses none.
-Listeners share one ring and hold a place in it: nobody is waited for, and who falls out of it reads the log.
-
-Pieces of an event stream in → sent one by one, until the client leaves or stops reading.
+The store's log is the source, so events of other processes are included and a restart loses none. A client
+resumes where it left off. All listeners share one ring buffer: none is waited for, and one that falls behind
+reads the log instead.
 """
 
 from __future__ import annotations
@@ -26,28 +25,28 @@ from foveal.session.inspect.builds import events_after, latest_event
 from foveal.store import LoggedEvent
 
 MISSED_MOST = 10_000
-"""Events that are told to somebody who comes back; where more have happened, `reset`."""
-HELD = 1_000
-"""Events in memory; who is further behind reads the log."""
+"""Missed events that a returning client is sent; where there are more, it is sent `reset`."""
+RING = 1_000
+"""Events in memory; a listener that is further behind reads the log."""
 PAGE = 250
-"""Events that are sent in one piece."""
+"""Events that are sent in one write."""
 OPENING = b"retry: 2000\n\n"
 BEAT = b": still here\n\n"
 HEARTBEAT = 15.0
-"""Seconds of silence after which a line that means nothing is sent."""
+"""Seconds of silence after which a comment line is sent."""
 GROUPS = 64
-"""Into so many parts listeners are told one after another."""
+"""Listeners are woken in this many groups, one after another."""
 SOON = 0.01
-"""Seconds between one piece and the next."""
+"""The least seconds between two writes."""
 REST = 5
-"""So many times as long as it took to tell everybody, nobody is told anything."""
+"""The pause after a write is this many times as long as waking all listeners took."""
 PAUSE = 1.0
-"""Seconds between looks at the log, for what other processes wrote."""
+"""Seconds between two reads of the log for events of other processes."""
 _log = logging.getLogger(__name__)
 
 
-class Piece:
-    """One event as it goes over the wire."""
+class Frame:
+    """One event as it is sent."""
 
     __slots__ = ("data", "number", "session")
 
@@ -58,62 +57,62 @@ class Piece:
 
 
 class Feed:
-    """All of it on one event loop; only `heard` and `announce` may be called from other threads."""
+    """The events of one tenant. Only `on_event` and `announce` may be called from other threads."""
 
     def __init__(self, fov: Foveal, loop: asyncio.AbstractEventLoop) -> None:
         self._fov = fov
         self._loop = loop
-        self._ring: deque[Piece] = deque(maxlen=HELD)
+        self._ring: deque[Frame] = deque(maxlen=RING)
         self._last: int | None = None
-        """The newest event that is in the ring; None before the first listener."""
+        """The number of the newest event in the ring; None before the first listener."""
         self._changed = [asyncio.Event() for _ in range(GROUPS)]
-        self._woken = asyncio.Event()
+        self._news = asyncio.Event()
         self._watcher: asyncio.Task[None] | None = None
         self._began = self._took = 0.0
-        """When the last piece was begun to be told, and how many seconds that took."""
+        """When waking the listeners last began, and how many seconds it took."""
         self.listeners = 0
-        self.told = 0
-        fov.subscribe(self.heard)
+        self.published = 0
+        fov.subscribe(self.on_event)
 
-    def heard(self, event: Event) -> None:
-        """Called by the bus: something happened here. Faults in the background are in no log."""
+    def on_event(self, event: Event) -> None:
+        """Called by the bus for every event. Background failures are not in the log: announce them."""
         if isinstance(event, SummaryFailed) or (isinstance(event, Warned) and not event.session):
             self.announce(event.name, "", payload(event))
-        self._call(self._woken.set)
+        self._call(self._news.set)
 
     def announce(self, name: str, session: str, data: object) -> None:
-        """Tell something that is in no log; whoever is away does not hear of it."""
-        self._call(self._take, [Piece(0, session, encoded(name, data))])
+        """Publish an event that is not in the log; clients that are not connected miss it."""
+        self._call(self._publish, [Frame(0, session, frame_data(name, data))])
 
     def _call(self, do: Callable[..., object], *args: object) -> None:
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(do, *args)
 
     async def listen(self, after: int | None, session: str) -> AsyncGenerator[bytes, None]:
-        """Events after the one named, or from now on; what comes first says that it has begun."""
+        """Events after number `after`, or from now on; the first bytes confirm that the stream is open."""
         self.listeners += 1
         try:
             now = await self._start()
-            at, since = now if after is None else after, self.told
+            at, since = now if after is None else after, self.published
             yield OPENING
-            while True:  # who falls out of the ring goes back to the log
-                async for news in self._missed(at):
-                    at = news[-1].number
-                    if data := _joined(news, session):
+            while True:  # a listener that falls out of the ring returns to the log
+                async for frames in self._missed(at):
+                    at = frames[-1].number
+                    if data := _joined(frames, session):
                         yield data
-                async for news in self._live(at, since):
-                    at = max([at, *(each.number for each in news)])
-                    data = _joined(news, session)
-                    if data or not news:
+                async for frames in self._live(at, since):
+                    at = max([at, *(each.number for each in frames)])
+                    data = _joined(frames, session)
+                    if data or not frames:
                         yield data or BEAT
-                since = self.told
+                since = self.published
         finally:
             self.listeners -= 1
             if not self.listeners:
-                self._rest()
+                self._stop()
 
     async def _start(self) -> int:
-        """Where the log stands; from now on it is watched."""
+        """Watch the log from now on; returns the number of its newest event."""
         if self._last is None:
             newest = await asyncio.to_thread(latest_event, self._fov)
             self._last = newest if self._last is None else self._last
@@ -121,24 +120,24 @@ class Feed:
             self._watcher = asyncio.create_task(self._watch())
         return self._last
 
-    def _rest(self) -> None:
-        """Nobody listens: the log remembers for us."""
+    def _stop(self) -> None:
+        """No listener is left; the log keeps the events."""
         if self._watcher:
             self._watcher.cancel()
         self._watcher, self._last = None, None
         self._ring.clear()
 
-    async def _missed(self, after: int) -> AsyncIterator[list[Piece]]:
-        """What happened since, from the log, until the ring takes over."""
+    async def _missed(self, after: int) -> AsyncIterator[list[Frame]]:
+        """Events since `after` from the log, until the ring has the rest."""
         at, count = after, 0
-        # The log may be ahead of what was told here, and who comes back may have read it.
+        # The log may be ahead of the ring, and a returning client may have read it.
         known = 0 <= after <= (self._last or 0) or 0 <= after <= await asyncio.to_thread(
             latest_event, self._fov
         )
-        if not known:  # of another store, or of nobody
+        if not known:  # a number of another store, or an invalid one
             yield [self._reset()]
             return
-        while at < (self._last or 0) and not self._holds(at):
+        while at < (self._last or 0) and not self._ring_has(at):
             page = await asyncio.to_thread(self._page, at)
             count += len(page)
             if not page:
@@ -149,26 +148,26 @@ class Feed:
             yield page
             at = page[-1].number
 
-    def _holds(self, after: int) -> bool:
-        """Whether the ring has all that happened since."""
+    def _ring_has(self, after: int) -> bool:
+        """Whether the ring has every event since `after`."""
         oldest = next((each.number for each in self._ring if each.number), None)
         return oldest is not None and oldest <= after + 1
 
-    def _page(self, after: int) -> list[Piece]:
-        return [written(each) for each in events_after(self._fov, after=after, limit=PAGE)]
+    def _page(self, after: int) -> list[Frame]:
+        return [logged_frame(each) for each in events_after(self._fov, after=after, limit=PAGE)]
 
-    def _reset(self) -> Piece:
+    def _reset(self) -> Frame:
         last = self._last or 0
-        return Piece(last, "", encoded("reset", {}, last))
+        return Frame(last, "", frame_data("reset", {}, last))
 
-    async def _live(self, after: int, since: int) -> AsyncIterator[list[Piece]]:
-        """What the ring gets from now on, until too much of it; nothing where nothing came for a while."""
-        seen, group = min(since, self.told - self._behind(after)), self.listeners % GROUPS
-        while (behind := self.told - seen) <= len(self._ring):
+    async def _live(self, after: int, since: int) -> AsyncIterator[list[Frame]]:
+        """Events of the ring as they arrive, until the listener falls behind; an empty list after silence."""
+        seen, group = min(since, self.published - self._behind(after)), self.listeners % GROUPS
+        while (behind := self.published - seen) <= len(self._ring):
             fresh = list(islice(reversed(self._ring), behind))[: -PAGE - 1 : -1]
             seen += len(fresh)
-            if news := [each for each in fresh if not 0 < each.number <= after]:
-                yield news
+            if frames := [each for each in fresh if not 0 < each.number <= after]:
+                yield frames
             elif not fresh:
                 try:
                     async with asyncio.timeout(HEARTBEAT):
@@ -177,7 +176,7 @@ class Feed:
                     yield []
 
     def _behind(self, after: int) -> int:
-        """How much of the ring's end is news to somebody who has heard everything up to `after`."""
+        """How many frames at the ring's end are new to a listener that has everything up to `after`."""
         behind = 0
         for back, each in enumerate(reversed(self._ring), start=1):
             if each.number > after:
@@ -187,20 +186,20 @@ class Feed:
         return behind
 
     async def _watch(self) -> None:
-        fault = ""
+        failure = ""
         while True:
-            self._woken.clear()
+            self._news.clear()
             try:
                 await self._read()
-                fault = ""
-            except Exception as error:  # noqa: BLE001 — whatever it is, nobody would hear anything any more
-                if fault != (fault := type(error).__name__):
-                    _log.warning("the log of events cannot be read: %s", fault)
-            # What happens meanwhile goes out in one piece: many listeners take no more time than a few.
+                failure = ""
+            except Exception as error:  # noqa: BLE001 — any error would end the stream of every listener
+                if failure != (failure := type(error).__name__):
+                    _log.warning("the log of events cannot be read: %s", failure)
+            # Events that arrive meanwhile are sent in one write, so many listeners cost no more than a few.
             await asyncio.sleep(max(SOON, REST * self._took))
             try:
                 async with asyncio.timeout(PAUSE):
-                    await self._woken.wait()
+                    await self._news.wait()
             except TimeoutError:
                 continue
 
@@ -209,17 +208,17 @@ class Feed:
             page = await asyncio.to_thread(self._page, self._last or 0)
             if not page:
                 return
-            self._take(page)
+            self._publish(page)
             self._last = page[-1].number
 
-    def _take(self, fresh: list[Piece]) -> None:
+    def _publish(self, fresh: list[Frame]) -> None:
         self._ring.extend(fresh)
-        self.told += len(fresh)
+        self.published += len(fresh)
         self._began = time.perf_counter()
         self._wake(0)
 
     def _wake(self, group: int) -> None:
-        """A few listeners at a time: others who ask something get their turn in between."""
+        """Wake one group of listeners, then the next; other requests get their turn in between."""
         if group == GROUPS:
             self._took = time.perf_counter() - self._began
             return
@@ -228,37 +227,39 @@ class Feed:
         self._loop.call_soon(self._wake, group + 1)
 
 
-def _joined(events: list[Piece], session: str) -> bytes:
-    """Those that a listener wants, in one piece."""
+def _joined(events: list[Frame], session: str) -> bytes:
+    """The events of one session, or all, as one write."""
     return b"".join(each.data for each in events if not session or each.session in ("", session))
 
 
-def written(event: LoggedEvent) -> Piece:
-    """The log has JSON, which has no line breaks of its own."""
+def logged_frame(event: LoggedEvent) -> Frame:
+    """The payload is JSON on one line, so it needs no escaping."""
     text = f"id: {event.number}\nevent: {event.name}\ndata: {event.payload}\n\n"
-    return Piece(event.number, event.session, text.encode("utf-8", "replace"))
+    return Frame(event.number, event.session, text.encode("utf-8", "replace"))
 
 
-def encoded(name: str, data: object, number: int | None = None) -> bytes:
-    """An event that is in no log."""
+def frame_data(name: str, data: object, number: int | None = None) -> bytes:
+    """The bytes of an event that is not in the log."""
     head = "" if number is None else f"id: {number}\n"
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     return f"{head}event: {name}\ndata: {text}\n\n".encode()
 
 
 PATIENCE = 10.0
-"""Seconds that a client may take to read what was sent; then it is cut off and may come back."""
+"""Seconds that a client may take to read a write; then it is disconnected and may reconnect."""
 
 
 class EventStream(Response):
+    """Sends the chunks of a stream one by one, until the client disconnects or stops reading."""
+
     media_type = "text/event-stream"
 
-    def __init__(self, pieces: AsyncGenerator[bytes, None]) -> None:
+    def __init__(self, chunks: AsyncGenerator[bytes, None]) -> None:
         super().__init__()
-        self._pieces = pieces
+        self._chunks = chunks
 
     async def __call__(self, _: Scope, receive: Receive, send: Send) -> None:
-        leaving = asyncio.ensure_future(_left(receive))
+        leaving = asyncio.ensure_future(_disconnected(receive))
         sending = asyncio.ensure_future(self._send(send))
         try:
             await asyncio.wait({leaving, sending}, return_when=asyncio.FIRST_COMPLETED)
@@ -271,12 +272,12 @@ class EventStream(Response):
     async def _send(self, send: Send) -> None:
         headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        async with aclosing(self._pieces) as pieces:
-            async for piece in pieces:
+        async with aclosing(self._chunks) as chunks:
+            async for chunk in chunks:
                 async with asyncio.timeout(PATIENCE):
-                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
 
 
-async def _left(receive: Receive) -> None:
+async def _disconnected(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass

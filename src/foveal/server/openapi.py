@@ -1,7 +1,4 @@
-"""The app in → its OpenAPI document, with examples, and a problem document for every fault.
-
-A request and an answer for each route, as the description of the service shows them.
-"""
+"""Build the OpenAPI document, with example requests and responses, and problems as the default response."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ _SESSION = {
     "preset": "foveal",
     "created_at": 1794813021.3,
 }
-_SAID = [{"role": "user", "content": "Fix the bug in auth.js"}]
+_MESSAGES = [{"role": "user", "content": "Fix the bug in auth.js"}]
 _ROW = {
     "place": 1,
     "id": "m2",
@@ -61,7 +58,7 @@ _MANIFEST = {
     "contributed": [],
     "costs": None,
 }
-_WINDOW = {"messages": _SAID, "system": None, "tokens": 7955, "budget": 16000, "manifest": _MANIFEST}
+_WINDOW = {"messages": _MESSAGES, "system": None, "tokens": 7955, "budget": 16000, "manifest": _MANIFEST}
 _REMOVAL = {"ids": ["m2", "m3"], "original": 155153, "final": 29950, "summary": "", "unreached": ""}
 _MEMORY = {
     "id": "memory-3",
@@ -101,11 +98,11 @@ _HIT = {
     "parts": {"keyword": 5.6, "vector": 4.9},
 }
 
-ASKED: dict[str, Any] = {
+REQUESTS: dict[str, Any] = {
     "POST /sessions": {"name": "fix-auth", "model": "gpt-5"},
     "POST /sessions/{name}/fork": {"name": "fix-auth-2", "messages": 40},
     "POST /sessions/{name}/messages": {"role": "user", "text": "Fix the bug in auth.js"},
-    "POST /sessions/{name}/messages/import": {"messages": _SAID},
+    "POST /sessions/{name}/messages/import": {"messages": _MESSAGES},
     "POST /sessions/{name}/pin": {"id": "m2"},
     "POST /sessions/{name}/unpin": {"id": "m2"},
     "POST /sessions/{name}/forget": {"id": "m2", "keep": True},
@@ -114,10 +111,10 @@ ASKED: dict[str, Any] = {
     "POST /sessions/{name}/compress": {"max_tokens": 30000},
     "POST /sessions/{name}/summarize": {"keep": 10},
     "POST /sessions/{name}/build": {"budget": 16000, "model": "gpt-5"},
-    "POST /fit": {"messages": _SAID, "budget": 8000, "model": "gpt-5"},
+    "POST /fit": {"messages": _MESSAGES, "budget": 8000, "model": "gpt-5"},
     "POST /count": {"text": "Fix the bug in auth.js", "model": "gpt-5"},
     "POST /sessions/{name}/compare": {"budget": 8000, "presets": ["recent", "omar"]},
-    "POST /compare": {"messages": _SAID, "budget": 8000},
+    "POST /compare": {"messages": _MESSAGES, "budget": 8000},
     "POST /sessions/{name}/replay": {"preset": "recent", "budget": 8000},
     "POST /sessions/{name}/focus": {"question": "What grace period did we settle on?", "budget": 2000},
     "POST /sessions/{name}/tasks": {"name": "fix the login"},
@@ -129,9 +126,9 @@ ASKED: dict[str, Any] = {
     "POST /presence": {"active_conversation": "fix-auth"},
     "POST /operations/{operation}": {"text": "hello"},
 }
-"""The bodies of requests."""
+"""Example request bodies by route."""
 
-TOLD: dict[str, Any] = {
+RESPONSES: dict[str, Any] = {
     "GET /sessions": [_SESSION],
     "POST /sessions": _SESSION,
     "GET /sessions/{name}": _SESSION,
@@ -145,7 +142,7 @@ TOLD: dict[str, Any] = {
         "stored": 1,
         "ids": ["m363"],
     },
-    "GET /sessions/{name}/recall/{handle}": _SAID[0],
+    "GET /sessions/{name}/recall/{handle}": _MESSAGES[0],
     "POST /sessions/{name}/pin": {"id": "m2", "mark": "pinned"},
     "POST /sessions/{name}/unpin": {"id": "m2", "mark": "unpinned"},
     "POST /sessions/{name}/forget": {"id": "m2", "mark": "left out", "ids": ["m2"]},
@@ -154,7 +151,7 @@ TOLD: dict[str, Any] = {
     "POST /sessions/{name}/compress": _REMOVAL | {"summary": "The login was looked into."},
     "POST /sessions/{name}/summarize": _REMOVAL | {"summary": "The login was looked into."},
     "POST /sessions/{name}/build": _WINDOW,
-    "POST /fit": {"messages": _SAID, "tokens": 11, "budget": 8000, "manifest": _MANIFEST},
+    "POST /fit": {"messages": _MESSAGES, "tokens": 11, "budget": 8000, "manifest": _MANIFEST},
     "POST /count": {"tokens": 6, "exact": True, "error_bound": 0.0, "tokenizer": "o200k_base"},
     "GET /sessions/{name}/builds": {"builds": [_BUILT], "next": None},
     "GET /sessions/{name}/manifest": _MANIFEST,
@@ -180,7 +177,7 @@ TOLD: dict[str, Any] = {
     "GET /health": {"status": "ok", "version": "0.1.0"},
     "GET /ready": {"status": "ready", "version": "0.1.0"},
 }
-"""The answers."""
+"""Example responses by route."""
 
 
 PROBLEM: dict[str, Any] = {
@@ -192,7 +189,7 @@ PROBLEM: dict[str, Any] = {
         "status": {"type": "integer", "minimum": 400, "maximum": 599},
         "detail": {"type": "string"},
         "remedy": {"type": "string"},
-        "field": {"type": "string", "description": "The field at fault, where there is one."},
+        "field": {"type": "string", "description": "The field that is wrong, where there is one."},
     },
     "required": ["type", "title", "status", "detail", "remedy"],
     "example": {
@@ -205,8 +202,8 @@ PROBLEM: dict[str, Any] = {
 }
 
 
-def described(app: FastAPI) -> dict[str, Any]:
-    """Made once; FastAPI keeps it."""
+def openapi_document(app: FastAPI) -> dict[str, Any]:
+    """The document; FastAPI caches it."""
     if app.openapi_schema is None:
         found = get_openapi(
             title=app.title, version=app.version, description=app.description, routes=app.routes
@@ -236,10 +233,10 @@ def _with_problems(route: dict[str, Any], path: str) -> None:
 
 
 def _with_examples(route: dict[str, Any], name: str) -> None:
-    answers = [answer for status, answer in route["responses"].items() if status.startswith("2")]
+    responses = [each for status, each in route["responses"].items() if status.startswith("2")]
     bodies = [route["requestBody"]] if "requestBody" in route else []
-    for examples, places in ((ASKED, bodies), (TOLD, answers)):
-        for place in places:
-            content = place.get("content", {}).get("application/json")
+    for examples, targets in ((REQUESTS, bodies), (RESPONSES, responses)):
+        for target in targets:
+            content = target.get("content", {}).get("application/json")
             if content is not None and name in examples:
                 content["example"] = examples[name]

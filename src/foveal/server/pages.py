@@ -1,6 +1,6 @@
-"""A path in → one of the files that come with the package: the dashboard, the widget, the list of routes.
+"""Serve the files that ship with the package: the dashboard, the widget, the list of routes.
 
-What may be asked for is what is there: a name is looked up, never joined to a folder.
+A requested name is looked up among the files that exist, never joined to a folder.
 """
 
 from __future__ import annotations
@@ -39,32 +39,32 @@ class File:
 
 @lru_cache(maxsize=1)
 def _names() -> dict[str, Traversable]:
-    """Every file that may be asked for, by its path below `listing` or `static`."""
+    """Every file that is served, by its path below `listing` or `static`."""
     here = resources.files("foveal.server")
-    return dict(_walked(here / "listing", "")) | dict(_walked(here / "static", ""))
+    return dict(_walk(here / "listing", "")) | dict(_walk(here / "static", ""))
 
 
-def _walked(folder: Traversable, before: str) -> list[tuple[str, Traversable]]:
+def _walk(folder: Traversable, prefix: str) -> list[tuple[str, Traversable]]:
     found: list[tuple[str, Traversable]] = []
     for each in folder.iterdir() if folder.is_dir() else ():
-        name = before + each.name
+        name = prefix + each.name
         if each.is_dir():
-            found += _walked(each, name + "/")
+            found += _walk(each, name + "/")
         elif name.rpartition(".")[2] in TYPES:
             found.append((name, each))
     return found
 
 
 def _file(name: str) -> File:
-    place = _names().get(name)
-    if place is None:
+    file = _names().get(name)
+    if file is None:
         raise Problem("not-found", "there is no such page", "`/` is the dashboard, `/docs` lists the routes")
-    content = place.read_bytes()
+    content = file.read_bytes()
     tag = f'"{hashlib.sha256(content).hexdigest()[:20]}"'
     return File(content=content, type=TYPES[name.rpartition(".")[2]], tag=tag)
 
 
-def _answer(request: Request, name: str) -> Response:
+def _respond(request: Request, name: str) -> Response:
     file = _file(name)
     headers = {"etag": file.tag, "cache-control": "no-cache"}
     if file.tag in request.headers.get("if-none-match", ""):
@@ -74,19 +74,19 @@ def _answer(request: Request, name: str) -> Response:
 
 @router.api_route("/", methods=["GET", "HEAD"])
 def index(request: Request) -> Response:
-    return _answer(request, "index.html")
+    return _respond(request, "index.html")
 
 
 @router.api_route("/widget.js", methods=["GET", "HEAD"])
 def widget(request: Request) -> Response:
-    return _answer(request, "widget.js")
+    return _respond(request, "widget.js")
 
 
 @router.api_route("/docs", methods=["GET", "HEAD"])
 def docs(request: Request) -> Response:
-    return _answer(request, ROUTES_PAGE)
+    return _respond(request, ROUTES_PAGE)
 
 
 @router.api_route("/static/{name:path}", methods=["GET", "HEAD"])
 def static(request: Request, name: str) -> Response:
-    return _answer(request, name)
+    return _respond(request, name)

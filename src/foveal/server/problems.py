@@ -1,13 +1,12 @@
-"""What went wrong in → a problem document (RFC 9457) out, with what to do about it.
+"""Turn every error into a problem document (RFC 9457) with a remedy.
 
-Ours name the numbers and the field; a fault of the server names nothing of its inside.
+Errors of the library name their numbers and the field; an internal error shows no internals.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -22,6 +21,7 @@ from foveal.errors import (
     FovealError,
     InputError,
     NotFoundError,
+    See,
     StoreError,
     UpstreamError,
 )
@@ -51,9 +51,9 @@ KINDS = {
         Kind(name="misdirected", title="Not this server", status=421),
         Kind(name="input", title="Cannot be understood", status=422),
         Kind(name="budget", title="Does not fit", status=422),
-        Kind(name="config", title="Makes no sense", status=422),
-        Kind(name="internal", title="A fault of the server", status=500),
-        Kind(name="upstream", title="A model gave no answer", status=502),
+        Kind(name="config", title="Invalid setting", status=422),
+        Kind(name="internal", title="Internal error", status=500),
+        Kind(name="upstream", title="A model did not answer", status=502),
         Kind(name="store", title="The store cannot be used", status=503),
         Kind(name="timeout", title="Took too long", status=504),
     )
@@ -73,19 +73,18 @@ _REMEDIES = {
     405: "use a method that the header `Allow` names",
     413: "send it in several requests",
 }
-_HERE = {
-    "`foveal sessions` lists them": "`GET /api/v1/sessions` lists them",
-    "see `foveal sessions`": "`GET /api/v1/sessions` lists them",
-    "`search` and `entries` give ids and handles": "`GET …/messages` gives ids and handles",
-    "`foveal op --list` names them all": "`GET /api/v1/operations` names them all",
-    "`profile` lists them with their ids": "`GET /api/v1/profile` lists them with their ids",
+_SEE: dict[See, str] = {
+    "sessions": "`GET /api/v1/sessions` lists them",
+    "messages": "`GET …/messages` gives ids and handles",
+    "operations": "`GET /api/v1/operations` names them all",
+    "profile": "`GET /api/v1/profile` lists them with their ids",
+    "tasks": "`POST …/tasks` begins one with the next message",
 }
-"""What remedies name in Python or on the command line → the routes that do it here."""
-_NAMED = re.compile("`([a-z_]{1,40})`")
+"""The remedy for errors that refer to another call: the route that makes it here."""
 
 
 class Problem(Exception):  # noqa: N818 — RFC 9457 calls it that
-    """A refusal of the service itself."""
+    """A request that the service itself refuses."""
 
     def __init__(
         self,
@@ -119,30 +118,27 @@ class Problem(Exception):  # noqa: N818 — RFC 9457 calls it that
 
 
 def internal() -> Problem:
-    return Problem("internal", "something went wrong in the server", "try again; its log says what it was")
+    return Problem("internal", "the server failed", "try again; the log of the server has the cause")
 
 
-def told(error: FovealError) -> Problem:
-    """One of our errors as a problem."""
+def problem_of(error: FovealError) -> Problem:
+    """The problem document for an error of the library."""
     kind = next((name for each, name in _ERRORS if isinstance(error, each)), "internal")
-    remedy = error.remedy
-    for elsewhere, here in _HERE.items():
-        remedy = remedy.replace(elsewhere, here)
-    named = _NAMED.search(error.what) if kind in ("input", "budget") else None
     headers = {"retry-after": "1"} if kind == "store" else None
-    return Problem(kind, error.what, remedy, field=named[1] if named else "", headers=headers)
+    remedy = _SEE.get(error.see, error.remedy)
+    return Problem(kind, error.what, remedy, field=error.field, headers=headers)
 
 
 def install(app: FastAPI) -> None:
-    """Every error of the app becomes a problem document."""
+    """Make every error of the app a problem document."""
 
     @app.exception_handler(Problem)
     async def refused(_: Request, error: Problem) -> Response:
         return error.response()
 
     @app.exception_handler(FovealError)
-    async def ours(_: Request, error: FovealError) -> Response:
-        return told(error).response()
+    async def raised_by_library(_: Request, error: FovealError) -> Response:
+        return problem_of(error).response()
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> Response:
@@ -157,17 +153,17 @@ def install(app: FastAPI) -> None:
         return Problem(name, what, remedy, headers=error.headers).response()
 
     @app.exception_handler(Exception)
-    async def unforeseen(_: Request, __: Exception) -> Response:
+    async def unexpected(_: Request, __: Exception) -> Response:
         return internal().response()
 
 
 def _invalid(error: RequestValidationError) -> Problem:
-    """Name the first field that is wrong, and what is wanted; a value is never repeated."""
+    """Name the first field that is wrong and what it should be; values are never repeated."""
     first, *more = error.errors()
-    place, *steps = first["loc"]
+    part, *steps = first["loc"]
     if first["type"] == "json_invalid":
         return Problem("malformed", "the body is not JSON", f"correct it at character {steps[0]}")
     field = ".".join(str(step) for step in steps)
     rest = f" (and {len(more)} more)" if more else ""
-    detail = f"`{field or place}`: {first['msg'][:200]}{rest}"
+    detail = f"`{field or part}`: {first['msg'][:200]}{rest}"
     return Problem("input", detail, "`/docs` says what the route takes", field=field)

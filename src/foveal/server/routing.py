@@ -1,6 +1,6 @@
-"""The value that a route's function returns in → JSON, written in the same thread as the work.
+"""The route class that runs an ordinary function and writes its result as JSON, and the shared parameters.
 
-The event loop neither works nor writes: one large answer holds nobody else up.
+Both happen in a worker thread, so one large response does not block the event loop.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from starlette.responses import Response
 
 from foveal.server.middleware.access import TENANT
 from foveal.server.schemas import INTEGER_MOST
-from foveal.server.tenants import Place
+from foveal.server.tenants import Tenant
 
-COMPUTING = 2
-"""Requests that compute at once. Python runs one at a time: more only keep the event loop from its turn."""
+CONCURRENT = 2
+"""Requests that compute at once. Python runs one thread at a time: more would only starve the event loop."""
 TURN = 0.5
-"""Seconds after which the next may begin: who takes longer may be waiting, for a model or for the store."""
+"""Seconds after which the next request may start: a longer one may be waiting for a model or the store."""
 
 
-class Told(APIRoute):
-    """A route whose function is an ordinary one: values in, a value out."""
+class ApiRoute(APIRoute):
+    """A route whose function takes and returns ordinary values."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         status = options.get("status_code") or 200
-        super().__init__(path, _telling(endpoint, status), **options)
+        super().__init__(path, _as_json(endpoint, status), **options)
 
     def get_route_handler(self) -> Callable[..., Any]:
         handler = super().get_route_handler()
@@ -44,27 +44,27 @@ class Told(APIRoute):
         async def handle(request: Request) -> Response:
             strict = _Strict(request.scope, request.receive)
             with suppress(ClientDisconnect):
-                await strict.body()  # who sends slowly takes nobody's turn
+                await strict.body()  # before taking a turn: a slow upload blocks no other request
             async with turn(request.app.state.turns):
-                found: Response = await handler(strict)
-            return found
+                response: Response = await handler(strict)
+            return response
 
         return handle
 
 
 @asynccontextmanager
 async def turn(turns: asyncio.Semaphore) -> AsyncIterator[None]:
-    """One of the few that compute, for a while."""
+    """Hold one of the few turns to compute, for at most `TURN` seconds."""
     await turns.acquire()
-    with ExitStack() as held:
-        held.callback(turns.release)
-        over = asyncio.get_running_loop().call_later(TURN, held.close)
-        held.callback(over.cancel)
+    with ExitStack() as stack:
+        stack.callback(turns.release)
+        timer = asyncio.get_running_loop().call_later(TURN, stack.close)
+        stack.callback(timer.cancel)
         yield
 
 
 class _Strict(Request):
-    """A request whose JSON is JSON: NaN and Infinity are not."""
+    """A request that refuses NaN and Infinity, which are not JSON."""
 
     async def json(self) -> Any:
         return json.loads(await self.body(), parse_constant=_refused)
@@ -74,24 +74,24 @@ def _refused(name: str) -> Any:
     raise json.JSONDecodeError(f"{name} is not JSON", name, 0)
 
 
-def _telling(endpoint: Callable[..., Any], status: int) -> Callable[..., Any]:
+def _as_json(endpoint: Callable[..., Any], status: int) -> Callable[..., Any]:
     shape: TypeAdapter[Any] = TypeAdapter(get_type_hints(endpoint, include_extras=True)["return"])
 
     @wraps(endpoint)
-    def run(*args: Any, **given: Any) -> Response:
-        found = endpoint(*args, **given)
-        if isinstance(found, Response):
-            return found
-        return Response(written(found, shape), status, media_type="application/json")
+    def run(*args: Any, **kwargs: Any) -> Response:
+        value = endpoint(*args, **kwargs)
+        if isinstance(value, Response):
+            return value
+        return Response(to_json(value, shape), status, media_type="application/json")
 
     return run
 
 
-def written(value: object, shape: TypeAdapter[Any]) -> bytes:
+def to_json(value: object, shape: TypeAdapter[Any]) -> bytes:
     """The value as JSON in UTF-8."""
     try:
         return shape.dump_json(value, warnings=False)
-    except PydanticSerializationError:  # half a character, which UTF-8 cannot say and JSON can
+    except PydanticSerializationError:  # a lone surrogate, which JSON can escape and UTF-8 cannot encode
         return json.dumps(value, default=_plain).encode()
 
 
@@ -99,19 +99,18 @@ def _plain(value: object) -> object:
     return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
 
 
-async def _place(request: Request) -> Place:
-    places, tenant = request.app.state.places, request.scope[TENANT]
-    found: Place = places.open.get(tenant) or await asyncio.to_thread(places.of, tenant)
+async def _tenant(request: Request) -> Tenant:
+    tenants, name = request.app.state.tenants, request.scope[TENANT]
+    found: Tenant = tenants.open.get(name) or await asyncio.to_thread(tenants.get, name)
     return found
 
 
-async def _named(name: Annotated[str, Path(min_length=1, description="Of a session.")]) -> str:
+async def _session_name(name: Annotated[str, Path(min_length=1, description="Of a session.")]) -> str:
     return unquote(name)
 
 
-At = Annotated[Place, Depends(_place)]
-"""Whose data it is."""
-Named = Annotated[str, Depends(_named)]
-"""The name of a session."""
+CurrentTenant = Annotated[Tenant, Depends(_tenant)]
+"""The tenant whose token the client sent."""
+SessionName = Annotated[str, Depends(_session_name)]
 Number = Annotated[int, Query(ge=1, le=INTEGER_MOST)]
 Limit = Annotated[int, Query(ge=1, le=1_000)]

@@ -1,4 +1,4 @@
-"""The settings in → the service, listening until it is told to stop."""
+"""Run the service with uvicorn until it is stopped."""
 
 from __future__ import annotations
 
@@ -10,65 +10,65 @@ from collections.abc import Callable
 import uvicorn
 
 from foveal.errors import ConfigError
-from foveal.server.app import application
+from foveal.server.app import create_app
 from foveal.server.tenants import Setup
 
 BACKLOG = 512
 SWITCH = 0.0002
-"""Seconds that a thread computes before the event loop gets its turn; 25 times the usual haste."""
-FULL_SEARCH = 100
-"""Partial searches for garbage to a full one, usually 10. Everybody waits for a full one: half a second with
-fifty long sessions in memory. Requests leave nothing for it; sessions that are no longer held do."""
-GOODBYE = 5
-"""Seconds that open requests have to end."""
+"""Seconds that a thread computes before the event loop gets its turn, a 25th of the default."""
+FULL_COLLECTION = 100
+"""Partial garbage collections for each full one, by default 10. A full one blocks all requests: half a second
+with fifty long sessions in memory. Requests leave no garbage for it; only evicted sessions do."""
+GRACE = 5
+"""Seconds that open requests have to finish."""
 
 
 def run(setup: Setup, listening: Callable[[str], None]) -> None:
-    """Serve; `listening` is told the address once there is one."""
+    """Serve; `listening` is called with the address before the first request is accepted."""
     setup.check()
-    place = _socket(setup.serving.host, setup.serving.port)
+    bound = _socket(setup.serving.host, setup.serving.port)
     settings = uvicorn.Config(
-        application(setup),
+        create_app(setup),
         log_level="warning",
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        timeout_graceful_shutdown=GOODBYE,
+        timeout_graceful_shutdown=GRACE,
         timeout_keep_alive=30,
         ws="none",
         h11_max_incomplete_event_size=64 * 1024,
     )
     sys.setswitchinterval(SWITCH)
-    listening(_address(place))
-    _Server(settings).run(sockets=[place])
+    listening(_address(bound))
+    _Server(settings).run(sockets=[bound])
 
 
 class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         gc.collect()
-        gc.freeze()  # what is there by now stays: to look through it for garbage held everybody up
-        gc.set_threshold(*gc.get_threshold()[:2], FULL_SEARCH)
+        gc.freeze()  # everything loaded so far stays; scanning it for garbage would block every request
+        gc.set_threshold(*gc.get_threshold()[:2], FULL_COLLECTION)
 
 
 def _socket(host: str, port: int) -> socket.socket:
-    """Taken before anything is said, so that what is said is true."""
+    """Bind before the address is announced, so that the announcement is true."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        # asyncio sends small answers at once only where the socket knows that it speaks TCP.
-        place = socket.socket(family, kind, protocol)
-        place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        place.bind(address)
-        place.listen(BACKLOG)
-    except OSError as fault:
+        # asyncio disables Nagle's algorithm only on sockets whose protocol is TCP.
+        bound = socket.socket(family, kind, protocol)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+        bound.listen(BACKLOG)
+    except OSError as error:
         raise ConfigError(
-            f"cannot listen on {host}, port {port}: {fault.strerror or fault}",
+            f"cannot listen on {host}, port {port}: {error.strerror or error}",
             remedy="name another `--port`, or 0 for one that is free",
-        ) from fault
-    return place
+        ) from error
+    return bound
 
 
-def _address(place: socket.socket) -> str:
-    host, port = place.getsockname()[:2]
+def _address(bound: socket.socket) -> str:
+    host, port = bound.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     return f"http://{shown}:{port}"

@@ -1,4 +1,4 @@
-"""The bodies of requests: the options of the commands, as fields. What is not listed is refused."""
+"""Request bodies: the options of the commands as fields. Unknown fields are refused."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from foveal.server.problems import Problem
 
 MESSAGES_MOST = 10_000
 INTEGER_MOST = 2**53 - 1
-"""As far as every client counts whole numbers exactly."""
+"""The largest integer that every JSON client represents exactly."""
 
 Tokens = Annotated[int, Field(ge=1, le=INTEGER_MOST)]
 Name = Annotated[str, Field(min_length=1, max_length=500)]
@@ -23,8 +23,8 @@ Messages = list[dict[str, Any]] | dict[str, Any]
 """A list of messages in any provider's format, or a whole request body."""
 
 
-def few(messages: Messages) -> Messages:
-    """The messages, if there are not too many of them."""
+def limited(messages: Messages) -> Messages:
+    """The messages, if there are at most `MESSAGES_MOST`."""
     keys = ("messages", "input", "contents")
     found = messages if isinstance(messages, list) else next((messages[k] for k in keys if k in messages), [])
     if isinstance(found, list) and len(found) > MESSAGES_MOST:
@@ -90,7 +90,7 @@ class Summarized(Body):
 
 
 class Choice(Body):
-    """What may be said of every window."""
+    """Options that every window takes."""
 
     budget: Tokens | None = None
     model: Words = ""

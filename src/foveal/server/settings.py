@@ -1,6 +1,6 @@
-"""What was set for the service in → one frozen `Serving`, or an error that says what is missing.
+"""Resolve the settings of the service into one frozen `Serving`.
 
-Loopback by default; elsewhere only with a token. A token is never held: what is kept is its hash.
+It listens on loopback by default, elsewhere only with a token. Of a token only the hash is kept.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from foveal.errors import ConfigError
 HOST = "127.0.0.1"
 PORT = 8790
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-SHORTEST = 16
-"""Characters of a token: fewer can be guessed."""
+TOKEN_LEAST = 16
+"""Characters of a token; a shorter one can be guessed."""
 KEYS = ("host", "port", "hosts", "allowed_origins", "workspaces", "tokens")
 _LISTS = ("hosts", "allowed_origins", "workspaces")
 _ORIGIN = re.compile(r"https?://[a-z0-9.\-\[\]:_]+")
@@ -30,25 +30,25 @@ _ORIGIN = re.compile(r"https?://[a-z0-9.\-\[\]:_]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
-    """Where the service listens, to whom it answers, and whose data a token opens."""
+    """Where the service listens, which clients it accepts, and which tenant each token belongs to."""
 
     host: str = HOST
     port: int = PORT
     hosts: tuple[str, ...] = ()
-    """Names by which it may be called, beside the loopback ones."""
+    """Host names that it accepts besides the loopback ones."""
     allowed_origins: tuple[str, ...] = ()
-    """Pages of other origins that may call it."""
+    """Other origins whose pages may call it."""
     workspaces: tuple[str, ...] = ()
-    """Folders that holders of tokens may have looked through, and what is below them."""
+    """Folders that clients with a token may have read, with everything below them."""
     tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """The hash of each token → the tenant whose data it opens. Empty: none is asked for."""
+    """The tenant by the hash of its token. Empty: no token is required."""
 
     @property
     def loopback(self) -> bool:
         return is_loopback(self.host)
 
     def tenant_of(self, token: str) -> str | None:
-        """Whose data a token opens; all are compared, each in the same time."""
+        """The tenant of a token, compared with all of them in constant time."""
         given, found = hashed(token), None
         for known, tenant in self.tokens.items():
             if hmac.compare_digest(known, given):
@@ -74,9 +74,9 @@ def serving(
     options: Mapping[str, str | int | None] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Serving:
-    """Settle every value: an option beats a variable, which beats the files."""
+    """Resolve every value: an option beats a variable, which beats the files."""
     values: dict[str, object] = {key: loaded.serve[key] for key in _known(loaded.serve)}
-    variables = config.served(environment)
+    variables = config.serve_variables(environment)
     for name, text in variables.items():
         key = name.removeprefix("SERVE_").lower()
         if key != "token":
@@ -108,30 +108,30 @@ def _known(table: Mapping[str, object]) -> Mapping[str, object]:
 def _text(value: object, key: str) -> str:
     if isinstance(value, str) and value:
         return value
-    raise ConfigError(f"`[serve]`: `{key}` is {value!r}", remedy=f"make `{key}` a text in quotes")
+    raise ConfigError(f"`[serve]`: `{key}` is {value!r}", remedy=f"make `{key}` text in quotes")
 
 
 def _port(value: object) -> int:
     number = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
     if isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= 65_535:
         return number
-    raise ConfigError(f"`[serve]`: `port` is {value!r}", remedy="make `port` a number from 0 to 65535")
+    raise ConfigError(f"`[serve]`: `port` is {value!r}", remedy="make `port` an integer from 0 to 65535")
 
 
 def _texts(values: Mapping[str, object], key: str) -> list[str]:
     found = values.get(key, [])
     if isinstance(found, list) and all(isinstance(each, str) for each in found):
         return [each.strip() for each in found if each.strip()]
-    raise ConfigError(f"`[serve]`: `{key}` is no list of texts", remedy=f'write it as `{key} = ["…"]`')
+    raise ConfigError(f"`[serve]`: `{key}` is not a list of texts", remedy=f'write it as `{key} = ["…"]`')
 
 
 def _origin(text: str) -> str:
-    """A scheme and a host as browsers spell them: nothing else can be an origin."""
+    """A scheme and a host as browsers write them."""
     origin = text.rstrip("/").lower()
     if _ORIGIN.fullmatch(origin) and urlsplit(origin).path == "":
         return origin
     raise ConfigError(
-        f"`[serve]`: {text!r} in `allowed_origins` is no origin",
+        f"`[serve]`: {text!r} in `allowed_origins` is not an origin",
         remedy="write a scheme and a host, such as `https://app.example.com`",
     )
 
@@ -139,27 +139,29 @@ def _origin(text: str) -> str:
 def _tokens(
     table: object, own: str, loaded: Loaded, environment: Mapping[str, str] | None
 ) -> Mapping[str, str]:
-    """The hashes; the table has the variable that holds each token, and its tenant."""
+    """The tenant by token hash, from a table of tenants by the variable that has the token."""
     if not isinstance(table, dict) or not all(isinstance(each, str) and each for each in table.values()):
         raise ConfigError(
-            "`[serve]`: `tokens` is no table of tenants",
+            "`[serve]`: `tokens` is not a table of tenants",
             remedy='write `[serve.tokens]`, and below it `ACME_TOKEN = "acme"`: a variable and its tenant',
         )
     found = {}
     for variable, tenant in table.items():
         config.variable_name(variable, "serve.tokens")
-        found[_strong(config.secret(variable, environment, named="serve.tokens"), variable)] = tenant
+        found[_hash_of_strong(config.secret(variable, environment, setting="serve.tokens"), variable)] = (
+            tenant
+        )
     if own:
-        found[_strong(own.strip(), "FOVEAL_TOKEN")] = loaded.settings.tenant
+        found[_hash_of_strong(own.strip(), "FOVEAL_TOKEN")] = loaded.settings.tenant
     if len(found) < len(table) + bool(own):
         raise ConfigError("two tokens are the same", remedy="give every tenant a token of its own")
     return found
 
 
-def _strong(token: str, variable: str) -> str:
-    if len(token) >= SHORTEST and token.isascii() and token.isprintable() and " " not in token:
+def _hash_of_strong(token: str, variable: str) -> str:
+    if len(token) >= TOKEN_LEAST and token.isascii() and token.isprintable() and " " not in token:
         return hashed(token)
     raise ConfigError(
-        f"the token in `{variable}` is too weak (what it is, is not shown)",
-        remedy=f"make it {SHORTEST} characters or more, such as the output of `openssl rand -hex 24`",
+        f"the token in `{variable}` is too weak (its value is not shown)",
+        remedy=f"make it {TOKEN_LEAST} characters or more, such as the output of `openssl rand -hex 24`",
     )

@@ -1,4 +1,4 @@
-"""A tenant in → their store, open, with their sessions at hand and their events followed."""
+"""Open each tenant's store once, and keep its recent sessions and its event feed in memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import foveal
-from foveal import config
 from foveal.config import Loaded, Settings, Tables
 from foveal.server.events import Feed
 from foveal.server.problems import Problem
@@ -20,48 +19,47 @@ from foveal.session.inspect.builds import still_exists
 from foveal.store import SessionRecord
 
 SESSIONS_MOST = 64
-"""Sessions of a tenant whose histories are kept in memory; the one used longest ago goes first."""
+"""Sessions of a tenant whose histories stay in memory; the least recently used is evicted first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What every tenant's place is made from."""
+    """What the service is started with, the same for every tenant."""
 
     settings: Settings
     numbers: Tables
     serving: Serving
 
     @property
-    def catalogue(self) -> Path | None:
-        return Path(self.settings.catalogue).expanduser() if self.settings.catalogue else None
-
-    @property
-    def first(self) -> str:
-        """The tenant whose place is made before anybody asks."""
+    def first_tenant(self) -> str:
+        """The tenant whose store is opened at start-up."""
         return next(iter(self.serving.tokens.values()), self.settings.tenant)
 
+    def open(self, tenant: str) -> Foveal:
+        return Foveal.from_settings(self.settings, numbers=self.numbers, tenant=tenant)
+
     def check(self) -> None:
-        """Open the store and close it again: what is wrong with it is told before anybody listens."""
-        _opened(self.first, self).close()
+        """Open the store and close it again, so that its errors are reported before the service listens."""
+        self.open(self.first_tenant).close()
 
 
 def setup_of(loaded: Loaded, serving: Serving) -> Setup:
     return Setup(settings=loaded.settings, numbers=loaded.numbers, serving=serving)
 
 
-class Place:
-    """One tenant's data."""
+class Tenant:
+    """One tenant's open store."""
 
-    def __init__(self, tenant: str, setup: Setup, loop: AbstractEventLoop) -> None:
+    def __init__(self, name: str, setup: Setup, loop: AbstractEventLoop) -> None:
         self.setup = setup
-        self.fov = _opened(tenant, setup)
+        self.fov = setup.open(name)
         self.feed = Feed(self.fov, loop)
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._lock = threading.Lock()
-        self._making = threading.Lock()
+        self._creating = threading.Lock()
 
     def warm(self) -> None:
-        """Read the vocabulary and the table of words now: while they are read, everybody else waits."""
+        """Load the vocabulary and the static embeddings now, because loading them blocks other requests."""
         foveal.fit([{"role": "user", "content": "hello"}], budget=100, model=self.settings.model)
         if "://" not in self.settings.embedder:
             _ = self.fov._resources.embedder
@@ -71,8 +69,7 @@ class Place:
         return self.setup.settings
 
     @property
-    def held(self) -> int:
-        """Sessions that are at hand."""
+    def sessions_in_memory(self) -> int:
         return len(self._sessions)
 
     def record(self, name: str) -> SessionRecord:
@@ -86,28 +83,28 @@ class Place:
         return found
 
     def session(self, name: str, *, new: bool = False) -> Session:
-        """The session of that name; only with `new` is it made when it is not there."""
+        """The session of that name; with `new` it is created if it does not exist."""
         with self._lock:
-            held = self._sessions.get(name)
-        if held is not None and still_exists(held):
-            return self._hold(name, held)
+            cached = self._sessions.get(name)
+        if cached is not None and still_exists(cached):
+            return self._cache(name, cached)
         if new:
-            self._made(name)
+            self._create_missing(name)
         record = self.record(name)
-        # What a session remembers wins: settings are for sessions that never heard of a model.
+        # The session's own model and preset win; the settings only fill in what it does not have.
         model = "" if record.model else self.settings.model
         preset = "" if record.preset else self.settings.preset
-        told = model or preset
-        found = self.fov.session(name, model=model, preset=preset) if told else self.fov.open(name)
-        return self._hold(name, found)
+        given = model or preset
+        found = self.fov.session(name, model=model, preset=preset) if given else self.fov.open(name)
+        return self._cache(name, found)
 
-    def _made(self, name: str) -> None:
-        with self._making:
+    def _create_missing(self, name: str) -> None:
+        with self._creating:
             if self.fov.find(name) is None:
                 self.fov.session(name)
                 self.feed.announce("session.created", name, {"session": name})
 
-    def _hold(self, name: str, session: Session) -> Session:
+    def _cache(self, name: str, session: Session) -> Session:
         with self._lock:
             self._sessions[name] = session
             self._sessions.move_to_end(name)
@@ -116,8 +113,8 @@ class Place:
         return session
 
     def create(self, name: str, make: Callable[[], object]) -> SessionRecord:
-        """Make a session that is not there yet."""
-        with self._making:
+        """Create a session with `make`; a name that is taken is a conflict."""
+        with self._creating:
             if self.fov.find(name) is not None:
                 raise Problem(
                     "conflict", f"there is a session {name!r} already", "give it another name", field="name"
@@ -134,62 +131,44 @@ class Place:
         self.feed.announce("session.deleted", name, {"session": name})
 
     def workspace(self, folder: str) -> str:
-        """The folder, if this caller may have it looked through."""
+        """The folder, if the client may have it read."""
         serving = self.setup.serving
         if not serving.tokens:
             return folder
-        place = Path(folder).resolve()
-        if any(place.is_relative_to(root) for root in serving.workspaces):
-            return str(place)
+        path = Path(folder).resolve()
+        if any(path.is_relative_to(root) for root in serving.workspaces):
+            return str(path)
         raise Problem(
             "forbidden",
-            "`workspace` is outside the folders that may be looked through",
+            "`workspace` is outside the folders that clients may have read",
             "name a folder below one of `workspaces` in `[serve]`",
             field="workspace",
         )
 
 
-def _opened(tenant: str, setup: Setup) -> Foveal:
-    settings = setup.settings
-    writes = settings.summaries == "llm"
-    return Foveal(
-        settings.store,
-        tenant=tenant,
-        catalogue=setup.catalogue,
-        counter=settings.counter or None,
-        durability=settings.durability,
-        numbers=setup.numbers,
-        embedder=settings.embedder,
-        embedder_key=config.embedder_key(settings),
-        summary_url=settings.summary_url if writes else "",
-        summary_model=settings.summary_model if writes else "",
-        summary_key=settings.summary_key if writes else "",
-    )
-
-
-class Places:
-    """The places of all tenants, each opened when it is first needed."""
+class Tenants:
+    """The tenants whose stores are open; each store is opened on first use."""
 
     def __init__(self, setup: Setup, loop: AbstractEventLoop) -> None:
         self._setup = setup
         self._loop = loop
-        self.open: dict[str, Place] = {}
-        """By tenant."""
+        self.open: dict[str, Tenant] = {}
+        """By name."""
         self._lock = threading.Lock()
 
-    def of(self, tenant: str) -> Place:
-        """Opening a store takes a moment, once; where another process holds it, until that lets go."""
-        found = self.open.get(tenant)
+    def get(self, name: str) -> Tenant:
+        """The tenant; opening its store may have to wait until another process releases it."""
+        found = self.open.get(name)
         if found is None:
             with self._lock:
-                found = self.open.get(tenant) or Place(tenant, self._setup, self._loop)
-                self.open[tenant] = found
+                found = self.open.get(name) or Tenant(name, self._setup, self._loop)
+                self.open[name] = found
         return found
 
     @property
-    def all(self) -> tuple[Place, ...]:
+    def all(self) -> tuple[Tenant, ...]:
         return tuple(self.open.values())
 
     def close(self) -> None:
-        for place in self.open.values():
-            place.fov.close()
+        for tenant in self.open.values():
+            tenant.fov.close()

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from foveal import presets
-from foveal.config import Tables, default_store
+from foveal.config import Settings, Tables, default_store, embedder_key
 from foveal.errors import FovealError, NotFoundError
 from foveal.events import Bus, Subscriber, Warned
 from foveal.jobs import Job, Worker
@@ -123,6 +123,27 @@ class Foveal:
     def _warn(self, job: str, error: Exception) -> None:
         what = error.what if isinstance(error, FovealError) else type(error).__name__
         self._bus.emit([Warned(session="", text=f"background work ({job}) failed: {what}")])
+
+    @classmethod
+    def from_settings(
+        cls, settings: Settings, *, numbers: Tables | None = None, tenant: str = "", create: bool = True
+    ) -> Foveal:
+        """Open the store that the settings name, for their tenant unless another is given."""
+        by_model = settings.summaries == "llm"
+        return cls(
+            settings.store,
+            tenant=tenant or settings.tenant,
+            catalogue=settings.catalogue_path,
+            counter=settings.counter or None,
+            durability=settings.durability,
+            numbers=numbers,
+            create=create,
+            embedder=settings.embedder,
+            embedder_key=embedder_key(settings),
+            summary_url=settings.summary_url if by_model else "",
+            summary_model=settings.summary_model if by_model else "",
+            summary_key=settings.summary_key if by_model else "",
+        )
 
     def session(self, name: str = "default", *, model: str = "", preset: str = "") -> Session:
         """The session of that name, created if it does not exist. A given model or preset is stored with it."""

@@ -1,7 +1,4 @@
-"""What the library returns in → the same as programs are told it, by the command line and by the service.
-
-One shape for each verb, so that both say the same.
-"""
+"""The JSON shapes that the command line (`--json`) and the HTTP service share, one for each verb."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from foveal import catalog, presets
 from foveal.catalog import ModelCard, Prices
 from foveal.model import Conversation, Format
-from foveal.pipeline.tokens.count import tokenizer
+from foveal.pipeline.tokens import count
 from foveal.session.target import target_for, warn
 from foveal.session.values import Stats
 from foveal.store import SessionRecord, TaskRecord
@@ -27,21 +24,21 @@ Mark = Literal["pinned", "unpinned", "left out", "erased", "restored"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionTold:
-    """One of the sessions that there are."""
+class SessionResponse:
+    """A session in the list of sessions."""
 
     name: str
     messages: int
     format: Format | None
-    """None before the first message of a provider's."""
+    """None before the first message in a provider's format."""
     model: str
     preset: str
     created_at: float
 
 
-def session_told(record: SessionRecord, preset: str) -> SessionTold:
-    """A session with the preset that applies: where it has none, that of the settings, else the default."""
-    return SessionTold(
+def session_response(record: SessionRecord, preset: str) -> SessionResponse:
+    """The session with the preset that applies: its own, else that of the settings, else the default."""
+    return SessionResponse(
         name=record.name,
         messages=record.head.length,
         format=record.format,
@@ -52,8 +49,8 @@ def session_told(record: SessionRecord, preset: str) -> SessionTold:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StatsTold(Stats):
-    """A session in numbers, and what follows from them."""
+class StatsResponse(Stats):
+    """A session in numbers, with the ratios derived from them."""
 
     percent: float = field()
     ratio: float = field()
@@ -62,20 +59,20 @@ class StatsTold(Stats):
     saved_percent: float | None
 
 
-def stats_told(found: Stats) -> StatsTold:
-    costs = found.costs
-    return StatsTold(
-        **{each.name: getattr(found, each.name) for each in fields(found)},
-        percent=round(found.percent, 1),
-        ratio=round(found.ratio, 2),
-        ratio_low=found.ratio_low,
+def stats_response(stats: Stats) -> StatsResponse:
+    costs = stats.costs
+    return StatsResponse(
+        **{each.name: getattr(stats, each.name) for each in fields(stats)},
+        percent=round(stats.percent, 1),
+        ratio=round(stats.ratio, 2),
+        ratio_low=stats.ratio_low,
         saved=costs.saved if costs else None,
         saved_percent=round(costs.percent, 1) if costs else None,
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WindowTold:
+class WindowResponse:
     """A window with its numbers and its reasons."""
 
     messages: list[dict[str, Any]]
@@ -86,8 +83,8 @@ class WindowTold:
     manifest: Manifest
 
 
-def window_told(window: Window) -> WindowTold:
-    return WindowTold(
+def window_response(window: Window) -> WindowResponse:
+    return WindowResponse(
         messages=window.messages,
         system=window.system,
         tokens=window.tokens,
@@ -98,7 +95,7 @@ def window_told(window: Window) -> WindowTold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedList:
-    """What became of a bare list of messages."""
+    """A bare list of messages, fitted."""
 
     messages: list[dict[str, Any]]
     tokens: int
@@ -108,7 +105,7 @@ class FittedList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedBody:
-    """What became of a whole request body."""
+    """A whole request body, fitted."""
 
     body: dict[str, Any]
     tokens: int
@@ -116,7 +113,7 @@ class FittedBody:
     manifest: Manifest
 
 
-def fit_told(window: Window, *, bare: bool) -> FittedList | FittedBody:
+def fit_response(window: Window, *, bare: bool) -> FittedList | FittedBody:
     tokens, budget, manifest = window.tokens, window.budget, window.manifest
     if bare:
         return FittedList(messages=window.messages, tokens=tokens, budget=budget, manifest=manifest)
@@ -124,75 +121,75 @@ def fit_told(window: Window, *, bare: bool) -> FittedList | FittedBody:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CountTold:
+class CountResponse:
     tokens: int
     exact: bool
     error_bound: float | None
-    """The share by which the number may be too high; null where the tokenizer is a guess."""
+    """The share by which the count may be too high; null where the tokenizer is a guess."""
     tokenizer: str
 
 
-def count_told(
+def count_response(
     content: str | Conversation,
     *,
     model: str,
     counter: str | None = None,
     catalogue: Path | None = None,
-) -> CountTold:
-    """The tokens of a text, or of messages with everything their format adds."""
-    wanted = model or ("" if isinstance(content, str) else content.model)
+) -> CountResponse:
+    """Count a text, or messages with everything their format adds."""
+    name = model or ("" if isinstance(content, str) else content.model)
     form: Format = "plain" if isinstance(content, str) else content.format
-    target = target_for(wanted, form, counter=counter, catalogue=catalogue)
+    target = target_for(name, form, counter=counter, catalogue=catalogue)
     warn(target.warnings)
     tokens = (
         target.tokenizer.count(content)
         if isinstance(content, str)
         else target.price(content.messages, content.tools)
     )
-    by, assumed = target.tokenizer, not counter and not catalog.find(wanted, extra=catalogue).known
-    return CountTold(
+    tokenizer, assumed = target.tokenizer, not counter and not catalog.find(name, extra=catalogue).known
+    return CountResponse(
         tokens=tokens,
-        exact=by.exact and not assumed,
-        error_bound=None if assumed else by.error,
-        tokenizer=by.name,
+        exact=tokenizer.exact and not assumed,
+        error_bound=None if assumed else tokenizer.error,
+        tokenizer=tokenizer.name,
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelTold(ModelCard):
-    """A model: its card, whether its tokens are counted exactly, its prices."""
+class ModelResponse(ModelCard):
+    """A model's card, its prices, and whether its tokens are counted exactly."""
 
     exact: bool
     prices: Prices
 
 
-def models_told(pattern: str = "", *, catalogue: Path | None = None) -> list[ModelTold]:
-    """The models whose names have the pattern in them, or fit it."""
-    found = [card for card in catalog.models(extra=catalogue) if _fits(card, pattern)]
+def models_response(pattern: str = "", *, catalogue: Path | None = None) -> list[ModelResponse]:
+    """The models whose name or provider contains the pattern or matches it as a glob."""
+    found = [card for card in catalog.models(extra=catalogue) if _matches(card, pattern)]
     return [
-        ModelTold(
+        ModelResponse(
             **{each.name: getattr(card, each.name) for each in fields(card)},
-            exact=tokenizer(card.tokenizer).exact,
+            exact=count.tokenizer(card.tokenizer).exact,
             prices=catalog.prices(card.id, extra=catalogue) or Prices(),
         )
         for card in found
     ]
 
 
-def _fits(card: ModelCard, pattern: str) -> bool:
-    wanted, names = pattern.lower(), (card.id.lower(), card.provider.lower())
-    return any(wanted in name or fnmatch(name, wanted) for name in names)
+def _matches(card: ModelCard, pattern: str) -> bool:
+    lower, names = pattern.lower(), (card.id.lower(), card.provider.lower())
+    return any(lower in name or fnmatch(name, lower) for name in names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MarkTold:
+class MarkResponse:
     id: str
     mark: Mark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MarksTold:
-    """One message was named; the mark may be on others with it."""
+class MarksResponse:
+    """The message that the caller named, and all that the mark changed with it."""
 
     id: str
     mark: Mark
@@ -200,25 +197,25 @@ class MarksTold:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompletedTold:
+class CompletedResponse:
     summary: str
     replaced: tuple[str, ...]
-    """The messages that windows show the summary in place of."""
+    """The messages in whose place windows show the summary."""
 
 
-def completed(session: Session) -> tuple[CompletedTold, TaskRecord, int]:
-    """End the open task; with it, the task and how many messages it has."""
+def complete_task(session: Session) -> tuple[CompletedResponse, TaskRecord, int]:
+    """End the open task; also return its record and how many messages it has."""
     summary = session.complete_task()
     ended = session.tasks()[-1]
     entries = session.entries()[ended.first :]
     own = entries if ended.last is None else entries[: max(0, ended.last - ended.first + 1)]
     replaced = tuple(each.id for each in own if each.noted_by is not None)
-    return CompletedTold(summary=summary, replaced=replaced), ended, len(own)
+    return CompletedResponse(summary=summary, replaced=replaced), ended, len(own)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContextTold:
-    """What a workspace has to say to a task."""
+class ContextResponse:
+    """What a workspace contributes to a task."""
 
     text: str
     tokens: int
@@ -228,7 +225,7 @@ class ContextTold:
     refused: list[dict[str, str]]
 
 
-def context_told(found: SmartContext) -> ContextTold:
+def context_response(found: SmartContext) -> ContextResponse:
     pieces = [
         {
             "type": each.type,
@@ -254,7 +251,7 @@ def context_told(found: SmartContext) -> ContextTold:
         for each in found.categories
     ]
     refused = [{"path": each.path, "why": each.why} for each in found.refused]
-    return ContextTold(
+    return ContextResponse(
         text=found.text,
         tokens=found.tokens,
         budget=found.budget,

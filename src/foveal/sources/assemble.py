@@ -79,7 +79,7 @@ def assemble_smart_context(  # noqa: PLR0913 — the public call, every option b
     `model`: the model whose tokens are counted, unless `count` is given.
     """
     if budget < 0:
-        raise InputError(f"`budget` is {budget:,} tokens", remedy="pass 0 or more")
+        raise InputError(f"`budget` is {budget:,} tokens", remedy="pass 0 or more", field="budget")
     tokens = CachedCounter(count or tokenizer(catalog.find(model).tokenizer).count)
     slots = [
         replace(slot, used=sum(map(tokens, said)) if slot.name == DIALOG else 0)

@@ -110,7 +110,7 @@ def _located(value: Any, where: str) -> InputError:
         path, what, remedy = next(_errors(value, ""))
     except (StopIteration, RecursionError):
         path, what, remedy = "", "contains a value that JSON cannot express", _REMEDY
-    return InputError(f"{where}: {_field(path)}{what}", remedy)
+    return InputError(f"{where}: {_field(path)}{what}", remedy, field=path.lstrip("."))
 
 
 def _field(path: str) -> str:

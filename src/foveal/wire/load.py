@@ -110,7 +110,7 @@ def _items(value: Any, key: str) -> list[Any]:
         case dict() if key == "contents":
             return [value]
         case _:
-            raise InputError(f"`{key}` is of type {type(value).__name__}, not a list", _REMEDY)
+            raise InputError(f"`{key}` is of type {type(value).__name__}, not a list", _REMEDY, field=key)
 
 
 def _conversation(items: list[Any], body: JSON | None, codec: Codec) -> Conversation:
@@ -134,6 +134,7 @@ def _system(value: Any, key: str, codec: Codec) -> Message:
         raise InputError(
             f"{where} is outside the messages, which {codec.format} does not support",
             remedy="make it the first of `messages` with the role system, or pass `format`",
+            field=key,
         )
     body, digest = sealed(value, where)
     parts = codec.read_system(value, where)

@@ -146,6 +146,7 @@ def call_of(call: Any, arguments: Any = None) -> tuple[ToolCall, Format]:
             raise InputError(
                 f"`call` is a {type(call).__name__} without the name of a tool",
                 remedy="pass a call from the provider's response, or a tool's name and its arguments",
+                field="call",
             )
     *parts, format = found
     return _call(*parts), format

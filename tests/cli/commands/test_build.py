@@ -100,13 +100,13 @@ def test_fit_reads_jsonl_and_stores_nothing(shell: CommandLine) -> None:
 
 
 def test_fit_as_json_has_the_numbers_and_the_manifest(shell: CommandLine) -> None:
-    told = shell.foveal("fit", "--budget", "80", "--json", stdin=json.dumps(HISTORY)).json
-    assert set(told) == {"messages", "tokens", "budget", "manifest"}
-    assert told["messages"][-1] == HISTORY[-1]
+    found = shell.foveal("fit", "--budget", "80", "--json", stdin=json.dumps(HISTORY)).json
+    assert set(found) == {"messages", "tokens", "budget", "manifest"}
+    assert found["messages"][-1] == HISTORY[-1]
     body = {"model": "gpt-5", "messages": HISTORY}
-    told = shell.foveal("fit", "--budget", "80", "--json", stdin=json.dumps(body)).json
-    assert set(told) == {"body", "tokens", "budget", "manifest"}
-    assert told["body"] == body | {"messages": told["body"]["messages"]}
+    found = shell.foveal("fit", "--budget", "80", "--json", stdin=json.dumps(body)).json
+    assert set(found) == {"body", "tokens", "budget", "manifest"}
+    assert found["body"] == body | {"messages": found["body"]["messages"]}
 
 
 @pytest.mark.parametrize(
@@ -200,8 +200,8 @@ def test_a_count_for_nobodys_model_is_assumed_not_exact(shell: CommandLine) -> N
         "2 tokens (o200k_base, assumed: `xyz` is not in the catalogue)\n"
     )
     assert "assumed: no model is named" in shell.foveal("count", stdin="hello world").out
-    told = shell.foveal("count", "--json", stdin="hello world").json
-    assert (told["exact"], told["error_bound"]) == (False, None)
+    found = shell.foveal("count", "--json", stdin="hello world").json
+    assert (found["exact"], found["error_bound"]) == (False, None)
     chosen = shell.foveal("count", "--json", stdin="hello world", FOVEAL_COUNTER="o200k_base").json
     assert chosen["exact"] is True
 
@@ -231,14 +231,14 @@ def test_json_that_holds_no_messages_is_counted_as_text(shell: CommandLine, text
     assert shell.foveal("count", "--json", stdin=text).json["tokens"] == foveal.count_tokens(text)
 
 
-def test_explain_tells_one_message_in_full(filled: CommandLine) -> None:
+def test_explain_shows_one_message_in_full(filled: CommandLine) -> None:
     with foveal.Foveal(filled.store) as fov:
         fov.session().build(budget=120, preset="reploid")
     out = filled.foveal("explain", "--message", "m41").out
     assert out.startswith("message 41, preset reploid\n")
     assert all(f"\n{' ' * 9}{part} " in out for part in ("recency", "role"))
-    told = filled.foveal("explain", "--message", "m2", "--json").json
-    assert told["verdict"] == "left out"
+    found = filled.foveal("explain", "--message", "m2", "--json").json
+    assert found["verdict"] == "left out"
     assert "no message 'm99'" in filled.foveal("explain", "--message", "m99").err
 
 
@@ -266,9 +266,9 @@ def test_compare_is_a_table_of_at_most_80_columns(shell: CommandLine) -> None:
 
 
 def test_compare_takes_the_history_of_the_session_when_no_file_is_named(filled: CommandLine) -> None:
-    told = filled.foveal("compare", "--budget", "120", "--presets", "recent, omar", "--json").json
-    assert (told["messages"], told["budget"]) == (42, 120)
-    assert [row["preset"] for row in told["presets"]] == ["recent", "omar"]
+    found = filled.foveal("compare", "--budget", "120", "--presets", "recent, omar", "--json").json
+    assert (found["messages"], found["budget"]) == (42, 120)
+    assert [row["preset"] for row in found["presets"]] == ["recent", "omar"]
     assert "no preset 'x'" in filled.foveal("compare", "--presets", "x").err
 
 

@@ -36,7 +36,7 @@ def test_the_text_goes_to_stdout_and_the_report_to_stderr_and_no_store_is_made(s
     assert not shell.store.exists()
 
 
-def test_json_tells_every_piece_with_its_weight_its_salience_and_the_reason(shell: CommandLine) -> None:
+def test_json_lists_every_piece_with_its_weight_its_salience_and_the_reason(shell: CommandLine) -> None:
     found = shop(shell).foveal(*LOOK, "--active", "cart.py", "--json").json
     pieces = {(each["type"], each["source"]): each for each in found["contributors"]}
     cart = pieces["WORKING_FILES", "cart.py"]
@@ -70,7 +70,7 @@ def test_what_other_sessions_have_to_say_is_offered_too(shell: CommandLine) -> N
         (
             ["--workspace", "nonesuch", "--task", "x"],
             1,
-            "'nonesuch' is not a folder\n  try: pass the path of",
+            "'nonesuch' is not a folder\n  try: name a folder that exists",
         ),
         (["--workspace", "shop"], 2, "name the task with --task TEXT, or a --session before the command"),
         (["--task", "x"], 2, "Missing option '--workspace'"),

@@ -121,7 +121,7 @@ def test_doctor_finds_nothing_where_all_is_well(shell: CommandLine) -> None:
 
 
 def test_doctor_makes_no_store_and_says_where_it_would_be(shell: CommandLine) -> None:
-    assert f"store {shell.store} is not there yet" in shell.foveal("doctor").out
+    assert f"store {shell.store} does not exist yet" in shell.foveal("doctor").out
     assert not shell.store.exists()
 
 
@@ -130,7 +130,7 @@ def test_doctor_names_the_variables_that_set_something(shell: CommandLine) -> No
     assert "settings: no file; in the environment: FOVEAL_MODEL, FOVEAL_STORE\n" in out
 
 
-def test_doctor_tells_a_bad_setting_once(shell: CommandLine) -> None:
+def test_doctor_reports_a_bad_setting_once(shell: CommandLine) -> None:
     shell.write("foveal.toml", "bugdet = 8000")
     done = shell.foveal("doctor")
     assert done.code == 1
@@ -142,7 +142,7 @@ KEY = "sk-of-the-desk"
 
 def checked(shell: CommandLine, server: ModelServer, **more: str) -> str:
     model = {"FOVEAL_SUMMARIES": "llm", "FOVEAL_SUMMARY_URL": server.url, "FOVEAL_SUMMARY_MODEL": "writer"}
-    return shell.foveal("doctor", **model, FOVEAL_SUMMARY_KEY="DESK_KEY", DESK_KEY=KEY, **more).out
+    return shell.foveal("doctor", **model, FOVEAL_SUMMARY_KEY="OFFICE_KEY", OFFICE_KEY=KEY, **more).out
 
 
 def test_doctor_asks_the_embedder_and_the_model_for_a_word(shell: CommandLine) -> None:
@@ -161,16 +161,18 @@ def test_doctor_sends_a_key_nowhere_but_to_its_own_address(shell: CommandLine) -
     assert "problem  embedder placer: 127.0.0.1 answered 307" in out
 
 
-def test_doctor_tells_of_a_model_that_does_not_answer(shell: CommandLine) -> None:
+def test_doctor_reports_a_model_that_does_not_answer(shell: CommandLine) -> None:
     with ModelServer(Reply(status=401)) as server:
         out = checked(shell, server)
     assert "problem  model writer: 127.0.0.1 answered 401 (api_error)\n         try: check the key" in out
     assert KEY not in out
 
 
-@pytest.mark.parametrize(("embedder", "told"), [("", "embedder wordllama-256-lower loads"), ("none", "no ")])
-def test_doctor_tells_who_gives_texts_their_vectors(shell: CommandLine, embedder: str, told: str) -> None:
-    assert f"ok       {told}" in shell.foveal("doctor", FOVEAL_EMBEDDER=embedder).out
+@pytest.mark.parametrize(
+    ("embedder", "reported"), [("", "embedder wordllama-256-lower loads"), ("none", "no ")]
+)
+def test_doctor_reports_the_embedder(shell: CommandLine, embedder: str, reported: str) -> None:
+    assert f"ok       {reported}" in shell.foveal("doctor", FOVEAL_EMBEDDER=embedder).out
 
 
 def test_doctor_says_what_to_do_about_each_problem(shell: CommandLine) -> None:

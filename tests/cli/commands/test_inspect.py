@@ -28,7 +28,7 @@ def built(shell: CommandLine) -> CommandLine:
     return shell
 
 
-def test_why_tells_the_decision_and_what_would_change_it(built: CommandLine) -> None:
+def test_why_shows_the_decision_and_what_would_change_it(built: CommandLine) -> None:
     out = built.foveal("why", "m3").out
     assert out.startswith("message 3, preset reploid\nverdict  left out\n")
     assert "more tokens of budget" in out
@@ -36,17 +36,17 @@ def test_why_tells_the_decision_and_what_would_change_it(built: CommandLine) -> 
 
 
 def test_why_asks_any_build_and_answers_in_json(built: CommandLine) -> None:
-    told = built.foveal("why", "m3", "--build", "1", "--json").json
-    assert (told["id"], told["build"], told["preset"], told["place"]) == ("m3", 1, "recent", 2)
-    assert told["tokens"] > 0
-    assert told["decision"]["verdict"] == "left out"
+    found = built.foveal("why", "m3", "--build", "1", "--json").json
+    assert (found["id"], found["build"], found["preset"], found["place"]) == ("m3", 1, "recent", 2)
+    assert found["tokens"] > 0
+    assert found["decision"]["verdict"] == "left out"
 
 
 def test_why_and_explain_of_a_message_say_the_same(built: CommandLine) -> None:
     assert built.foveal("why", "m3").out == built.foveal("explain", "--message", "m3").out
 
 
-def test_diff_tells_what_entered_and_left(built: CommandLine) -> None:
+def test_diff_shows_what_was_added_and_evicted(built: CommandLine) -> None:
     out = built.foveal("diff", "1", "2").out
     assert out.startswith("build 1 → 2\npreset      recent → reploid\n")
     assert "\nentered: " in out
@@ -54,9 +54,9 @@ def test_diff_tells_what_entered_and_left(built: CommandLine) -> None:
 
 
 def test_diff_in_json_has_the_reasons_of_both(built: CommandLine) -> None:
-    told = built.foveal("diff", "1", "2", "--json").json
-    assert (told["a"]["budget"], told["b"]["budget"]) == (300, 400)
-    assert {run["before"]["verdict"] for run in told["entered"]} == {"left out"}
+    found = built.foveal("diff", "1", "2", "--json").json
+    assert (found["a"]["budget"], found["b"]["budget"]) == (300, 400)
+    assert {run["before"]["verdict"] for run in found["entered"]} == {"left out"}
 
 
 def test_diff_of_builds_that_are_not_there_says_which_are(built: CommandLine) -> None:
@@ -76,9 +76,9 @@ def test_replay_is_a_table_of_policies_in_80_columns(built: CommandLine) -> None
 
 
 def test_replay_in_json_has_every_request(built: CommandLine) -> None:
-    told = built.foveal("replay", "--preset", "omar", "--budget", "400", "--json").json
-    assert (told["calls"], len(told["run"]["requests"])) == (21, 21)
-    assert (told["run"]["invalid"], told["run"]["over"]) == (0, 0)
+    found = built.foveal("replay", "--preset", "omar", "--budget", "400", "--json").json
+    assert (found["calls"], len(found["run"]["requests"])) == (21, 21)
+    assert (found["run"]["invalid"], found["run"]["over"]) == (0, 0)
 
 
 def test_replay_without_prices_says_how_to_get_them(built: CommandLine) -> None:

@@ -147,7 +147,7 @@ def test_the_ids_of_all_messages_are_listed(shell: CommandLine) -> None:
 
 
 @pytest.mark.parametrize("answer", ["", "n\n", "y\n"])
-def test_where_nobody_can_be_asked_nothing_is_erased_without_yes(shell: CommandLine, answer: str) -> None:
+def test_without_a_terminal_nothing_is_erased_without_yes(shell: CommandLine, answer: str) -> None:
     shell.fill(said("one"))
     done = shell.foveal("forget", "m1", stdin=answer)
     assert (done.code, done.out) == (1, "")
@@ -171,7 +171,9 @@ def test_on_a_terminal_forget_asks_first(shell: CommandLine, answer: bytes, code
 
 
 @pytest.mark.parametrize("command", ["recall", "pin", "restore"])
-def test_who_names_no_message_is_told_the_commands_that_list_ids(shell: CommandLine, command: str) -> None:
+def test_an_unknown_message_is_answered_with_the_commands_that_list_ids(
+    shell: CommandLine, command: str
+) -> None:
     shell.fill({"role": "user", "content": "hi"})
     done = shell.foveal(command, "m999")
     assert done.code == 1

@@ -52,7 +52,7 @@ def test_a_request_that_is_no_object_is_refused(shell: CommandLine) -> None:
     assert (done.code, "not an object" in done.err) == (1, True)
 
 
-def test_an_unknown_operation_is_told_before_anything_is_read(shell: CommandLine) -> None:
+def test_an_unknown_operation_fails_before_anything_is_read(shell: CommandLine) -> None:
     done = shell.foveal("op", "tokens_cuont")
     assert done.code == 1
     assert done.err.splitlines() == [

@@ -87,7 +87,7 @@ def test_junk_is_no_memory(shell: CommandLine) -> None:
 
 
 @pytest.mark.parametrize("id", ["memory-99", "thing-99", "zork"])
-def test_who_names_nothing_that_is_known_is_told_what_lists_it(shell: CommandLine, id: str) -> None:
+def test_an_unknown_id_is_answered_with_the_command_that_lists_them(shell: CommandLine, id: str) -> None:
     shell.fill({"role": "user", "content": "hello"})
     done = shell.foveal("profile", "delete", id)
     assert done.code == 1

@@ -106,13 +106,13 @@ def test_a_budget_that_makes_no_sense_is_refused(talked: CommandLine) -> None:
     assert "`budget`" in done.err
 
 
-@pytest.mark.parametrize(("seconds", "told"), [("0", True), ("60", False)])
-def test_on_a_terminal_a_long_search_is_told_about(talked: CommandLine, seconds: str, told: bool) -> None:
-    assert ("reading the session" in _watched(talked, ["search", "RS256"], seconds)) is told
+@pytest.mark.parametrize(("seconds", "announced"), [("0", True), ("60", False)])
+def test_on_a_terminal_a_long_search_is_announced(talked: CommandLine, seconds: str, announced: bool) -> None:
+    assert ("reading the session" in _watched(talked, ["search", "RS256"], seconds)) is announced
 
 
 def _watched(shell: CommandLine, arguments: Sequence[str], seconds: str) -> str:
-    """What stderr shows on a terminal of somebody who waits so long."""
+    """What a terminal shows after so many seconds."""
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
     code = (

@@ -25,7 +25,7 @@ def long(shell: CommandLine) -> CommandLine:
 def test_prune_says_what_left_and_how_to_get_it_back(long: CommandLine) -> None:
     done = long.foveal("prune", "--max-tokens", "900")
     assert done.out == "51 messages left out: 5,703 tokens became 858\n"
-    assert done.err == "foveal: `foveal restore ID` brings a message back into windows\n"
+    assert done.err == "foveal: `foveal restore ID` allows a message into windows again\n"
     assert long.history() == LONG
 
 
@@ -74,7 +74,7 @@ def test_the_next_task_ends_the_one_before(shell: CommandLine) -> None:
 
 def test_no_task_is_no_failure_and_none_to_complete_is_one(shell: CommandLine) -> None:
     shell.fill(*LONG[:2])
-    assert shell.foveal("task").err == "foveal: no tasks yet; `foveal task start NAME` begins one\n"
+    assert shell.foveal("task").err == "foveal: no tasks yet; `foveal task start NAME` starts one\n"
     done = shell.foveal("task", "complete")
     assert done.code == 1
     assert "try: `foveal task start NAME` begins one" in done.err
@@ -93,7 +93,7 @@ def test_a_short_task_is_said_to_stay_as_it_is(shell: CommandLine) -> None:
     shell.fill({"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi there"})
     done = shell.foveal("task", "complete")
     assert done.out.strip()
-    assert done.err == "foveal: windows go on showing the messages themselves: they are hardly longer\n"
+    assert done.err == "foveal: windows keep showing the messages themselves: they are hardly longer\n"
 
 
 def test_an_empty_task_is_said_to_be_empty(shell: CommandLine) -> None:
@@ -102,21 +102,21 @@ def test_an_empty_task_is_said_to_be_empty(shell: CommandLine) -> None:
     assert (done.out, done.err) == ("nothing to summarize in task 1: it was empty\n", "")
 
 
-def test_a_number_that_cannot_be_reached_is_told(long: CommandLine) -> None:
+def test_a_limit_that_cannot_be_reached_is_reported(long: CommandLine) -> None:
     done = long.foveal("compress", "--max-tokens", "100")
     assert "tokens are left, 100 were asked for: the rest is notes (" in done.err
     again = long.foveal("compress", "--max-tokens", "100")
     assert (again.out, "100 were asked for" in again.err) == ("nothing compressed\n", True)
 
 
-def test_what_is_restored_is_told_in_ranges(long: CommandLine) -> None:
+def test_restored_messages_are_reported_in_ranges(long: CommandLine) -> None:
     long.foveal("summarize", "--keep", "4")
     assert long.foveal("restore", "m7").out == "m1–m56 restored\n"
     assert long.foveal("restore", "m7").out == "m7 was not left out\n"
 
 
 @pytest.mark.parametrize("reply", [Reply(status=401), Reply(text="")])
-def test_a_model_that_fails_is_told_of_once_and_an_extract_serves(long: CommandLine, reply: Reply) -> None:
+def test_a_model_that_fails_is_reported_once_and_an_extract_serves(long: CommandLine, reply: Reply) -> None:
     with ModelServer(reply) as server:
         done = long.foveal("compress", "--max-tokens", "2000", **_model(server))
         assert server.received
@@ -158,6 +158,6 @@ def test_tokens_to_fit_into_are_at_least_one(shell: CommandLine, command: str) -
     assert "'--max-tokens'" in done.err
 
 
-def test_who_completes_no_task_is_told_the_command_that_begins_one(shell: CommandLine) -> None:
+def test_completing_no_task_is_answered_with_the_command_that_starts_one(shell: CommandLine) -> None:
     shell.fill({"role": "user", "content": "hi"})
     assert "`foveal task start NAME` begins one" in shell.foveal("task", "complete").err

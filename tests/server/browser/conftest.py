@@ -13,13 +13,13 @@ from server.browser.visits import FLAGS, PATIENCE, Service, chromium, elsewhere,
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    # Not for the whole run: while Playwright is there, nobody else can have an event loop in this thread.
+    # Not for the whole run: while Playwright runs, no other test can have an event loop in this thread.
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         try:
             found = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
-        except Error as fault:
-            pytest.skip(f"no Chromium to be had: {fault.message.splitlines()[0]}")
+        except Error as error:
+            pytest.skip(f"no Chromium found: {error.message.splitlines()[0]}")
         yield found
         found.close()
 
@@ -44,19 +44,19 @@ def service(tmp_path_factory: pytest.TempPathFactory, origin: str) -> Iterator[S
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A page on which nothing may go wrong unseen: no error, no word of the security policy."""
-    faults: list[str] = []
+    """A page whose errors and violations of the security policy fail the test."""
+    errors: list[str] = []
     context = browser.new_context(viewport={"width": 1360, "height": 900}, color_scheme="light")
     context.set_default_timeout(PATIENCE)
-    context.on("weberror", lambda error: faults.append(str(error.error)))
-    context.on("console", lambda message: faults.extend(_fault(message)))
+    context.on("weberror", lambda error: errors.append(str(error.error)))
+    context.on("console", lambda message: errors.extend(_errors(message)))
     found = context.new_page()
     yield found
     context.close()
-    assert faults == []
+    assert errors == []
 
 
-def _fault(message: ConsoleMessage) -> list[str]:
-    """What the page did wrong; that a server did not answer is said by the page itself."""
+def _errors(message: ConsoleMessage) -> list[str]:
+    """The errors of the page itself; it reports a server that does not answer on its own."""
     own = message.type == "error" and not message.text.startswith("Failed to load resource")
     return [message.text] if own else []

@@ -102,16 +102,18 @@ def test_a_server_with_tokens_asks_for_one(page: Page, tmp_path: Path) -> None:
     with serving(tmp_path / "foveal.db", token="a-token-long-enough") as locked:
         session = locked.talk("secret", ["Hello"])
         page.goto(locked.page(session))
-        page.get_by_label("This server wants a token").fill("mistyped")
+        page.get_by_label("This server needs a token").fill("mistyped")
         page.keyboard.press("Enter")
-        page.get_by_label("The server does not know that token").fill("a-token-long-enough")
+        page.get_by_label("The server does not accept that token").fill("a-token-long-enough")
         page.keyboard.press("Enter")
         expect(page.locator("#title")).to_have_text(session)
         expect(page.locator("#connection")).to_have_text("live")
         page.goto("about:blank")
 
 
-def test_a_server_that_goes_away_is_told_and_found_again(page: Page, service: Service, session: str) -> None:
+def test_a_server_that_goes_away_is_reported_and_found_again(
+    page: Page, service: Service, session: str
+) -> None:
     page.goto(service.page(session))
     expect(page.locator("#window-about")).to_contain_text("build 4")
     page.route("**/api/v1/**", lambda route: route.abort())

@@ -1,4 +1,4 @@
-"""How it looks: both themes, a phone's width, no serious fault that axe knows, the pictures of the docs."""
+"""How it looks: both themes, a phone's width, no serious violation that axe finds, the images of the docs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from server.browser.visits import IMAGES, PATIENCE, SCREENSHOTS, Service
 Theme = Literal["light", "dark"]
 THEMES: tuple[Theme, ...] = ("light", "dark")
 BAD = ("serious", "critical")
-DESK: ViewportSize = {"width": 1360, "height": 900}
+DESKTOP: ViewportSize = {"width": 1360, "height": 900}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
@@ -38,8 +38,8 @@ def opened(browser: Browser, service: Service, session: str, *, theme: Theme, si
 
 
 @pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-def test_axe_finds_no_serious_fault(
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_axe_finds_no_serious_violation(
     browser: Browser, service: Service, session: str, theme: Theme, size: ViewportSize
 ) -> None:
     page = opened(browser, service, session, theme=theme, size=size)
@@ -54,7 +54,7 @@ def test_axe_finds_no_serious_fault(
 def test_the_theme_of_the_system_is_taken_and_can_be_changed(
     browser: Browser, service: Service, session: str
 ) -> None:
-    page = opened(browser, service, session, theme="dark", size=DESK)
+    page = opened(browser, service, session, theme="dark", size=DESKTOP)
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     page.get_by_role("button", name="Use the light theme").click()
     expect(page.locator("html")).to_have_attribute("data-theme", "light")
@@ -76,7 +76,8 @@ def test_a_phone_shows_everything_without_scrolling_sideways(
 
 @pytest.mark.skipif(not SCREENSHOTS, reason="pictures are made with FOVEAL_SCREENSHOTS=1")
 @pytest.mark.parametrize(
-    ("name", "theme", "size"), [("light", "light", DESK), ("dark", "dark", DESK), ("phone", "light", PHONE)]
+    ("name", "theme", "size"),
+    [("light", "light", DESKTOP), ("dark", "dark", DESKTOP), ("phone", "light", PHONE)],
 )
 def test_the_pictures_of_the_docs_are_made(
     browser: Browser, service: Service, session: str, name: str, theme: Theme, size: ViewportSize

@@ -70,10 +70,10 @@ def test_the_segments_are_the_spans_of_the_manifest_turn_by_turn(
 def test_each_segment_is_painted_where_its_tokens_are_in_the_colour_of_its_kind(shown: Page) -> None:
     painted = shown.evaluate(PAINTED)
     assert len(painted) >= 3
-    assert [found for found, _ in painted] == [wanted for _, wanted in painted]
+    assert [found for found, _ in painted] == [expected for _, expected in painted]
 
 
-def test_pointing_at_a_segment_tells_what_it_is_and_why_it_is_there(shown: Page) -> None:
+def test_pointing_at_a_segment_shows_what_it_is_and_why_it_is_there(shown: Page) -> None:
     shown.locator("#strip .strip-scroller").hover(position={"x": 400, "y": 80})
     expect(shown.locator("#tip")).to_contain_text(re.compile(r"\d+ tokens"))
 

@@ -101,7 +101,7 @@ def named(service: Service) -> None:
 
 
 def opened(page: Page, service: Service, names: list[str]) -> None:
-    """Go from one to the next without loading the page anew."""
+    """Go from one to the next without loading the page again."""
     page.goto(service.page(names[0]))
     expect(page.locator("#title")).to_have_text(names[0])
     assert page.evaluate(OPENED, [service.page(name) for name in names[1:]]) == names[1:]

@@ -1,4 +1,4 @@
-"""The widget in a page of another origin: what it shows, what it tells, and that it leaves nothing behind."""
+"""The widget in a page of another origin: what it shows and reports, and that it leaves nothing behind."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from playwright.sync_api import Page
 
 from foveal import config
 from foveal.cli.demo import script
-from foveal.server.app import application
+from foveal.server.app import create_app
 from foveal.server.settings import Serving, hashed
 from foveal.server.tenants import setup_of
 
@@ -105,7 +105,7 @@ def serving(store: Path, origins: tuple[str, ...] = (), token: str = "") -> Iter
         url = f"http://127.0.0.1:{place.getsockname()[1]}"
         loaded = config.load({"store": str(store)}, {}, store.parent)
         tokens = {hashed(token): "default"} if token else {}
-        app = application(setup_of(loaded, Serving(allowed_origins=origins, tokens=tokens)))
+        app = create_app(setup_of(loaded, Serving(allowed_origins=origins, tokens=tokens)))
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
         thread = threading.Thread(target=partial(server.run, sockets=[place]))
         thread.start()

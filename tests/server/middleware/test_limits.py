@@ -47,7 +47,7 @@ def test_a_stream_that_has_begun_may_take_its_time() -> None:
     assert asked(streaming, seconds=0.05).text == "in the end"
 
 
-def test_a_fault_is_told_to_the_log_by_its_place_and_to_nobody_by_its_words(
+def test_the_log_gets_the_place_of_an_error_and_never_its_message(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with caplog.at_level(logging.ERROR):

@@ -1,4 +1,4 @@
-"""Spans with the GenAI names, where somebody set OpenTelemetry up; numbers in them, and no words."""
+"""Spans with the GenAI names, where OpenTelemetry is set up; they contain numbers and no text."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ SAID = [{"role": "user", "content": "the harbour opens at six"}]
 
 
 def traced() -> foveal.Window:
-    with tracing.traced("build_window", session="plan", model="gpt-5") as told:
-        return told(foveal.fit(SAID, model="gpt-5", budget=100))
+    with tracing.traced("build_window", session="plan", model="gpt-5") as recorded:
+        return recorded(foveal.fit(SAID, model="gpt-5", budget=100))
 
 
 def test_a_window_leaves_a_span_with_its_numbers(monkeypatch: pytest.MonkeyPatch) -> None:

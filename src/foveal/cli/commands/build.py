@@ -1,4 +1,4 @@
-"""The windows: build one from a session, fit one from a file; sizes in tokens."""
+"""Build the window of a session, fit the messages of a file, and count tokens."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import typer
 import foveal
 from foveal import catalog, wire
 from foveal.cli import output
-from foveal.cli.inputs import Active, Source, active_files, named, read_data, read_text, read_tools
-from foveal.cli.output import READING, counting
-from foveal.cli.state import Json, catalogue, shell_of
+from foveal.cli.inputs import Active, Source, active_files, display_name, read_data, read_text, read_tools
+from foveal.cli.output import READING, file_progress
+from foveal.cli.state import Json, shell_of
 from foveal.config import Settings
 from foveal.model import Conversation, Format, Message
 from foveal.pipeline.explain import spent
 from foveal.pipeline.summarize.notes import message_range
-from foveal.session.responses import count_told, fit_told, stats_told, window_told
+from foveal.session.responses import count_response, fit_response, stats_response, window_response
 from foveal.session.values import Stats
 from foveal.window import Window
 
@@ -29,18 +29,20 @@ Written = Annotated[
     typer.Option(metavar="FORMAT", help="text, openai, responses, anthropic, gemini or json."),
 ]
 File = Annotated[str | None, typer.Argument(metavar="FILE", help="`-` or nothing reads stdin.")]
-Budget = Annotated[int | None, typer.Option(metavar="N", help="Tokens; by default what the model takes.")]
+Budget = Annotated[
+    int | None, typer.Option(metavar="N", help="Tokens; by default as many as the model takes.")
+]
 Model = Annotated[str, typer.Option(metavar="NAME", help="The model that will read it.")]
-Preset = Annotated[str, typer.Option(metavar="NAME", help="How to choose; `foveal` unless set.")]
+Preset = Annotated[str, typer.Option(metavar="NAME", help="The preset that chooses; `foveal` unless set.")]
 Task = Annotated[str, typer.Option(metavar="TEXT", help="What the window is for.")]
 System = Annotated[str | None, typer.Option(metavar="TEXT", help="A system prompt for this window only.")]
 Tools = Annotated[str | None, typer.Option(metavar="FILE", help="Tool definitions, a JSON array.")]
 
 Workspace = Annotated[
-    str | None, typer.Option(metavar="DIR", help="A folder whose files may stand beside the conversation.")
+    str | None, typer.Option(metavar="DIR", help="A folder whose files may be attached as context.")
 ]
 LAYERED = "openscroll"
-"""The preset whose window is also one text."""
+"""The preset whose window can be written as one text."""
 
 
 def build(  # noqa: PLR0913 — every option a build has, by name
@@ -70,12 +72,12 @@ def build(  # noqa: PLR0913 — every option a build has, by name
     given, files = read_tools(tools) if tools else None, active_files(active, workspace or "")
     with shell.session(patient=True) as session:
         if (preset or session.preset) == LAYERED and format == "text" and not json:
-            with counting(READING) as progress:
+            with file_progress(READING) as progress:
                 prompt = partial(session.prompt, workspace=workspace, active_files=files, progress=progress)
                 text = prompt(budget=size, model=model, task=task, system=system, tools=given).text
-            output.say(output.harmless(text))
+            output.say(output.without_control(text))
             return
-        with counting(READING) as progress:
+        with file_progress(READING) as progress:
             window = session.build(
                 budget=size,
                 model=model,
@@ -92,24 +94,24 @@ def build(  # noqa: PLR0913 — every option a build has, by name
 
 
 def as_format(written: Written) -> Format | None:
-    """The provider's format that was asked for, if any was."""
+    """The provider's format, if one was requested."""
     return None if written == "text" or written == "json" else written  # noqa: PLR1714 — mypy narrows
 
 
 def show(window: Window, format: Written) -> None:
-    """A window on stdout."""
+    """Print a window."""
     match format:
         case "text":
             output.say("\n\n".join(_transcript(window)))
         case "json":
-            output.tell(window_told(window))
+            output.print_json(window_response(window))
         case _:
-            output.tell(window.request)
+            output.print_json(window.request)
 
 
 def _transcript(window: Window) -> Iterator[str]:
     for message in wire.load(window.request, format=window.format).messages:
-        text = output.harmless(message.text) or "(no text)"
+        text = output.without_control(message.text) or "(no text)"
         yield f"{output.styled(_headline(message), 'cyan', bold=True)}\n{text}"
 
 
@@ -128,13 +130,15 @@ def fit(  # noqa: PLR0913 — every option a fit has, by name
     system: System = None,
     tools: Tools = None,
     format: Source = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Say on stderr what was kept and why.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Explain on stderr what was kept and why.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Fit messages into a budget, storing nothing.
 
-    They come out in the format they came in: an array as an array, a whole request body as a body.
-    With --json, in an object under `messages` or `body`, beside the tokens and the manifest.
+    They keep their format: an array stays an array, a whole request body stays a body. With --json, they
+    are under `messages` or `body` of an object that also has the tokens and the manifest.
     """
     loaded = shell_of(context).load()
     settings = loaded.settings
@@ -150,17 +154,17 @@ def fit(  # noqa: PLR0913 — every option a fit has, by name
         tools=read_tools(tools) if tools else None,
         format=format,
         counter=settings.counter or None,
-        catalogue=catalogue(settings),
+        catalogue=settings.catalogue_path,
     )
     if explain:
         sys.stderr.write(f"{window.explain()}\n")
     bare = isinstance(data, list) and window.system is None and not tools
     if json:
-        output.tell(fit_told(window, bare=bare))
+        output.print_json(fit_response(window, bare=bare))
     elif bare:
-        output.tell_list(window.messages)
+        output.print_json_list(window.messages)
     else:
-        output.tell(window.request)
+        output.print_json(window.request)
 
 
 def stats(context: typer.Context, *, json: Json = False) -> None:
@@ -169,12 +173,12 @@ def stats(context: typer.Context, *, json: Json = False) -> None:
     with shell.session() as session:
         found = session.stats()
     if json:
-        output.tell(stats_told(found))
+        output.print_json(stats_response(found))
         return
     count = _assumed(found.model, shell.settings) or (
         "exact" if found.exact else "estimated, on the safe side"
     )
-    stored = (
+    history = (
         f"{output.counted(found.messages, 'message')} in {output.counted(found.turns, 'turn')}, "
         f"{output.counted(found.tokens, 'token')}"
     )
@@ -182,7 +186,7 @@ def stats(context: typer.Context, *, json: Json = False) -> None:
     rows = [
         ("session", found.session),
         ("model", f"{found.model or 'none set'}, window {found.limit:,}"),
-        ("stored", stored),
+        ("stored", history),
         ("by role", roles or "nothing"),
         ("pinned", f"{found.pinned:,}, left out or erased {found.absent:,}"),
         ("counted", f"with {found.counter} as {found.format}, {count}"),
@@ -197,12 +201,12 @@ def stats(context: typer.Context, *, json: Json = False) -> None:
         output.say(
             f"newest window: {found.window_tokens:,} of {output.counted(found.window_budget, 'token')}"
         )
-        held = output.counted(found.tokens, "token")
-        output.say(f"{held} stored, {found.window_tokens:,} sent{_times(found.ratio)}")
+        stored = output.counted(found.tokens, "token")
+        output.say(f"{stored} stored, {found.window_tokens:,} sent{_times(found.ratio)}")
 
 
 def _memory(found: Stats) -> Iterator[tuple[str, str]]:
-    """How full the memory levels are, what summaries save, what the newest window brought back."""
+    """How full the memory levels are, what summaries save, what the newest window retrieved."""
     for at, slot in enumerate(found.levels):
         yield "" if at else "levels", f"{slot.name} {slot.used:,} of {output.counted(slot.allotted, 'token')}"
     if found.compression is not None and found.last_compression:
@@ -212,17 +216,20 @@ def _memory(found: Stats) -> Iterator[tuple[str, str]]:
         last = found.last_compression
         yield "last one", f"{last.what}, {last.original:,} to {output.counted(last.compressed, 'token')}"
     for each in found.retrieved:
-        yield "retrieved", f"{message_range(each.first, each.last).lower()}: {output.harmless(each.because)}"
+        yield (
+            "retrieved",
+            f"{message_range(each.first, each.last).lower()}: {output.without_control(each.because)}",
+        )
 
 
 def _times(ratio: float) -> str:
-    """How much more is stored than sent, where it is more."""
+    """The ratio of stored to sent tokens, where it is notably above 1."""
     return f": {ratio:,.0f}×" if ratio >= 10 else f": {ratio:.1f}×" if ratio >= 1.1 else ""
 
 
 def _assumed(model: str, settings: Settings) -> str:
-    """Why the way of counting is a guess; empty when it was chosen, or is the model's."""
-    if settings.counter or catalog.find(model, extra=catalogue(settings)).known:
+    """Why the tokenizer is a guess; empty when it is set or known for the model."""
+    if settings.counter or catalog.find(model, extra=settings.catalogue_path).known:
         return ""
     return f"assumed: `{model}` is not in the catalogue" if model else "assumed: no model is named"
 
@@ -232,30 +239,30 @@ def count(
     file: File = None,
     *,
     model: Model = "",
-    text: Annotated[bool, typer.Option("--text", help="Count JSON as the text it is.")] = False,
+    text: Annotated[bool, typer.Option("--text", help="Count JSON as plain text.")] = False,
     json: Json = False,
 ) -> None:
     """Count the tokens of a text or of messages.
 
-    Messages are JSON, and counted with everything their format adds.
+    Messages are given as JSON, and counted with everything their format adds.
     """
     settings = shell_of(context).settings
     content = read_text(file)
-    given = None if text else _messages(content, named(file), model or settings.model)
-    wanted = model or settings.model or (given.model if given else "")
-    found = count_told(
-        given or content, model=wanted, counter=settings.counter or None, catalogue=catalogue(settings)
+    given = None if text else _messages(content, display_name(file), model or settings.model)
+    name = model or settings.model or (given.model if given else "")
+    found = count_response(
+        given or content, model=name, counter=settings.counter or None, catalogue=settings.catalogue_path
     )
     if json:
-        output.tell(found)
+        output.print_json(found)
         return
     bound = "exact" if found.exact else f"estimate, at most {found.error_bound or 0:.0%} too high"
-    how = _assumed(wanted, settings) or bound
+    how = _assumed(name, settings) or bound
     output.say(f"{output.counted(found.tokens, 'token')} ({found.tokenizer}, {how})")
 
 
 def _messages(content: str, name: str, model: str) -> Conversation | None:
-    """The messages in a JSON or JSONL text; None when it is a text like any other."""
+    """The messages in a JSON or JSONL text; None where the text has no messages."""
     from foveal.wire import transcripts
 
     for start in (content, content.lstrip().partition("\n")[0]):
@@ -263,12 +270,12 @@ def _messages(content: str, name: str, model: str) -> Conversation | None:
             data = json_text.loads(start)
         except (ValueError, RecursionError):
             continue
-        return transcripts.read_text(content, name=name, model=model) if _tells(data) else None
+        return transcripts.read_text(content, name=name, model=model) if _has_messages(data) else None
     return None
 
 
-def _tells(data: object) -> bool:
-    """Whether a JSON value is messages, one of them, or a line of a transcript."""
+def _has_messages(data: object) -> bool:
+    """Whether a JSON value is a list of messages, one message, or a line of a transcript."""
     match data:
         case [first, *_]:
             return isinstance(first, dict) and not {"role", "parts", "type"}.isdisjoint(first)

@@ -1,4 +1,4 @@
-"""The settings in → every value and where it came from, the numbers of the presets among them."""
+"""Print every setting and preset number, and where each came from."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from foveal.config import Loaded
 from foveal.presets.numbers import DEFAULTS, Number, listed
 
 ORIGIN = 24
-"""Columns for the end of a file's name, where there is not more room."""
+"""Columns for the end of a file's name, where there is no more room."""
 
 Rows = Sequence[tuple[str, str, str]]
 
@@ -25,21 +25,21 @@ def config(
     context: typer.Context,
     *,
     preset: Annotated[
-        str, typer.Option(metavar="NAME", help="Every number of this preset, and nothing else.")
+        str, typer.Option(metavar="NAME", help="Only the numbers of this preset, all of them.")
     ] = "",
-    all: Annotated[bool, typer.Option("--all", help="Every number of every preset too.")] = False,
+    all: Annotated[bool, typer.Option("--all", help="Also every number of every preset.")] = False,
     json: Json = False,
 ) -> None:
     """Print every setting and where it came from.
 
-    The numbers of the presets follow, as far as a file sets them.
+    The numbers of the presets follow where a file sets them.
     """
     loaded = shell_of(context).load()
     if preset:
         presets.find(preset)
     numbers = dict(_numbers(loaded, (preset,) if preset else tuple(DEFAULTS), every=all or bool(preset)))
     if json:
-        output.tell(({} if preset else _settings(loaded)) | _flat(numbers))
+        output.print_json(({} if preset else _settings(loaded)) | _flat(numbers))
         return
     tables = [] if preset else [_table("setting", _setting_rows(loaded))]
     tables += [_fitted(f"presets.{name}", found) for name, found in numbers.items()]
@@ -81,7 +81,7 @@ def _table(title: str, rows: Rows) -> list[str]:
 
 
 def _fitted(title: str, found: Sequence[Number]) -> list[str]:
-    """A table as wide as a screen: long texts lose their ends, long file names their beginnings."""
+    """A table that fits the screen: long texts are cut at their end, long file names at their beginning."""
     keys = max(len(title), *(len(number.key) for number in found))
     room = output.WIDTH - min(keys, output.WIDTH // 2) - 4
     origins = [_short(number.origin) for number in found]
@@ -98,7 +98,7 @@ def _fitted(title: str, found: Sequence[Number]) -> list[str]:
 
 
 def _shown(value: object) -> str:
-    """A value as a settings file has it."""
+    """A value as it is written in a settings file."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if value == {}:
@@ -109,6 +109,6 @@ def _shown(value: object) -> str:
 
 
 def _short(origin: str) -> str:
-    """A file below the working folder by its name from there."""
+    """The path of a file, relative to the working folder where it is below it."""
     path, here = Path(origin), Path.cwd()
     return str(path.relative_to(here)) if path.is_absolute() and path.is_relative_to(here) else origin

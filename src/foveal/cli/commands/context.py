@@ -1,4 +1,4 @@
-"""A workspace and a task in → what of it belongs in a window, on stdout; on stderr what is in it and why."""
+"""Print what a workspace contributes to a task, and report on stderr what is in it and why."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import foveal
 from foveal.cli import output
 from foveal.cli.commands.build import Budget, Model
 from foveal.cli.inputs import Active, active_files
-from foveal.cli.output import READING, counting
-from foveal.cli.state import Json, Shell, catalogue, shell_of
+from foveal.cli.output import READING, file_progress
+from foveal.cli.state import Json, Shell, shell_of
 from foveal.errors import BudgetError
 from foveal.pipeline.material.categories import PenguinNumbers
 from foveal.presets.numbers import overridden
-from foveal.session.responses import context_told
+from foveal.session.responses import context_response
 from foveal.session.target import target_for, warn
 
 if TYPE_CHECKING:
@@ -26,76 +26,75 @@ if TYPE_CHECKING:
     from foveal.sources.workspace.workspace import Workspace
 
 SHOWN = 10
-"""Files that were not read and are named on a terminal."""
+"""Refused files that are named on a terminal."""
 
 
 def context(  # noqa: PLR0913 — every option it has, by name
     context: typer.Context,
     *,
-    workspace: Annotated[str, typer.Option(metavar="DIR", help="The folder to look through.")],
+    workspace: Annotated[str, typer.Option(metavar="DIR", help="The folder to read.")],
     task: Annotated[
-        str, typer.Option(metavar="TEXT", help="What the window is for; by default what the user said last.")
+        str, typer.Option(metavar="TEXT", help="What the window is for; by default the newest user message.")
     ] = "",
     budget: Budget = None,
     active: Active = None,
     model: Model = "",
     json: Json = False,
 ) -> None:
-    """Print what a workspace has to say to a task.
+    """Print what a workspace contributes to a task.
 
     Docs, files, a map of the code, git, test results. The budget is that of a whole window, of which this
-    takes a part. On stderr stands every piece that was offered, in or not, and why. With --session before the
-    command, its conversation counts too; else no store is opened.
+    takes a part. On stderr is every piece that was offered, whether it is in, and why. With --session before
+    the command, its conversation counts too; else no store is opened.
     """
     from foveal.sources.workspace.workspace import Workspace
 
-    shell, place = shell_of(context), Workspace(workspace)
+    shell, folder = shell_of(context), Workspace(workspace)
     files = active_files(active, workspace)
     size = shell.settings.budget if budget is None else budget
-    if _named(shell):
-        with shell.session() as session, counting(READING) as progress:
+    if _session_is_set(shell):
+        with shell.session() as session, file_progress(READING) as progress:
             found = session.context(
-                workspace=place, task=task, budget=size, active_files=files, model=model, progress=progress
+                workspace=folder, task=task, budget=size, active_files=files, model=model, progress=progress
             )
     elif task.strip():
-        found = _assembled(shell, place, task=task, budget=size, active=files, model=model)
+        found = _assembled(shell, folder, task=task, budget=size, active=files, model=model)
     else:
         raise typer.BadParameter("name the task with --task TEXT, or a --session before the command")
-    if not found.text and place.scan():
+    if not found.text and folder.scan():
         raise BudgetError(
             f"nothing of {workspace} fits: of {found.budget:,} tokens a workspace gets a part",
-            remedy="raise `--budget`; 1,000 is enough for a beginning",
+            remedy="raise `--budget` to 1,000 or more",
         )
     if json:
-        output.tell(context_told(found))
+        output.print_json(context_response(found))
         return
     if not found.contributed:
         output.note(f"there is nothing in {workspace} to show")
         return
-    output.say(output.harmless(found.text))
+    output.say(output.without_control(found.text))
     sys.stdout.flush()
     apart = "\n" if sys.stdout.isatty() else ""
     sys.stderr.write(apart + "\n".join(_report(found)) + "\n")
 
 
-def _named(shell: Shell) -> bool:
-    """Whether somebody chose the session."""
+def _session_is_set(shell: Shell) -> bool:
     return shell.load().origins["session"] != "default"
 
 
 def _assembled(
-    shell: Shell, place: Workspace, *, task: str, budget: int | None, active: Sequence[str], model: str
+    shell: Shell, folder: Workspace, *, task: str, budget: int | None, active: Sequence[str], model: str
 ) -> SmartContext:
-    """The same where there is no conversation, and no store is opened."""
+    """The context without a conversation; no store is opened."""
     loaded = shell.load()
     settings = loaded.settings
     target = target_for(
-        model or settings.model, "plain", counter=settings.counter or None, catalogue=catalogue(settings)
+        model or settings.model, "plain", counter=settings.counter or None, catalogue=settings.catalogue_path
     )
     warn(target.warnings)
-    with counting(READING) as progress:
+    with file_progress(READING) as progress:
         return foveal.assemble_smart_context(
-            place,
+            folder,
             task=task,
             budget=target.budget(None) if budget is None else budget,
             active_files=active,

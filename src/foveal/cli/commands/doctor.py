@@ -1,7 +1,4 @@
-"""What foveal knows and whether it works: the models, a check-up.
-
-This machine in → what works here and what does not, one finding for each thing foveal stands on.
-"""
+"""List the models, and check that everything foveal depends on works on this machine."""
 
 from __future__ import annotations
 
@@ -18,16 +15,16 @@ import typer
 
 from foveal import __version__, catalog, config
 from foveal.cli import output
-from foveal.cli.state import Json, Shell, absent, catalogue, shell_of
+from foveal.cli.state import Json, Shell, absent, shell_of
 from foveal.errors import FovealError
 from foveal.pipeline.tokens import count, vocabularies
 from foveal.pipeline.tokens.count import tokenizer
-from foveal.session.responses import ModelTold, models_told
+from foveal.session.responses import ModelResponse, models_response
 
 SQLITE = (3, 51, 3)
-"""Older ones can lose a write when two processes meet while the log is reset."""
+"""The oldest safe version: earlier ones can lose a write when two processes race to reset the log."""
 PATIENCE = 10.0
-"""Seconds that an endpoint has for its answer."""
+"""Seconds that an endpoint has to answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +35,7 @@ class Finding:
 
 
 def checkup(shell: Shell) -> list[Finding]:
-    """Every check, each whether or not the others found something."""
+    """Run every check, whatever the others find."""
     checks: tuple[Callable[[Shell], Iterator[Finding]], ...] = (
         _version,
         _settings,
@@ -50,7 +47,7 @@ def checkup(shell: Shell) -> list[Finding]:
         _workspaces,
     )
     findings = (finding for check in (*checks, _catalogue) for finding in _guarded(check, shell))
-    return list(dict.fromkeys(findings))  # several stand on the settings; their fault is told once
+    return list(dict.fromkeys(findings))  # several checks read the settings; an error there is reported once
 
 
 def _guarded(check: Callable[[Shell], Iterator[Finding]], shell: Shell) -> Iterator[Finding]:
@@ -87,22 +84,22 @@ def _sqlite(_: Shell) -> Iterator[Finding]:
 def _store(shell: Shell) -> Iterator[Finding]:
     settings = shell.settings
     if file := absent(settings.store):
-        yield _place_for(file)
+        yield _could_create(file)
         return
     with shell.store() as fov:
         sessions = fov.sessions()
     messages = sum(record.head.length for record in sessions)
-    held = f"{output.counted(messages, 'message')}, {output.counted(len(sessions), 'session')}"
-    yield Finding(what=f"store {settings.store} opens and can be written; {held}")
+    content = f"{output.counted(messages, 'message')}, {output.counted(len(sessions), 'session')}"
+    yield Finding(what=f"store {settings.store} opens and can be written; {content}")
 
 
-def _place_for(file: Path) -> Finding:
-    """Whether a store that is not there could be made."""
+def _could_create(file: Path) -> Finding:
+    """Whether a store that does not exist could be created."""
     folder = next(folder for folder in file.absolute().parents if folder.exists())
     if folder.is_dir() and os.access(folder, os.W_OK | os.X_OK):
-        return Finding(what=f"store {file} is not there yet; the first `foveal add` makes it")
+        return Finding(what=f"store {file} does not exist yet; the first `foveal add` creates it")
     return Finding(
-        what=f"store {file} is not there, and {folder} cannot be written",
+        what=f"store {file} does not exist, and {folder} cannot be written",
         remedy="make that folder writable, or choose another place with `--store PATH`",
     )
 
@@ -112,15 +109,15 @@ def _tokenizers(_: Shell) -> Iterator[Finding]:
     for name in vocabularies.PUBLIC:
         try:
             count.tokenizer(name).count("hello")
-        except (ImportError, OSError) as fault:
-            yield Finding(what=f"tokenizer {name}: {fault}", remedy="`pip install --force-reinstall foveal`")
+        except (ImportError, OSError) as error:
+            yield Finding(what=f"tokenizer {name}: {error}", remedy="`pip install --force-reinstall foveal`")
         else:
             loaded.append(name)
     yield Finding(what=f"{len(loaded)} of {len(vocabularies.PUBLIC)} tokenizers load")
 
 
 def _embedder(shell: Shell) -> Iterator[Finding]:
-    """Whether texts get vectors. An endpoint is sent one word, and no key but its own."""
+    """Whether the embedder works. An endpoint is sent one word, and no key but its own."""
     settings = shell.settings
     if "://" in settings.embedder:
         variable = config.embedder_key(settings)
@@ -130,38 +127,38 @@ def _embedder(shell: Shell) -> Iterator[Finding]:
 
     found = embedder_named(settings.embedder)
     size = found.embed(["hello"]).shape[1] if found else 0
-    loaded = f"embedder {found.name} loads, {size:,} numbers a text" if found else ""
-    yield Finding(what=loaded or "no embedder: search goes by words alone")
+    loaded = f"embedder {found.name} loads, {size:,} dimensions" if found else ""
+    yield Finding(what=loaded or "no embedder: search uses keywords alone")
 
 
 def _model(shell: Shell) -> Iterator[Finding]:
-    """Whether the model answers that writes summaries, where one does. It is sent one question."""
+    """Whether the model that writes summaries answers, if one is set. It is sent one question."""
     settings = shell.settings
     if settings.summaries == "llm":
         yield from _answering("model", settings.summary_url, settings.summary_model, settings.summary_key)
     else:
-        yield Finding(what="no model is asked for summaries")
+        yield Finding(what="no model writes summaries")
 
 
 def _answering(what: Literal["embedder", "model"], url: str, model: str, variable: str) -> Iterator[Finding]:
-    """Whether an endpoint answers; its address is not shown, for it may hold secrets."""
+    """Whether an endpoint answers; its address may contain secrets, so only its host is shown."""
     from foveal import upstream
 
-    place = upstream.endpoint_at(url, model, key_variable=variable)
-    place = replace(place, timeout=PATIENCE, retries=0)
+    endpoint = upstream.endpoint_at(url, model, key_variable=variable)
+    endpoint = replace(endpoint, timeout=PATIENCE, retries=0)
     try:
         if what == "model":
-            upstream.reach(place, key=config.secret(variable))
+            upstream.reach(endpoint, key=config.secret(variable))
         else:
-            upstream.embed(place, ["hello"], key=config.secret(variable))
+            upstream.embed(endpoint, ["hello"], key=config.secret(variable))
     except FovealError as error:
-        yield Finding(what=f"{what} {place.model}: {error.what}", remedy=error.remedy)
+        yield Finding(what=f"{what} {endpoint.model}: {error.what}", remedy=error.remedy)
     else:
-        yield Finding(what=f"{what} {place.model} at {place.host} answers")
+        yield Finding(what=f"{what} {endpoint.model} at {endpoint.host} answers")
 
 
 def _workspaces(_: Shell) -> Iterator[Finding]:
-    """What looking through a workspace stands on."""
+    """What reading a workspace depends on: grammars and git."""
     from foveal.sources.code.languages import LANGUAGES
 
     missing = sorted({each.module for each in LANGUAGES.values() if find_spec(each.module) is None})
@@ -169,18 +166,15 @@ def _workspaces(_: Shell) -> Iterator[Finding]:
         what=f"no grammar: {', '.join(missing)}" if missing else f"{len(LANGUAGES)} languages can be parsed",
         remedy="`pip install --force-reinstall foveal`" if missing else "",
     )
-    # Whoever works without git misses nothing that could be repaired here.
-    there = (
-        "git, for what changed in a workspace" if which("git") else "no git: workspaces are read without it"
-    )
-    yield Finding(what=there)
+    git = "git, for changes in a workspace" if which("git") else "no git: workspaces are read without it"
+    yield Finding(what=git)
 
 
 def _catalogue(shell: Shell) -> Iterator[Finding]:
-    extra = catalogue(shell.settings)
+    extra = shell.settings.catalogue_path
     cards = catalog.models(extra=extra)
-    beside = f" and {extra}" if extra else ""
-    yield Finding(what=f"{len(cards)} models in the catalogue{beside}")
+    also = f" and {extra}" if extra else ""
+    yield Finding(what=f"{len(cards)} models in the catalogue{also}")
 
 
 def models(
@@ -192,12 +186,12 @@ def models(
     json: Json = False,
 ) -> None:
     """List the models: limits, prices, tokenizer."""
-    rows = models_told(pattern, catalogue=catalogue(shell_of(context).settings))
+    rows = models_response(pattern, catalogue=shell_of(context).settings.catalogue_path)
     if json:
-        output.tell_list(map(asdict, rows))
+        output.print_json_list(map(asdict, rows))
         return
     if not rows:
-        output.note(f"no model fits {pattern!r}; others work too, with careful guesses")
+        output.note(f"no model matches {pattern!r}; unknown models work too, with cautious estimates")
         return
     table = [
         ("model", "window", "reply", "$ in", "cached", "$ out", "tokenizer"),
@@ -205,11 +199,11 @@ def models(
     ]
     for at, line in enumerate(output.columns(table, right=(1, 2, 3, 4, 5))):
         output.say(line if at else output.styled(line, bold=True))
-    output.note("prices in US dollars for a million tokens; ~ marks counts estimated on the safe side")
+    output.note("prices in US dollars per million tokens; ~ marks counts that are estimated upper bounds")
 
 
-def _row(model: ModelTold) -> tuple[str, ...]:
-    prices, by = model.prices, tokenizer(model.tokenizer).name
+def _row(model: ModelResponse) -> tuple[str, ...]:
+    prices, name = model.prices, tokenizer(model.tokenizer).name
     return (
         model.id,
         f"{model.context:,}",
@@ -217,7 +211,7 @@ def _row(model: ModelTold) -> tuple[str, ...]:
         _dollars(prices.input),
         _dollars(prices.cache_read),
         _dollars(prices.output),
-        by if model.exact else f"~{by}",
+        name if model.exact else f"~{name}",
     )
 
 
@@ -226,14 +220,13 @@ def _dollars(price: float | None) -> str:
 
 
 def doctor(context: typer.Context, *, json: Json = False) -> None:
-    """Check that everything works here.
+    """Check that everything works on this machine.
 
-    Say what to do about what does not, and exit 1.
+    Print a remedy for each problem, and exit 1 if there is one.
     """
-
     findings = checkup(shell_of(context))
     if json:
-        output.tell_list(asdict(finding) for finding in findings)
+        output.print_json_list(asdict(finding) for finding in findings)
     else:
         for finding in findings:
             mark = (

@@ -1,7 +1,4 @@
-"""Why a window is as it is, and what each preset would make of the history, in the library's own words.
-
-What a stored session would have cost and kept under another policy, call by call, with no model asked.
-"""
+"""Explain windows, compare builds and presets, and replay a session under another preset."""
 
 from __future__ import annotations
 
@@ -15,8 +12,8 @@ import foveal
 from foveal.cli import output
 from foveal.cli.commands.build import Budget, Model, Preset, Task
 from foveal.cli.inputs import Source, read_data
-from foveal.cli.output import counting, noted
-from foveal.cli.state import Json, catalogue, shell_of
+from foveal.cli.output import file_progress, slow_note
+from foveal.cli.state import Json, shell_of
 from foveal.pipeline.explain import Line, lines
 
 if TYPE_CHECKING:
@@ -37,46 +34,46 @@ def explain(
     ] = "",
     json: Json = False,
 ) -> None:
-    """Say what was in a build's window and what was not, and why.
+    """Explain what was in a build's window, what was not, and why.
 
-    Of what was left out, those nearest to the cut and what would have kept them, where the preset scores.
+    Where the preset scores, also which evicted messages were nearest to the cut and what would keep them.
     """
     found: Decision | Manifest
     with shell_of(context).session() as session:
         if message:
-            one = session.why(message, build=build)
-            found, told = one.decision, _in_words(one)
+            why = session.why(message, build=build)
+            found, text = why.decision, _why_lines(why)
         else:
             found = session.manifest(build)
-            told = lines(found)
+            text = lines(found)
     if json:
-        output.tell(found)
+        output.print_json(found)
         return
-    for line in told:
+    for line in text:
         output.say(_coloured(line))
 
 
 def why(
     context: typer.Context,
-    id: Annotated[str, typer.Argument(metavar="ID", help="Of a message, or its handle.")],
+    id: Annotated[str, typer.Argument(metavar="ID", help="The id of a message, or its handle.")],
     *,
     build: Annotated[int | None, typer.Option(metavar="N", help="Its number; the newest by default.")] = None,
     json: Json = False,
 ) -> None:
-    """Say why a message was in a build's window or not, and what would have changed that.
+    """Explain why a message was in a build's window or not, and what would change that.
 
-    The tokens and the score are found by making the build again; nothing is stored.
+    The build is repeated to find the tokens and the score; nothing is stored.
     """
-    with shell_of(context).session() as session, noted("making the build again; it may take a while"):
+    with shell_of(context).session() as session, slow_note("repeating the build; it may take a while"):
         found = session.why(id, build=build)
     if json:
-        output.tell(found)
+        output.print_json(found)
         return
-    for line in _in_words(found):
+    for line in _why_lines(found):
         output.say(_coloured(line))
 
 
-def _in_words(found: Why) -> Iterator[Line]:
+def _why_lines(found: Why) -> Iterator[Line]:
     for at, text in enumerate(found.text.splitlines()):
         look = found.decision.verdict if text.startswith("verdict") else ""
         yield Line(text, look if at else "title")
@@ -89,11 +86,11 @@ def diff(
     *,
     json: Json = False,
 ) -> None:
-    """Say what entered the window from one build to another, what left it, and why."""
+    """Show what was added to the window from one build to another, what was evicted, and why."""
     with shell_of(context).session() as session:
         found = session.diff(a, b)
     if json:
-        output.tell(found)
+        output.print_json(found)
         return
     from foveal.session.inspect.diff import diff_lines
 
@@ -124,12 +121,12 @@ def compare(  # noqa: PLR0913 — every option it has, by name
     model: Model = "",
     task: Task = "",
     presets: Annotated[
-        str, typer.Option(metavar="NAMES", help="Only these, as in recent,omar; all unless given.")
+        str, typer.Option(metavar="NAMES", help="Only these presets, as in recent,omar; all unless given.")
     ] = "",
     format: Source = None,
     json: Json = False,
 ) -> None:
-    """Show what each preset makes of one history: tokens, what is kept, cost and time.
+    """Compare the windows that the presets build: tokens, what is kept, cost and time.
 
     Nothing is stored.
     """
@@ -149,11 +146,11 @@ def compare(  # noqa: PLR0913 — every option it has, by name
             presets=names,
             format=format,
             counter=settings.counter or None,
-            catalogue=catalogue(settings),
+            catalogue=settings.catalogue_path,
             numbers=loaded.numbers,
         )
     if json:
-        output.tell(found)
+        output.print_json(found)
         return
     for line in _table(found):
         output.say(line)
@@ -178,7 +175,7 @@ def _table(found: Comparison) -> Iterator[str]:
         ]
         for row in found.presets
     ]
-    # A column in which nothing stands is left away.
+    # Empty columns are omitted.
     used = [at for at in range(len(head)) if any(row[at] for row in rows)]
     table = [[row[at] for at in used] for row in (head, *rows)]
     for at, line in enumerate(output.columns(table, right=range(1, len(used)))):
@@ -206,7 +203,7 @@ def _notes(found: Comparison) -> Iterator[str]:
 
 
 def dollars(before: str, amount: float | None) -> str:
-    """An amount with the digits that tell small ones apart; nothing for one that nobody knows."""
+    """An amount, with more digits where it is small; empty where it is unknown."""
     if amount is None:
         return ""
     return f"{before}${amount:,.2f}" if amount >= 10 else f"{before}${amount:.4f}"
@@ -220,18 +217,18 @@ def replay(
     model: Model = "",
     json: Json = False,
 ) -> None:
-    """Play a stored session again under another preset: tokens, cost, what was kept. No model is asked.
+    """Replay a stored session under another preset: tokens, cost, what was kept. No model is called.
 
-    Wherever the model was called, the window that the preset makes of the history so far is built and
-    measured; beside it the session's own preset, and the whole history sent each time. Nothing is stored.
+    At each call of the model, the preset's window of the history so far is built and measured, and compared
+    with the session's own preset and with sending the whole history. Nothing is stored.
     """
     shell = shell_of(context)
     settings = shell.settings
     size = settings.budget if budget is None else budget
-    with shell.session() as session, shell.store() as fov, counting("replaying") as progress:
+    with shell.session() as session, shell.store() as fov, file_progress("replaying") as progress:
         found = fov.replay(session, preset=preset, budget=size, model=model, progress=progress)
     if json:
-        output.tell(found)
+        output.print_json(found)
         return
     for line in _replay_table(found):
         output.say(line)

@@ -1,4 +1,4 @@
-"""The memory: add and import messages, bring them back, pin, forget and restore them, take them all out."""
+"""Add, import, recall, pin, forget, restore and export messages."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import typer
 
 from foveal import wire
 from foveal.cli import output
-from foveal.cli.inputs import STDIN, Source, named, read_messages, read_text
+from foveal.cli.inputs import STDIN, Source, display_name, read_messages, read_text
 from foveal.cli.output import progress
 from foveal.cli.state import Json, shell_of
 from foveal.errors import InputError
 from foveal.model import Conversation, Entry, Format, Kind, Level, Role
-from foveal.session.responses import Mark, MarksTold, MarkTold
+from foveal.session.responses import Mark, MarkResponse, MarksResponse
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="A message's id, such as m12, or its handle, fv-….")]
 
 
-def add(  # noqa: PLR0913 — what may be said of a message, by name
+def add(  # noqa: PLR0913 — every option of a message, by name
     context: typer.Context,
-    role: Annotated[Role, typer.Argument(metavar="ROLE", help="Who speaks.")],
+    role: Annotated[Role, typer.Argument(metavar="ROLE", help="The role of the speaker.")],
     text: Annotated[
         str | None, typer.Argument(metavar="TEXT", help="The text; `-` or nothing reads stdin.")
     ] = None,
@@ -41,16 +41,16 @@ def add(  # noqa: PLR0913 — what may be said of a message, by name
     json: Json = False,
 ) -> None:
     """Store one message and print its id."""
-    said = read_text(text) if text in (None, STDIN) else text or ""
-    if not said:
+    content = read_text(text) if text in (None, STDIN) else text or ""
+    if not content:
         raise InputError("the text is empty", remedy="give the message a text")
-    wire.text_message(role, said, name=name)  # refused before a session is made for it
+    wire.text_message(role, content, name=name)  # validate before creating a session
     with shell_of(context).session(new=True) as session:
-        new = session.add(role, said, pinned=pin, important=important, kind=kind, level=level, name=name)
+        id = session.add(role, content, pinned=pin, important=important, kind=kind, level=level, name=name)
     if json:
-        output.tell({"id": new})
+        output.print_json({"id": id})
     else:
-        output.say(new)
+        output.say(id)
 
 
 def import_(
@@ -59,18 +59,18 @@ def import_(
     *,
     format: Source = None,
     sync: Annotated[
-        bool, typer.Option("--sync", help="Each file is the whole history: store only what is new in it.")
+        bool, typer.Option("--sync", help="Each file is the whole history: store only its new messages.")
     ] = False,
     json: Json = False,
 ) -> None:
     """Store the messages of files, in any provider's format.
 
     JSON and JSONL of OpenAI chat and Responses, Anthropic and Gemini, and the transcripts of Claude Code and
-    Codex; the format is detected. Of a file that cannot be read whole, nothing is stored.
+    Codex; the format is detected. Of a file that cannot be read completely, nothing is stored.
     """
     with progress(files or [None]) as watched:
-        given = ((named(file), read_messages(file, format)) for file in watched)
-        first = next(given)  # before a session is made for it
+        given = ((display_name(file), read_messages(file, format)) for file in watched)
+        first = next(given)  # validate before creating a session
         stored: list[dict[str, object]] = []
         try:
             with shell_of(context).session(new=True) as session:
@@ -81,11 +81,11 @@ def import_(
                     stored.append(_stored(name, messages, form, len(ids), json=json))
         finally:
             if json:
-                output.tell_list(stored)
+                output.print_json_list(stored)
 
 
 def _stored(file: str, given: Conversation, form: Format, stored: int, *, json: bool) -> dict[str, object]:
-    """Say what became of a file, now or in the end."""
+    """Report how much of a file was stored, now or with `--json` at the end."""
     messages = len(given.messages)
     if not json:
         output.say(f"{file}: {output.counted(messages, 'message')} ({form}), {stored:,} stored")
@@ -100,38 +100,38 @@ def recall(
 ) -> None:
     """Print the original of a message.
 
-    Its text verbatim, or with --json the message as it came in.
+    Its text verbatim, or with --json the message as it was added.
     """
     with shell_of(context).session() as session:
         original = session.recall(handle)
     if json:
-        output.tell(original)
+        output.print_json(original)
         return
     text = text_of(original)
     sys.stdout.write(text if text.endswith("\n") or not sys.stdout.isatty() else f"{text}\n")
 
 
 def text_of(original: object) -> str:
-    """What a person would read of a message; the JSON of what has no words."""
+    """The readable text of a message; its JSON where it has none."""
     match original:
         case str():
             return original
         case dict() if "role" in original or "type" in original:
             text = wire.load([original]).messages[0].text
-        case _:  # a system prompt that stood outside the messages
+        case _:  # a system prompt outside the messages
             text = wire.load({"messages": [], "system": original}, format="anthropic").messages[0].text
     return text or wire.to_json(original, "message")
 
 
 def pin(context: typer.Context, id: Id, *, json: Json = False) -> None:
-    """Keep a message in every window, at full."""
+    """Keep a message in every window, in full."""
     with shell_of(context).session() as session:
         session.pin(id)
     _marked(id, "pinned", json=json)
 
 
 def unpin(context: typer.Context, id: Id, *, json: Json = False) -> None:
-    """Let a pinned message leave windows again."""
+    """Allow a pinned message to be evicted again."""
     with shell_of(context).session() as session:
         session.unpin(id)
     _marked(id, "unpinned", json=json)
@@ -144,58 +144,58 @@ def forget(
     keep: Annotated[
         bool, typer.Option("--keep", help="Only leave it out of windows, until `foveal restore`.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     json: Json = False,
 ) -> None:
-    """Erase a message for good; nothing brings it back."""
+    """Erase a message permanently; it cannot be restored."""
     with shell_of(context).session() as session:
-        if not (keep or yes or _sure(id)):
+        if not (keep or yes or _confirmed(id)):
             output.note("nothing was erased")
             raise typer.Exit(1)
         gone = session.forget(id, erase=not keep)
     _all_marked(id, "left out" if keep else "erased", gone, json=json)
 
 
-def _sure(id: str) -> bool:
-    """Ask, where somebody can answer."""
+def _confirmed(id: str) -> bool:
+    """Ask for confirmation on a terminal."""
     if not sys.stdin.isatty():
         raise InputError(
-            f"{id} was not erased: erasing is for good, and without a terminal nobody can be asked",
-            remedy="`--yes` erases it unasked, `--keep` only leaves it out of windows",
+            f"{id} was not erased: erasing is permanent, and without a terminal it cannot be confirmed",
+            remedy="`--yes` erases it without asking, `--keep` only leaves it out of windows",
         )
     return typer.confirm(f"Erase {id} for good?", err=True)
 
 
 def restore(context: typer.Context, id: Id, *, json: Json = False) -> None:
-    """Let a message that was left out be in windows again.
+    """Allow a message that was left out into windows again.
 
-    Where a summary stands for it, all the messages that the summary covers come back.
+    Where a summary replaces it, all messages that the summary covers are restored.
     """
     with shell_of(context).session() as session:
-        back = session.restore(id)
-    if back or json:
-        _all_marked(id, "restored", back, json=json)
+        restored = session.restore(id)
+    if restored or json:
+        _all_marked(id, "restored", restored, json=json)
     else:
         output.say(f"{id} was not left out")
 
 
 def _marked(id: str, mark: Mark, *, json: bool) -> None:
     if json:
-        output.tell(MarkTold(id=id, mark=mark))
+        output.print_json(MarkResponse(id=id, mark=mark))
     else:
         output.say(f"{id} {mark}")
 
 
 def _all_marked(id: str, mark: Mark, ids: Sequence[str], *, json: bool) -> None:
-    """One message was named; the mark may be on others with it."""
+    """Report a mark that may be on other messages too."""
     if json:
-        output.tell(MarksTold(id=id, mark=mark, ids=tuple(ids)))
+        output.print_json(MarksResponse(id=id, mark=mark, ids=tuple(ids)))
     else:
         output.say("\n".join(f"{run} {mark}" for run in _runs(ids)))
 
 
 def _runs(ids: Sequence[str]) -> Iterator[str]:
-    """Ids that follow each other as one range.
+    """Consecutive ids as ranges.
 
     >>> list(_runs(["m2", "m3", "m4", "m9"]))
     ['m2–m4', 'm9']
@@ -208,7 +208,7 @@ def _runs(ids: Sequence[str]) -> Iterator[str]:
 def export(
     context: typer.Context,
     *,
-    jsonl: Annotated[bool, typer.Option("--jsonl", help="One message a line.")] = False,
+    jsonl: Annotated[bool, typer.Option("--jsonl", help="One message per line.")] = False,
     ids: Annotated[
         bool, typer.Option("--ids", help="List the messages instead: id, handle, role, tokens, first words.")
     ] = False,
@@ -216,7 +216,7 @@ def export(
 ) -> None:
     """Print the whole history as JSON.
 
-    Each message as it came in, the oldest first; erased ones are not in it.
+    Each message as it was added, oldest first, without erased ones.
     """
     with shell_of(context).session() as session:
         messages = session.export()
@@ -224,13 +224,13 @@ def export(
     if ids and not json and not jsonl:
         _show_ids(rows)
     elif jsonl:
-        output.tell_lines(rows)
+        output.print_json_lines(rows)
     else:
-        output.tell_list(rows)
+        output.print_json_list(rows)
 
 
 def _listed(entries: Sequence[Entry], messages: Sequence[object]) -> Iterator[dict[str, Any]]:
-    """Every entry with the first words of its message; of an erased one only its place is left."""
+    """Every entry with the first words of its message; an erased one has none."""
     texts = map(text_of, messages)
     for entry in entries:
         yield {

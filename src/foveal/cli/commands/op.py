@@ -1,4 +1,4 @@
-"""The operations by name or code: a JSON request in → a JSON result out; what there is, and what it takes."""
+"""Run an operation by name or code, list them all, or print the schema of one."""
 
 from __future__ import annotations
 
@@ -9,45 +9,47 @@ from typing import Annotated
 import typer
 
 from foveal.cli import output
-from foveal.cli.inputs import named, read_json
+from foveal.cli.inputs import display_name, read_json
 from foveal.cli.state import Json
 from foveal.errors import InputError
 
 
 def op(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Of an operation, or its code such as 0x3200.")
+        str, typer.Argument(metavar="NAME", help="The name of an operation, or its code such as 0x3200.")
     ] = "",
     file: Annotated[
         str | None, typer.Argument(metavar="FILE", help="The request; `-` or nothing reads stdin.")
     ] = None,
     *,
-    every: Annotated[bool, typer.Option("--list", help="Name every operation.")] = False,
-    schema: Annotated[bool, typer.Option("--schema", help="Print what it takes and gives.")] = False,
+    every: Annotated[bool, typer.Option("--list", help="List every operation.")] = False,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the schemas of its request and result.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Run an operation: a JSON request in, a JSON result out.
 
-    Nothing is stored: the same request has the same result, when `now` is given where time matters.
+    Nothing is stored: the same request has the same result if `now` is given where time matters.
     """
-    from foveal import operations  # typed requests take a while to load, and no other command has any
+    from foveal import operations  # its request types are slow to load, and no other command needs them
 
     if every:
         _show_all(json=json)
     elif not name:
         raise typer.BadParameter("name an operation; `--list` names them all")
     elif schema:
-        output.tell(operations.schema(name))
+        output.print_json(operations.schema(name))
     else:
-        operations.find(name)  # before anybody types a request in vain
-        output.tell(operations.run(name, _request(file)))
+        operations.find(name)  # before stdin is read: an unknown name fails at once
+        output.print_json(operations.run(name, _request(file)))
 
 
 def _request(file: str | None) -> dict[str, object]:
     found = read_json(file)
     if not isinstance(found, dict):
         raise InputError(
-            f"{named(file)} is a JSON {type(found).__name__}, not an object",
+            f"{display_name(file)} is a JSON {type(found).__name__}, not an object",
             remedy='give the request as an object, as in \'{"text": "hello"}\'',
         )
     return found
@@ -58,7 +60,7 @@ def _show_all(*, json: bool) -> None:
 
     known = [(each.name, each.code, each.about) for each in REGISTRY.operations]
     if json:
-        output.tell_list(dict(zip(("name", "code", "about"), each, strict=True)) for each in known)
+        output.print_json_list(dict(zip(("name", "code", "about"), each, strict=True)) for each in known)
         return
     names = [("operation", "code"), *(each[:2] for each in known)]
     room = output.WIDTH - max(len(line) for line in output.columns(names)) - 2
@@ -68,7 +70,7 @@ def _show_all(*, json: bool) -> None:
 
 
 def _wrapped(row: tuple[str, str, str], room: int) -> Iterator[tuple[str, str, str]]:
-    """The row, with what it is about on as many lines as it needs."""
+    """The row, with its description wrapped over several lines."""
     name, code, about = row
     first, *rest = wrap(about, room)
     yield name, code, first

@@ -1,4 +1,4 @@
-"""A sentence about the user in → a memory; alone, all that is known of the user, to be seen and changed."""
+"""Remember sentences about the user; show and change what is known of the user."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typer
 
 from foveal.cli import output
 from foveal.cli.inputs import STDIN, read_text
-from foveal.cli.output import noted
+from foveal.cli.output import slow_note
 from foveal.cli.state import Json, shell_of
 from foveal.errors import NotFoundError
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from foveal.knowledge.values import Memory, Profile, Thing
 
 MOST = 20
-"""Topics, and entities, that are listed unless all are asked for."""
-READING = "reading what was said since; it is read once, so the next time takes less"
+"""Topics, and entities, that are listed without `--all`."""
+READING = "reading new messages; each is read once, so the next time is faster"
 profile = typer.Typer(name="profile", rich_markup_mode=None, add_completion=False)
 Id = Annotated[str, typer.Argument(metavar="ID", help="As `foveal profile` shows it: memory-3, thing-12.")]
 Text = Annotated[str | None, typer.Argument(metavar="TEXT", help="A sentence; `-` or nothing reads stdin.")]
@@ -33,21 +33,21 @@ def remember(
     *,
     kind: Annotated[
         Literal["identity", "preference", "fact"] | None,
-        typer.Option(metavar="KIND", help="identity, preference or fact; else its words tell."),
+        typer.Option(metavar="KIND", help="identity, preference or fact; detected unless given."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Keep a sentence about the user and print its id.
+    """Remember a sentence about the user and print its id.
 
-    Who they are, how they want things done, or another fact. It replaces what says the same already, or
-    gives another value for the same.
+    Who they are, how they want things done, or another fact. It replaces a memory that says the same or that
+    it contradicts.
     """
     with shell_of(context).store(new=True) as fov:
-        kept = fov.remember(_said(text), kind=kind)
+        memory = fov.remember(_text(text), kind=kind)
     if json:
-        output.tell(kept)
+        output.print_json(memory)
     else:
-        output.say(kept.id)
+        output.say(memory.id)
 
 
 @profile.callback(invoke_without_command=True)
@@ -61,44 +61,44 @@ def shown(
 ) -> None:
     """Show what is known of the user, or change it.
 
-    Memories, topics and entities, each with its id and what it is based on.
+    Memories, topics and entities, each with its id and its evidence.
     """
     shell = shell_of(context)
     if context.invoked_subcommand is not None:
         context.obj = replace(shell, json=json)
         return
-    with shell.store() as fov, noted(READING):
+    with shell.store() as fov, slow_note(READING):
         found = fov.profile()
     if json:
-        output.tell(found)
+        output.print_json(found)
         return
     for line in _listed(found, None if all else MOST):
         output.say(line)
     if not (found.memories or found.topics or found.entities):
-        output.note("nothing is known yet; `foveal remember TEXT` tells something")
+        output.note("nothing is known yet; `foveal remember TEXT` adds a memory")
 
 
 @profile.command()
 def edit(context: typer.Context, id: Id, text: Text = None, *, json: Json = False) -> None:
-    """Put other words in place of a memory's."""
+    """Replace the text of a memory."""
     with shell_of(context).store() as fov:
-        kept = fov.edit_memory(id, _said(text))
-    _done(id, "edited", kept, json=json)
+        memory = fov.edit_memory(id, _text(text))
+    _report(id, "edited", memory, json=json)
 
 
 @profile.command()
 def confirm(context: typer.Context, id: Id, *, json: Json = False) -> None:
-    """Say that what a model noted is so; windows may show it from then on."""
+    """Confirm a memory that a model wrote; from then on windows may show it."""
     with shell_of(context).store() as fov:
-        kept = fov.confirm(id)
-    _done(id, "confirmed", kept, json=json)
+        memory = fov.confirm(id)
+    _report(id, "confirmed", memory, json=json)
 
 
 @profile.command()
 def delete(context: typer.Context, id: Id, *, json: Json = False) -> None:
-    """Delete a memory, a topic or an entity for good.
+    """Delete a memory, a topic or an entity permanently.
 
-    The messages that say it stay where they are, and do not bring it back.
+    The messages that mention it stay, and do not create it again.
     """
     with shell_of(context).store() as fov:
         if id.startswith("thing-"):
@@ -107,32 +107,34 @@ def delete(context: typer.Context, id: Id, *, json: Json = False) -> None:
             fov.forget_memory(id)
         else:
             raise NotFoundError(
-                f"there is no memory, topic or entity {id!r}", remedy="`profile` lists them with their ids"
+                f"there is no memory, topic or entity {id!r}",
+                remedy="`profile` lists them with their ids",
+                see="profile",
             )
-    _done(id, "deleted", None, json=json)
+    _report(id, "deleted", None, json=json)
 
 
 @profile.command()
 def rename(
     context: typer.Context,
     id: Id,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is called from now on.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its new name.")],
     *,
     json: Json = False,
 ) -> None:
-    """Name a topic or an entity; what is read later does not rename it."""
+    """Rename a topic or an entity; messages read later do not rename it."""
     with shell_of(context).store() as fov:
         fov.rename_thing(id, name)
-    _done(id, "renamed", None, json=json)
+    _report(id, "renamed", None, json=json)
 
 
-def _said(text: str | None) -> str:
+def _text(text: str | None) -> str:
     return read_text(text) if text is None or text == STDIN else text
 
 
-def _done(id: str, change: str, kept: Memory | None, *, json: bool) -> None:
+def _report(id: str, change: str, memory: Memory | None, *, json: bool) -> None:
     if json:
-        output.tell({"id": id, "change": change} if kept is None else asdict(kept) | {"change": change})
+        output.print_json((asdict(memory) if memory else {"id": id}) | {"change": change})
     else:
         output.say(f"{id} {change}")
 
@@ -151,7 +153,7 @@ def _listed(found: Profile, most: int | None) -> Iterator[str]:
 
 
 def _memory(memory: Memory) -> Iterator[str]:
-    """What it says, and who said it where and when."""
+    """The memory, and who said it, where and when."""
     who = "you" if memory.origin == "user" else "a model"
     where = f" in {output.snippet(memory.session, width=30)}" if memory.session else ""
     yield f"  {memory.id}  {memory.kind}, said by {who}{where} on {_day(memory.updated_at)}"
@@ -162,17 +164,17 @@ def _memory(memory: Memory) -> Iterator[str]:
 
 
 def _things(things: Sequence[Thing]) -> Iterator[str]:
-    """One line each; what a thing is gives way to its name, and that to the numbers it is based on."""
-    told = [_based_on(thing) for thing in things]
+    """One line each; the type is omitted before the name is cut, and the evidence is always complete."""
+    evidence = [_evidence(thing) for thing in things]
     ids = max((len(thing.id) for thing in things), default=0)
-    room = output.WIDTH - 6 - ids - max(map(len, told), default=0)
-    for thing, based in zip(things, told, strict=True):
+    room = output.WIDTH - 6 - ids - max(map(len, evidence), default=0)
+    for thing, based in zip(things, evidence, strict=True):
         whole = f"{thing.name} ({thing.type})" if thing.type else thing.name
         name = output.snippet(whole if len(whole) <= room else thing.name, width=room)
         yield f"  {thing.id:<{ids}}  {name:<{room}}  {based}"
 
 
-def _based_on(thing: Thing) -> str:
+def _evidence(thing: Thing) -> str:
     often = f"{thing.mentions:,}× in {output.counted(thing.sessions, 'session')}"
     return f"{thing.importance:.2f}  {often}, last {_day(thing.last_mentioned)}"
 

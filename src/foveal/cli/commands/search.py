@@ -1,4 +1,4 @@
-"""A query in → the stored messages that answer it, or a window of the best of them."""
+"""Search the stored messages, or print a window of the best for one question."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ import typer
 
 from foveal.cli import output
 from foveal.cli.commands.build import Model, Written, as_format, show
-from foveal.cli.output import noted
+from foveal.cli.output import slow_note
 from foveal.cli.state import Json, shell_of
 from foveal.session import Hit, Session
 
-READING = "reading the session; the vectors that are made now are kept, so the next time takes less"
+READING = "reading the session; its embeddings are stored, so the next time is faster"
 
 
 def search(
     context: typer.Context,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="Words, or a question.")],
     *,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, help="How many hits at most.")] = 10,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, help="The most hits.")] = 10,
     everywhere: Annotated[
         bool, typer.Option("--everywhere", "--all", help="In all sessions of the tenant.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Find stored messages by their words and by what they mean, best first."""
-    with _searchable(context, everywhere=everywhere) as session, noted(READING):
+    """Find stored messages by keywords and by meaning, best first."""
+    with _searchable(context, everywhere=everywhere) as session, slow_note(READING):
         hits = session.search(query, limit=limit, everywhere=everywhere) if session else ()
     if json:
-        output.tell_list(map(asdict, hits))
+        output.print_json_list(map(asdict, hits))
         return
     for line in _listed(hits, query, everywhere=everywhere):
         output.say(line)
@@ -56,7 +56,7 @@ def _listed(hits: tuple[Hit, ...], query: str, *, everywhere: bool) -> Iterator[
 
 @contextmanager
 def _searchable(context: typer.Context, *, everywhere: bool) -> Iterator[Session | None]:
-    """The session to search from; to search them all, any will do."""
+    """The session to search from; any of them where all are searched."""
     shell = shell_of(context)
     if not everywhere:
         with shell.session() as session:
@@ -69,17 +69,19 @@ def _searchable(context: typer.Context, *, everywhere: bool) -> Iterator[Session
 
 def focus(
     context: typer.Context,
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What the window is to answer.")],
+    question: Annotated[
+        str, typer.Argument(metavar="QUESTION", help="The question that the window should answer.")
+    ],
     *,
     budget: Annotated[int, typer.Option(metavar="N", help="Tokens at most.")] = 2_000,
     model: Model = "",
     format: Written = "text",
     json: Json = False,
 ) -> None:
-    """Print the best messages for one question, whole and in order, that fit.
+    """Print the messages that best answer one question and fit, complete and in order.
 
-    It is a look back, not the next request: no message is fixed, and no build is stored.
+    It looks back and is not the next request: no message is guaranteed a place, and no build is stored.
     """
-    with shell_of(context).session() as session, noted(READING):
+    with shell_of(context).session() as session, slow_note(READING):
         window = session.focus(question, budget=budget, model=model, format=as_format(format))
     show(window, "json" if json and format == "text" else format)

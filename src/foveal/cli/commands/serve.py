@@ -1,4 +1,4 @@
-"""The settings in → the service in the foreground; its address on stderr, and in the browser if wanted."""
+"""Run the HTTP service in the foreground, and open the dashboard on request."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ def serve(
         int | None,
         typer.Option(metavar="N", min=0, max=65_535, help="8790 unless set; 0 takes a free one."),
     ] = None,
-    demo: Annotated[bool, typer.Option("--demo", help="Serve a long session that comes along.")] = False,
-    open: Annotated[bool, typer.Option("--open/--no-open", help="Open the dashboard.")] = False,
+    demo: Annotated[bool, typer.Option("--demo", help="Serve a long bundled session.")] = False,
+    open: Annotated[
+        bool, typer.Option("--open/--no-open", help="Open the dashboard in the browser.")
+    ] = False,
 ) -> None:
     """Serve the HTTP API and the dashboard on this machine.
 
-    Elsewhere than on 127.0.0.1 only with a token, in FOVEAL_TOKEN. With --demo nothing of yours is touched.
+    Any host other than 127.0.0.1 needs a token in FOVEAL_TOKEN. With --demo none of your data is used.
     """
     with ExitStack() as until:
         shell = shell_of(context)
@@ -50,13 +52,13 @@ def _serve(loaded: Loaded, options: dict[str, str | int | None], *, browser: boo
         from foveal.server.run import run
         from foveal.server.settings import serving
         from foveal.server.tenants import setup_of
-    except ModuleNotFoundError as fault:
-        if fault.name not in ("fastapi", "starlette", "uvicorn"):
+    except ModuleNotFoundError as error:
+        if error.name not in ("fastapi", "starlette", "uvicorn"):
             raise
         raise ConfigError(
-            f"the service needs {fault.name}, which is not installed",
+            f"the service needs {error.name}, which is not installed",
             remedy="`pip install 'foveal[serve]'`",
-        ) from fault
+        ) from error
 
     def listening(address: str) -> None:
         output.note(f"listening on {address} (stop with Ctrl-C)")
@@ -67,8 +69,8 @@ def _serve(loaded: Loaded, options: dict[str, str | int | None], *, browser: boo
 
 
 def _demo(loaded: Loaded, store: Path) -> Loaded:
-    """The session of `foveal demo` in a store of its own, with a window built for every request."""
-    output.note("making the demo session …")
+    """Store the session of `foveal demo` on its own, with a window built for every request."""
+    output.note("building the demo session …")
     history = list(script.messages())
     asked = calls(wire.load(history, format="openai").messages)
     with Foveal(store) as fov:

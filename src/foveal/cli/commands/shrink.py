@@ -1,6 +1,6 @@
-"""A session in → less of it in its windows from now on: compressed, summarised, or left out.
+"""Compress, prune or summarize a session's history in its windows.
 
-Nothing is lost: what left is in the store, and `restore` brings it back into windows.
+The store keeps every message, and `restore` allows it into windows again.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from foveal.cli import output
-from foveal.cli.output import noted
+from foveal.cli.output import slow_note
 from foveal.cli.state import Json, shell_of
 from foveal.session.values import Removal
 
@@ -21,16 +21,16 @@ def compress(
     *,
     max_tokens: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Tokens to fit into; by default what the model takes."),
+        typer.Option(metavar="N", min=1, help="Tokens to fit into; by default as many as the model takes."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Let summaries stand for what is old, now instead of when needed.
+    """Replace old messages by summaries now instead of when needed.
 
-    Pins, system prompts and what the model is to answer stay. Where a model writes summaries, it is
-    waited for.
+    Pins, system prompts and the open turn stay. Where a model writes the summaries, the command waits
+    for it.
     """
-    with shell_of(context).session() as session, noted("summarizing what is old"):
+    with shell_of(context).session() as session, slow_note("summarizing old messages"):
         _show(session.compress(max_tokens), "compressed", json=json)
 
 
@@ -52,7 +52,8 @@ def summarize(
     context: typer.Context,
     *,
     keep: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="The newest messages that stay; by default 10.")
+        int | None,
+        typer.Option(metavar="N", min=0, help="How many of the newest messages stay; by default 10."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -64,7 +65,7 @@ def summarize(
 
 def _show(removal: Removal, done: str, *, text: str = "", json: bool) -> None:
     if json:
-        output.tell(asdict(removal))
+        output.print_json(asdict(removal))
         return
     if not removal.ids:
         output.say(f"nothing {done}")
@@ -74,7 +75,7 @@ def _show(removal: Removal, done: str, *, text: str = "", json: bool) -> None:
     many = output.counted(len(removal.ids), "message")
     output.say(f"{many} {done}: {removal.original:,} tokens became {removal.final:,}")
     if text:
-        output.say(f"\n{output.harmless(text)}")
+        output.say(f"\n{output.without_control(text)}")
     if removal.unreached:
         output.note(removal.unreached)
-    output.note("`foveal restore ID` brings a message back into windows")
+    output.note("`foveal restore ID` allows a message into windows again")

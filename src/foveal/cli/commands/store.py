@@ -1,4 +1,4 @@
-"""The store as a whole: its sessions, a copy of it, its health."""
+"""List the sessions of the store, back it up, verify it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from foveal.cli import output
 from foveal.cli.state import Json, shell_of
 from foveal.errors import StoreError
-from foveal.session.responses import session_told
+from foveal.session.responses import session_response
 
 
 def sessions(context: typer.Context, *, json: Json = False) -> None:
@@ -20,10 +20,10 @@ def sessions(context: typer.Context, *, json: Json = False) -> None:
     with shell.store() as fov:
         records = fov.sessions()
     if json:
-        output.tell_list(asdict(session_told(record, shell.settings.preset)) for record in records)
+        output.print_json_list(asdict(session_response(record, shell.settings.preset)) for record in records)
         return
     if not records:
-        output.note("no sessions yet; `foveal add` and `foveal import` make one")
+        output.note("no sessions yet; `foveal add` and `foveal import` create one")
         return
     rows = [("session", "messages", "format", "model", "since")]
     for record in records:
@@ -41,39 +41,39 @@ def backup(
     *,
     json: Json = False,
 ) -> None:
-    """Write a consistent copy of the whole store, all tenants in it, while it is in use."""
+    """Write a consistent copy of the whole store with all tenants, even while it is in use."""
     with shell_of(context).store() as fov:
         try:
             fov.backup(file)
         except StoreError as error:
-            if type(error) is not StoreError:  # busy or damaged is the store itself, not the copy
+            if type(error) is not StoreError:  # busy or damaged means the store itself, not the copy
                 raise
             remedy = "name a FILE that does not exist yet, in a folder that can be written and has room"
             raise StoreError(error.what, remedy) from error
     if json:
-        output.tell({"file": file})
+        output.print_json({"file": file})
     else:
         output.say(f"copied to {file}")
 
 
 def verify(context: typer.Context, *, json: Json = False) -> None:
-    """Check the whole store; every hash is derived again.
+    """Check the whole store by recomputing every hash.
 
     Exit 1 if anything is wrong.
     """
     with shell_of(context).store() as fov:
         found = fov.verify()
     if json:
-        output.tell(asdict(found) | {"clean": found.clean})
+        output.print_json(asdict(found) | {"clean": found.clean})
     else:
-        for fault in found.faults:
-            output.say(fault)
+        for error in found.faults:
+            output.say(error)
         what = "clean" if found.clean else "damaged"
-        held = f"{output.counted(found.messages, 'message')}, {output.counted(found.sessions, 'session')}"
-        output.say(f"{what}: {held}")
+        content = f"{output.counted(found.messages, 'message')}, {output.counted(found.sessions, 'session')}"
+        output.say(f"{what}: {content}")
     if not found.clean:
         output.fail(
-            f"{output.counted(len(found.faults), 'fault')} in the store",
-            remedy="go back to a copy made with `foveal backup`",
+            f"{output.counted(len(found.faults), 'error')} in the store",
+            remedy="restore a copy made with `foveal backup`",
         )
         raise typer.Exit(1)

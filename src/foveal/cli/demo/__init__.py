@@ -1,4 +1,4 @@
-"""The point of it all in a minute: a long session rehearsed, and what was measured printed in colour."""
+"""Show the benefit in a minute: replay a long session and print what was measured."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PLAIN = {
     "free": ".",
 }
 SPREAD = ("left out", "in short", "kept")
-"""What covers most of a session; where two share a cell, the latter shows."""
+"""What covers most of a session; where two share a cell, the later one shows."""
 SHADES: dict[Look, str] = {"title": "dim", "kept": "green", "left out": "bright_black"}
 NEXT = (
     ("foveal import chat.jsonl", "store a conversation, from any provider or agent"),
@@ -51,9 +51,9 @@ NEXT = (
 
 
 def demo(*, json: Json = False) -> None:
-    """Show the point in a minute: no key, no network, nothing stored."""
+    """Show the benefit in a minute: no key, no network, nothing stored."""
     if json:
-        output.tell(_numbers(rehearse()))
+        output.print_json(_numbers(rehearse()))
         return
     from rich.console import Console
 
@@ -127,15 +127,15 @@ def _savings(console: Console, found: Rehearsal) -> None:
 
 def _memory(console: Console, found: Rehearsal) -> None:
     _title(console, "5", "Nothing is lost")
-    wanted = found.hits[-1]
-    ago = found.messages - int(wanted.id.removeprefix("m"))
+    hit = found.hits[-1]
+    ago = found.messages - int(hit.id.removeprefix("m"))
     _quote(console, f"user: {script.QUESTION}")
     console.print(f"It was decided {ago:,} messages ago and is not in the window. The agent looks it up:\n")
     console.print(f"[bold]$ foveal search '{QUERY}'[/]")
-    for hit in found.hits:
-        console.print(f"{hit.id}  [cyan]{hit.handle}[/]  {hit.role}")
-        console.print(f"    {output.snippet(hit.text, QUERY.split(), width=WIDTH - 4)}", markup=False)
-    console.print(f"\n[bold]$ foveal recall {wanted.handle}[/]")
+    for each in found.hits:
+        console.print(f"{each.id}  [cyan]{each.handle}[/]  {each.role}")
+        console.print(f"    {output.snippet(each.text, QUERY.split(), width=WIDTH - 4)}", markup=False)
+    console.print(f"\n[bold]$ foveal recall {hit.handle}[/]")
     _quote(console, str(found.original["content"]))
 
 
@@ -157,13 +157,13 @@ def _quote(console: Console, text: str) -> None:
 
 
 def _session_cells(manifest: Manifest, sizes: Sequence[int]) -> list[str]:
-    """The history in token space; what is in the window shows however small it is."""
+    """The history as cells in proportion to tokens; what is in the window shows, however small."""
     looks = [look for decision in manifest.decisions for look in _looks(decision)]
     scale, cells, end = WIDTH / sum(sizes), ["left out"] * WIDTH, 0
     for look, size in zip(looks, sizes, strict=True):
         start, end = end, end + size
         for cell in range(int(start * scale), min(WIDTH, int(end * scale) + 1)):
-            if look not in SPREAD:  # too small to see: the next cell that is free
+            if look not in SPREAD:  # too small for a cell of its own: take the next free one
                 cells[next((at for at in range(cell, WIDTH) if cells[at] in SPREAD), cell)] = look
             elif cells[cell] in SPREAD:
                 cells[cell] = max(cells[cell], look, key=SPREAD.index)
@@ -183,7 +183,7 @@ def _look(decision: Decision) -> str:
 
 
 def _window_cells(manifest: Manifest) -> list[str]:
-    """The window in token space, and the room that is left."""
+    """The window as cells in proportion to tokens, and the free room."""
     short = sum(each.tokens for each in manifest.decisions if _look(each) == "in short")
     parts = {
         "system": manifest.parts.get("system", 0),

@@ -1,6 +1,6 @@
-"""A long session in → what happens to it request by request: sent whole, cut naively, and managed.
+"""Replay a long session request by request: sent whole, cut naively, and managed.
 
-Every number is measured in the run: each request is built, counted and held against the provider's rules.
+Every number is measured: each request is built, counted and checked against the provider's rules.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Rehearsal:
     tokens: int
     requests: int
     naive_refused: int
-    """Requests that break a rule of the provider when the newest messages that fit are sent."""
+    """Requests that break a rule of the provider when only the newest messages that fit are sent."""
     naive_ruleless: int
-    """Of the same, those that no longer hold what the user asked for at the start."""
+    """Of the same requests, those without the user's request at the start."""
     refused: int
     over: int
     sent: int
@@ -41,42 +41,42 @@ class Rehearsal:
     largest: int
     seconds: float
     dollars: float | None
-    """What a million input tokens cost, by the list and without any cache discount."""
+    """The list price of a million input tokens, without any cache discount."""
     window: Window
     sizes: tuple[int, ...]
     """Tokens of every message of the history."""
     hits: tuple[Hit, ...]
     """What `QUERY` finds, up to the first hit that is not in the last window."""
     original: dict[str, Any]
-    """What its handle brings back."""
+    """What its handle recalls."""
 
 
 def rehearse(budget: int = BUDGET) -> Rehearsal:
-    """Play the bundled session from its first request to its last."""
+    """Replay the bundled session from its first request to its last."""
     history = list(script.messages())
     target = target_for(script.MODEL, "openai")
     loaded = wire.load(history, format="openai").messages
     sizes = tuple(map(target.meter.message, loaded))
-    asked = calls(loaded)
+    requests = calls(loaded)
     prices = catalog.prices(script.MODEL)
-    naive = [_naive(history, sizes, at, budget - target.meter.request) for at in asked]
+    naive = [_naive(history, sizes, at, budget - target.meter.request) for at in requests]
     with Foveal(":memory:") as fov:
         session = fov.session("login-service", model=script.MODEL)
         started = time.perf_counter()
-        windows = play(session, history, asked, budget)
+        windows = play(session, history, requests, budget)
         seconds = time.perf_counter() - started
-        hits = tuple(_to_the_first_outside(windows[-1], session.search(QUERY)))
+        hits = tuple(_up_to_first_outside(windows[-1], session.search(QUERY)))
         original = session.recall(hits[-1].handle)
     return Rehearsal(
         messages=len(history),
         tokens=target.meter.request + sum(sizes),
-        requests=len(asked),
+        requests=len(requests),
         naive_refused=sum(bool(wire.check({"messages": cut}, "openai")) for cut in naive),
         naive_ruleless=sum(history[1] not in cut for cut in naive),
         refused=sum(broken(window) > 0 for window in windows),
         over=sum(target.price(sent(window), "") > budget for window in windows),
         sent=sum(window.tokens for window in windows),
-        sent_whole=sum(target.meter.request + sum(sizes[:at]) for at in asked),
+        sent_whole=sum(target.meter.request + sum(sizes[:at]) for at in requests),
         largest=max(window.tokens for window in windows),
         seconds=seconds,
         dollars=prices.input if prices else None,
@@ -88,11 +88,11 @@ def rehearse(budget: int = BUDGET) -> Rehearsal:
 
 
 def play(
-    session: Session, history: Sequence[dict[str, Any]], asked: Sequence[int], budget: int
+    session: Session, history: Sequence[dict[str, Any]], requests: Sequence[int], budget: int
 ) -> list[Window]:
-    """A window for every request; the rule the user gave at the start is pinned."""
+    """A window for every request; the rule that the user gave at the start is pinned."""
     windows, stored = [], 0
-    for at in asked:
+    for at in requests:
         ids = session.extend(history[stored:at], format="openai")
         if stored == 0:
             session.pin(ids[-1])
@@ -112,7 +112,7 @@ def _naive(
     return [history[0], *history[first:at]]
 
 
-def _to_the_first_outside(window: Window, hits: Sequence[Hit]) -> Iterator[Hit]:
+def _up_to_first_outside(window: Window, hits: Sequence[Hit]) -> Iterator[Hit]:
     inside = [message["content"] for message in window.messages]
     for hit in hits:
         yield hit

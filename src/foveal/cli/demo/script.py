@@ -1,6 +1,6 @@
-"""A number of steps in → a long coding session, the same every time: an agent hunts a bug in a login service.
+"""Generate a long coding session, the same every time: an agent hunts a bug in a login service.
 
-It has what real ones have: a rule said once at the start, a decision made early, and then hundreds of
+It has what real ones have: a rule stated once at the start, a decision made early, and then hundreds of
 files, logs and test runs, each read once and hardly ever needed again.
 """
 
@@ -71,7 +71,7 @@ def messages() -> Iterator[dict[str, Any]]:
 
 
 def _step(step: int) -> Iterator[dict[str, Any]]:
-    """A thought, one or two calls, and what came back."""
+    """A thought, one or two calls, and their results."""
     thought = _THOUGHTS[step % 4].format(_word(step), _word(step + 5))
     # Some steps look at two things at once, as models do.
     calls = [_call(step, part) for part in range(2 if step % 3 == 0 else 1)]

@@ -1,4 +1,4 @@
-// openapi.json in → the list of routes on the page. Everything is put in as text.
+// Lists the routes of openapi.json on the page. Everything is inserted as text.
 
 const make = (tag, text = "", ...children) => {
   const element = document.createElement(tag);
@@ -7,7 +7,7 @@ const make = (tag, text = "", ...children) => {
   return element;
 };
 
-const followed = (schema, all) => {
+const resolve = (schema, all) => {
   const name = schema?.$ref?.split("/").pop();
   return name ? all.components.schemas[name] : schema;
 };
@@ -31,9 +31,9 @@ const table = (title, rows) => {
 };
 
 const fields = (schema, all) => {
-  const found = followed(schema, all);
+  const found = resolve(schema, all);
   return Object.entries(found?.properties ?? {}).map(([name, each]) =>
-    [name, typeOf(each), found.required?.includes(name) ? "needed" : ""]);
+    [name, typeOf(each), found.required?.includes(name) ? "required" : ""]);
 };
 
 const jsonOf = (content) => content?.["application/json"];
@@ -42,16 +42,16 @@ const shown = (method, path, route, all) => {
   const line = make("summary", "", make("span", method.toUpperCase()), make("code", path),
     make("span", ` ${route.summary ?? ""}`));
   line.firstChild.className = "method";
-  const asked = (route.parameters ?? []).map((each) =>
-    [each.name, typeOf(each.schema), `${each.in}${each.required ? ", needed" : ""}`]);
+  const parameters = (route.parameters ?? []).map((each) =>
+    [each.name, typeOf(each.schema), `${each.in}${each.required ? ", required" : ""}`]);
   const body = jsonOf(route.requestBody?.content);
-  const answer = Object.entries(route.responses).find(([status]) => status.startsWith("2"));
-  const told = jsonOf(answer?.[1].content);
-  const example = told?.example ?? told?.schema?.example;
+  const success = Object.entries(route.responses).find(([status]) => status.startsWith("2"));
+  const response = jsonOf(success?.[1].content);
+  const example = response?.example ?? response?.schema?.example;
   return make("details", "", line, make("p", route.description ?? ""),
-    ...table("Parameters", asked),
+    ...table("Parameters", parameters),
     ...table("Body", fields(body?.schema, all)),
-    ...table(`Answer ${answer?.[0] ?? ""}: ${typeOf(told?.schema)}`, fields(told?.schema, all)),
+    ...table(`Response ${success?.[0] ?? ""}: ${typeOf(response?.schema)}`, fields(response?.schema, all)),
     ...(example === undefined ? [] : [make("pre", JSON.stringify(example, null, 2))]));
 };
 

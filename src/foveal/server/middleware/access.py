@@ -1,7 +1,7 @@
-"""A request in → let through with its tenant, or refused before anything is read of it.
+"""Admit a request with its tenant, or refuse it before its body is read.
 
-Host, then origin, then token, by the raw path alone. A page on another origin can send no change and hear no
-event; a name that was rebound to this machine reaches nothing.
+Checks the host, then the origin, then the token, by the raw path alone. A page on another origin can change
+nothing and receive no event; a host name that was rebound to this machine (DNS rebinding) gets nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ API = "/api/v1/"
 EVENTS = "/api/v1/events"
 WIDGET = "/widget.js"
 TENANT = "foveal.tenant"
-"""Where the scope has whose data this is."""
+"""The key of the ASGI scope that has the tenant's name."""
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]{2,45}\]|[a-z0-9_.-]{1,253})(?::\d{1,5})?")
 _PAGE = (
@@ -35,7 +35,7 @@ _REQUEST_HEADERS = "authorization, content-type, last-event-id"
 
 
 class Guard:
-    """The only way in."""
+    """The outermost middleware."""
 
     def __init__(self, app: ASGIApp, serving: Serving, tenant: str) -> None:
         self._app = app
@@ -48,50 +48,50 @@ class Guard:
                 await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        scope["path"] = _whole(scope)
+        scope["path"] = _quoted_path(scope)
         origin = headers.get("origin", "")
         allowed = origin.lower() if origin.lower() in self._serving.allowed_origins else ""
-        armed = _armed(send, scope["path"], allowed)
+        send = _with_headers(send, scope["path"], allowed)
         try:
             self._check(scope, headers, origin)
             if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
-                await _preflight(headers)(scope, receive, armed)
+                await _preflight(headers)(scope, receive, send)
                 return
-            scope[TENANT] = self._whose(scope, headers)
+            scope[TENANT] = self._authenticate(scope, headers)
         except Problem as problem:
-            await problem.response()(scope, receive, armed)
+            await problem.response()(scope, receive, send)
             return
-        await self._app(scope, receive, armed)
+        await self._app(scope, receive, send)
 
     def _check(self, scope: Scope, headers: Headers, origin: str) -> None:
         host = self._host(headers)
-        asked = scope["method"] not in _SAFE or scope["path"] == EVENTS or scope["method"] == "OPTIONS"
-        if not asked or origin.lower() in self._serving.allowed_origins:
+        checked = scope["method"] not in _SAFE or scope["path"] == EVENTS or scope["method"] == "OPTIONS"
+        if not checked or origin.lower() in self._serving.allowed_origins:
             return
         foreign = origin and origin.lower() not in (f"http://{host}", f"https://{host}")
-        unsaid = not origin and headers.get("sec-fetch-site", "") in ("cross-site", "same-site")
-        if foreign or unsaid:
+        unnamed = not origin and headers.get("sec-fetch-site", "") in ("cross-site", "same-site")
+        if foreign or unnamed:
             raise Problem(
                 "forbidden",
-                "a page of another origin asked",
+                "the request comes from a page of another origin",
                 "add its origin to `allowed_origins` in `[serve]`, if you trust it",
             )
 
     def _host(self, headers: Headers) -> str:
-        """The name it was called by, if it is one of ours."""
+        """The `Host` of the request, if it names this server."""
         given = [value.lower() for value in headers.getlist("host")]
         found = _HOST.fullmatch(given[0]) if len(given) == 1 else None
         name = found["name"].strip("[]") if found else ""
         known = name in LOOPBACK or name in self._serving.hosts or name == self._serving.host.lower()
-        # An address cannot be rebound: who spells it has reached it.
-        if name and (known or (not self._serving.loopback and _address(name))):
+        # An IP address cannot be rebound: a client that uses it has reached it.
+        if name and (known or (not self._serving.loopback and _is_address(name))):
             return given[0]
         raise Problem(
-            "misdirected", "the `Host` is none of this server's names", "add it to `hosts` in `[serve]`"
+            "misdirected", "the `Host` is not a name of this server", "add it to `hosts` in `[serve]`"
         )
 
-    def _whose(self, scope: Scope, headers: Headers) -> str:
-        """The tenant: of the token, and where none is asked for, the one of the settings."""
+    def _authenticate(self, scope: Scope, headers: Headers) -> str:
+        """The tenant of the token; that of the settings where no token is required."""
         path = scope["path"]
         if not self._serving.tokens or not (path.startswith(API) or path == "/metrics"):
             return self._tenant
@@ -107,10 +107,10 @@ class Guard:
         )
 
 
-def _whole(scope: Scope) -> str:
+def _quoted_path(scope: Scope) -> str:
     """The path with the slashes and percent signs inside its segments still quoted.
 
-    The name of a session may have any of them; the route's function unquotes it.
+    A session's name may contain them; the route unquotes it.
     """
     raw: bytes = scope.get("raw_path") or quote(scope["path"]).encode()
     return "/".join(_segments(raw.decode("latin-1").partition("?")[0]))
@@ -121,7 +121,7 @@ def _segments(raw: str) -> Iterator[str]:
         yield unquote(segment).replace("%", "%25").replace("/", "%2F")
 
 
-def _address(name: str) -> bool:
+def _is_address(name: str) -> bool:
     try:
         ipaddress.ip_address(name)
     except ValueError:
@@ -130,19 +130,19 @@ def _address(name: str) -> bool:
 
 
 def _preflight(headers: Headers) -> Response:
-    found = Response(status_code=204)
+    response = Response(status_code=204)
     if headers.get("access-control-request-private-network"):
-        found.headers["access-control-allow-private-network"] = "true"
-    found.headers["access-control-allow-methods"] = _METHODS
-    found.headers["access-control-allow-headers"] = _REQUEST_HEADERS
-    found.headers["access-control-max-age"] = "600"
-    return found
+        response.headers["access-control-allow-private-network"] = "true"
+    response.headers["access-control-allow-methods"] = _METHODS
+    response.headers["access-control-allow-headers"] = _REQUEST_HEADERS
+    response.headers["access-control-max-age"] = "600"
+    return response
 
 
-def _armed(send: Send, path: str, allowed: str) -> Send:
-    """What every answer carries."""
+def _with_headers(send: Send, path: str, allowed: str) -> Send:
+    """Add the security headers to every response."""
 
-    async def armed(message: Message) -> None:
+    async def with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             page = headers.get("content-type", "").startswith("text/html")
@@ -158,4 +158,4 @@ def _armed(send: Send, path: str, allowed: str) -> Send:
                 headers["access-control-allow-origin"] = allowed
         await send(message)
 
-    return armed
+    return with_headers

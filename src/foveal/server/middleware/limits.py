@@ -1,7 +1,7 @@
-"""A request in → served within its limits: the size of its body, its type, the time it may take.
+"""Limit each request: the size of its body, its content type, the time it may take.
 
-Nothing that flies past here names its inside to the client. What takes too long is answered; the thread that
-does it goes on, and what it began is finished or undone as a whole.
+An unexpected error never shows the client any internals. A request that takes too long gets a response; its
+thread goes on, and its transaction is committed or rolled back as a whole.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from foveal.server.problems import Problem, internal
 
 BODY_MOST = 32 * 1024 * 1024
 SECONDS_MOST = 120.0
-SECONDS_TO_HEAR = 5.0
+DRAIN_SECONDS = 5.0
 _log = logging.getLogger(__name__)
 
 
 class _Sent:
-    """Passes messages on until the request is given up."""
+    """Passes messages on until the request is abandoned."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -56,14 +56,14 @@ class Limits:
             await self._timed(scope, _counted(receive, self._body_most), sent)
         except Problem as problem:
             if problem.kind.name == "too-large":
-                await _discarded(receive, self._body_most)
+                await _drain(receive, self._body_most)
             await self._refuse(problem, scope, receive, sent)
-        except Exception as error:  # noqa: BLE001 — nothing of the inside may reach a client
-            _tell(error, scope)
+        except Exception as error:  # noqa: BLE001 — no internals may reach a client
+            _log_error(error, scope)
             await self._refuse(internal(), scope, receive, sent)
 
     async def _timed(self, scope: Scope, receive: Receive, sent: _Sent) -> None:
-        """Run it; a response that has begun (a stream) may go on for as long as it likes."""
+        """Run the app; a response that has started, such as a stream, has no time limit."""
         task = asyncio.ensure_future(self._app(scope, receive, sent))
         try:
             done, _ = await asyncio.wait({task}, timeout=self._seconds_most)
@@ -72,8 +72,8 @@ class Limits:
                 task.add_done_callback(self._forget)
                 raise Problem(
                     "timeout",
-                    f"it took more than {self._seconds_most:.0f} seconds and may still be done",
-                    "look whether it was done before you ask again, or ask for less at once",
+                    f"the request took more than {self._seconds_most:.0f} seconds and may still complete",
+                    "check whether it completed before you retry, or send less at once",
                     headers={"connection": "close"},
                 )
             await task
@@ -101,35 +101,35 @@ def _check(headers: Headers, most: int) -> None:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise Problem(
-            "media-type", "the body is not said to be JSON", "send it with `Content-Type: application/json`"
+            "media-type", "the body is not declared as JSON", "send it with `Content-Type: application/json`"
         )
 
 
 def _counted(receive: Receive, most: int) -> Receive:
-    """The same body, refused where it goes on beyond the limit."""
-    taken = 0
+    """The same body, refused once it exceeds the limit."""
+    size = 0
 
     async def counted() -> Message:
-        nonlocal taken
+        nonlocal size
         message = await receive()
-        taken += len(message.get("body", b""))
-        if taken > most:
-            await _discarded(receive, most)
-            # Of what fails while a body is read, FastAPI lets only this one through.
+        size += len(message.get("body", b""))
+        if size > most:
+            await _drain(receive, most)
+            # While it reads a body, FastAPI lets only this exception through.
             raise HTTPException(413, _too_large(most).detail, headers={"connection": "close"})
         return message
 
     return counted
 
 
-async def _discarded(receive: Receive, most: int) -> None:
-    """Read on for a moment: most clients hear an answer only once they have sent everything."""
-    taken, more = 0, True
+async def _drain(receive: Receive, most: int) -> None:
+    """Read on for a moment: most clients read a response only after they have sent everything."""
+    size, more = 0, True
     try:
-        async with asyncio.timeout(SECONDS_TO_HEAR):
-            while more and taken < most:
+        async with asyncio.timeout(DRAIN_SECONDS):
+            while more and size < most:
                 message = await receive()
-                taken += len(message.get("body", b""))
+                size += len(message.get("body", b""))
                 more = message.get("more_body", False)
     except TimeoutError:
         return
@@ -144,9 +144,9 @@ def _too_large(most: int) -> Problem:
     )
 
 
-def _tell(error: Exception, scope: Scope) -> None:
-    """Say where it went wrong; what an error says of itself may be content, so that is not logged."""
-    places = traceback.extract_tb(error.__traceback__)[-6:]
+def _log_error(error: Exception, scope: Scope) -> None:
+    """Log where it failed, without the error's message, which may quote content."""
+    frames = traceback.extract_tb(error.__traceback__)[-6:]
     route = getattr(scope.get("route"), "path", "?")
-    trail = " < ".join(f"{place.name}:{place.lineno}" for place in reversed(places))
+    trail = " < ".join(f"{frame.name}:{frame.lineno}" for frame in reversed(frames))
     _log.error("%s %s failed: %s at %s", scope["method"], route, type(error).__name__, trail)

@@ -1,4 +1,4 @@
-"""Requests in → numbers for Prometheus: how many, how long, how many listeners, how much memory."""
+"""Count requests and time them for Prometheus, beside listeners, open sessions and memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections import Counter
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from foveal.server.tenants import Places
+from foveal.server.tenants import Tenants
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS = (0.005, 0.025, 0.1, 0.5, 2.5, 10.0)
@@ -18,7 +18,7 @@ _NOT_ALLOWED = 405
 
 
 class Metrics:
-    """Counts what passes through; the names of routes are labels, what is in them is not."""
+    """Counts requests by route; the values in a path are no labels."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -33,24 +33,24 @@ class Metrics:
             return
         start = time.perf_counter()
 
-        async def noting(message: Message) -> None:
+        async def observe(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._note(scope, message["status"], time.perf_counter() - start)
+                self._count(scope, message["status"], time.perf_counter() - start)
             await send(message)
 
-        await self._app(scope, receive, noting)
+        await self._app(scope, receive, observe)
 
-    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+    def _count(self, scope: Scope, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "other")
-        place = next((at for at, most in enumerate(BUCKETS) if seconds <= most), len(BUCKETS))
-        # Whoever asks makes up methods: one that a route has not is not counted by its name.
+        bucket = next((at for at, most in enumerate(BUCKETS) if seconds <= most), len(BUCKETS))
+        # Clients can invent methods: only those that a route has become labels.
         method = scope["method"] if route != "other" and status != _NOT_ALLOWED else "any"
         with self._lock:
             self._requests[method, route, status] += 1
-            self._buckets[place] += 1
+            self._buckets[bucket] += 1
             self._seconds += seconds
 
-    def text(self, places: Places) -> str:
+    def text(self, tenants: Tenants) -> str:
         with self._lock:
             requests, buckets, seconds = dict(self._requests), list(self._buckets), self._seconds
         lines = ["# HELP foveal_requests_total Requests answered.", "# TYPE foveal_requests_total counter"]
@@ -59,18 +59,19 @@ class Metrics:
             for (method, route, status), count in sorted(requests.items())
         ]
         lines += _histogram(buckets, seconds)
-        open_places = places.all
-        listeners = sum(place.feed.listeners for place in open_places)
+        opened = tenants.all
+        listeners = sum(each.feed.listeners for each in opened)
+        sessions = sum(each.sessions_in_memory for each in opened)
         lines += _gauge("foveal_event_listeners", "Clients on the event stream.", listeners)
-        lines += _gauge("foveal_sessions_held", "Sessions in memory.", sum(p.held for p in open_places))
-        lines += _gauge("foveal_tenants_open", "Tenants whose store is open.", len(open_places))
+        lines += _gauge("foveal_sessions_held", "Sessions in memory.", sessions)
+        lines += _gauge("foveal_tenants_open", "Tenants whose store is open.", len(opened))
         lines += _gauge("process_resident_memory_bytes", "Resident memory.", _resident())
         return "\n".join(lines) + "\n"
 
 
 def _histogram(buckets: list[int], seconds: float) -> list[str]:
     name = "foveal_request_seconds"
-    lines = [f"# HELP {name} Seconds until an answer began.", f"# TYPE {name} histogram"]
+    lines = [f"# HELP {name} Seconds until the response began.", f"# TYPE {name} histogram"]
     total = 0
     for most, count in zip((*map(str, BUCKETS), "+Inf"), buckets, strict=True):
         total += count
@@ -83,7 +84,7 @@ def _gauge(name: str, about: str, value: int) -> list[str]:
 
 
 def _resident() -> int:
-    """Bytes; where the system does not tell, the most there ever were."""
+    """Resident bytes; the peak where the system does not report the current value."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             pages = int(file.read().split()[1])

@@ -1,7 +1,7 @@
-"""Work on a window in → the same work in a span with the GenAI names, where OpenTelemetry is set up.
+"""Trace the building of windows as OpenTelemetry spans with the GenAI attribute names.
 
-Without the extra `otel` nothing is imported, without a provider the spans go nowhere. They carry names and
-numbers, never a word of a message.
+Without the extra `otel` nothing is imported; without a provider the spans are discarded. Spans contain names
+and numbers, never the text of a message.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from foveal.window import Window
 
 @contextmanager
 def traced(operation: str, *, session: str = "", model: str = "") -> Iterator[Callable[[Window], Window]]:
-    """One span; who has made the window hands it through for its numbers."""
+    """One span; the caller passes the window through the yielded function, which records its numbers."""
     trace = _api()
     if trace is None:
         yield lambda window: window
         return
     named = {"gen_ai.operation.name": operation, "gen_ai.conversation.id": session}
-    asked = {name: value for name, value in named.items() if value}
-    with trace.get_tracer("foveal").start_as_current_span(operation, attributes=asked) as span:
+    attributes = {name: value for name, value in named.items() if value}
+    with trace.get_tracer("foveal").start_as_current_span(operation, attributes=attributes) as span:
 
-        def told(window: Window) -> Window:
-            reader = model or window.model
-            span.update_name(f"{operation} {reader}".strip())
-            span.set_attribute("gen_ai.request.model", reader)
+        def recorded(window: Window) -> Window:
+            name = model or window.model
+            span.update_name(f"{operation} {name}".strip())
+            span.set_attribute("gen_ai.request.model", name)
             span.set_attribute("gen_ai.usage.input_tokens", window.tokens)
             span.set_attribute("foveal.budget", window.budget)
             return window
 
-        yield told
+        yield recorded
 
 
 @lru_cache(maxsize=1)

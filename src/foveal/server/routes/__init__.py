@@ -1,1 +1,1 @@
-"""The routes: each parses, calls the library, and answers what the command of the same name prints."""
+"""The routes: each parses a request, calls the library, and returns what its command prints."""

@@ -1,4 +1,4 @@
-"""What there is: models and operations; and the stream of what happens."""
+"""List the models and the operations, run operations, and stream events."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ from starlette.responses import Response
 
 from foveal import operations
 from foveal.server.events import EventStream
-from foveal.server.routing import At, Told
+from foveal.server.routing import ApiRoute, CurrentTenant
 from foveal.server.schemas import INTEGER_MOST
-from foveal.session.responses import ModelTold, models_told
+from foveal.session.responses import ModelResponse, models_response
 
-router = APIRouter(route_class=Told)
+router = APIRouter(route_class=ApiRoute)
 live = APIRouter()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OperationTold:
+class OperationResponse:
     name: str
     code: str
     about: str
 
 
 @router.get("/models")
-def models(at: At, pattern: Annotated[str, Query(max_length=200)] = "") -> list[ModelTold]:
+def models(tenant: CurrentTenant, pattern: Annotated[str, Query(max_length=200)] = "") -> list[ModelResponse]:
     """The models: limits, prices, tokenizer."""
-    return models_told(pattern, catalogue=at.setup.catalogue)
+    return models_response(pattern, catalogue=tenant.settings.catalogue_path)
 
 
 @router.get("/operations")
-def every() -> list[OperationTold]:
-    """Every operation there is."""
+def every() -> list[OperationResponse]:
+    """Every operation."""
     known = operations.REGISTRY.operations
-    return [OperationTold(name=each.name, code=each.code, about=each.about) for each in known]
+    return [OperationResponse(name=each.name, code=each.code, about=each.about) for each in known]
 
 
 @router.get("/operations/{operation}")
 def schema(operation: Annotated[str, Path(min_length=1)]) -> dict[str, Any]:
-    """What an operation takes and gives."""
+    """The request and response schemas of an operation."""
     return operations.schema(unquote(operation))
 
 
 @router.post("/operations/{operation}")
 def run(operation: Annotated[str, Path(min_length=1)], request: dict[str, Any]) -> dict[str, Any]:
-    """Run an operation: nothing is stored."""
+    """Run an operation; nothing is stored."""
     return operations.run(unquote(operation), request)
 
 
@@ -57,12 +57,12 @@ def run(operation: Annotated[str, Path(min_length=1)], request: dict[str, Any]) 
     responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
 )
 async def events(
-    at: At,
+    tenant: CurrentTenant,
     session: Annotated[str, Query(max_length=500)] = "",
     last_event_id: Annotated[str, Header()] = "",
 ) -> Any:
-    """What happens from now on, or from the event after `Last-Event-ID`, as server-sent events."""
+    """Events as they happen, from now on or from the one after `Last-Event-ID`, as server-sent events."""
     given = last_event_id.strip()
     whole = given.isascii() and given.isdigit() and len(given) <= 18
     after = int(given) if whole else -1 if given else None
-    return EventStream(at.feed.listen(None if after is None else min(after, INTEGER_MOST), session))
+    return EventStream(tenant.feed.listen(None if after is None else min(after, INTEGER_MOST), session))

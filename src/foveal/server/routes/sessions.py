@@ -1,4 +1,4 @@
-"""Sessions: listed, made, forked, deleted; their messages stored, paged through, marked, and taken out."""
+"""List, create, fork and delete sessions; store, list and mark messages; start and end tasks."""
 
 from __future__ import annotations
 
@@ -8,30 +8,45 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import Annotated, Any, Literal
-from urllib.parse import unquote
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Query
 from starlette.responses import StreamingResponse
 
 from foveal import wire
 from foveal.model import Format
 from foveal.server import schemas as body
-from foveal.server.routing import At, Limit, Named, Told
+from foveal.server.routing import ApiRoute, CurrentTenant, Limit, SessionName
 from foveal.session import Session
-from foveal.session.arguments import a_text
+from foveal.session.arguments import a_name, a_text
 from foveal.session.inspect.builds import Page, export_messages, list_messages
-from foveal.session.responses import Mark, MarksTold, MarkTold, SessionTold, session_told
+from foveal.session.responses import (
+    CompletedResponse,
+    Mark,
+    MarkResponse,
+    MarksResponse,
+    SessionResponse,
+    complete_task,
+    session_response,
+)
 from foveal.session.values import Removal
+from foveal.store import TaskRecord
 
-router = APIRouter(route_class=Told)
+router = APIRouter(route_class=ApiRoute)
+tasks_router = APIRouter(route_class=ApiRoute)
 PAGE = 100
-"""Messages of an export that are sent in one piece."""
+"""Messages of an export that are sent in one chunk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deleted:
     name: str
     change: Literal["deleted"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    number: int
+    name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,55 +63,56 @@ class Imported:
 
 
 @router.get("/sessions")
-def sessions(at: At) -> list[SessionTold]:
+def sessions(tenant: CurrentTenant) -> list[SessionResponse]:
     """All sessions, oldest first."""
-    return [session_told(record, at.settings.preset) for record in at.fov.sessions()]
+    return [session_response(record, tenant.settings.preset) for record in tenant.fov.sessions()]
 
 
 @router.post("/sessions", status_code=201)
-def create(at: At, new: body.NewSession) -> SessionTold:
-    """Make a session."""
-    model, preset = new.model or at.settings.model, new.preset or at.settings.preset
-    made = at.create(new.name, partial(at.fov.session, new.name, model=model, preset=preset))
-    return session_told(made, at.settings.preset)
+def create(tenant: CurrentTenant, new: body.NewSession) -> SessionResponse:
+    """Create a session."""
+    model, preset = new.model or tenant.settings.model, new.preset or tenant.settings.preset
+    record = tenant.create(new.name, partial(tenant.fov.session, new.name, model=model, preset=preset))
+    return session_response(record, tenant.settings.preset)
 
 
 @router.get("/sessions/{name}")
-def session(at: At, name: Named) -> SessionTold:
+def session(tenant: CurrentTenant, name: SessionName) -> SessionResponse:
     """One session."""
-    return session_told(at.record(name), at.settings.preset)
+    return session_response(tenant.record(name), tenant.settings.preset)
 
 
 @router.post("/sessions/{name}/fork", status_code=201)
-def fork(at: At, name: Named, new: body.Fork) -> SessionTold:
+def fork(tenant: CurrentTenant, name: SessionName, new: body.Fork) -> SessionResponse:
     """A new session that begins as this one."""
-    at.record(name)
-    made = at.create(new.name, partial(at.fov.fork, name, new.name, messages=new.messages))
-    return session_told(made, at.settings.preset)
+    tenant.record(name)
+    record = tenant.create(new.name, partial(tenant.fov.fork, name, new.name, messages=new.messages))
+    return session_response(record, tenant.settings.preset)
 
 
 @router.delete("/sessions/{name}")
-def delete(at: At, name: Named) -> Deleted:
+def delete(tenant: CurrentTenant, name: SessionName) -> Deleted:
     """Erase a session and what no other session shares."""
-    at.delete(name)
+    tenant.delete(name)
     return Deleted(name=name, change="deleted")
 
 
 @router.get("/sessions/{name}/messages")
 def messages(
-    at: At, name: Named, after: Annotated[int, Query(ge=0, le=body.INTEGER_MOST)] = 0, limit: Limit = 100
+    tenant: CurrentTenant,
+    name: SessionName,
+    after: Annotated[int, Query(ge=0, le=body.INTEGER_MOST)] = 0,
+    limit: Limit = 100,
 ) -> Page:
     """The messages without their bodies, oldest first, a page at a time."""
-    return list_messages(at.session(name), after=after, limit=limit)
+    return list_messages(tenant.session(name), after=after, limit=limit)
 
 
 @router.post("/sessions/{name}/messages", status_code=201)
-def add(at: At, name: Named, new: body.NewMessage) -> Added:
-    """Store one message; the session is made if it is not there."""
-    wire.text_message(
-        new.role, a_text(new.text, "text"), name=new.name
-    )  # refused before a session is made for it
-    found = at.session(name, new=True).add(
+def add(tenant: CurrentTenant, name: SessionName, new: body.NewMessage) -> Added:
+    """Store one message; the session is created if it does not exist."""
+    wire.text_message(new.role, a_text(new.text, "text"), name=new.name)  # validate before creating a session
+    id = tenant.session(name, new=True).add(
         new.role,
         new.text,
         pinned=new.pin,
@@ -105,14 +121,14 @@ def add(at: At, name: Named, new: body.NewMessage) -> Added:
         level=new.level,
         name=new.name,
     )
-    return Added(id=found)
+    return Added(id=id)
 
 
 @router.post("/sessions/{name}/messages/import")
-def import_(at: At, name: Named, new: body.Import) -> Imported:
+def import_(tenant: CurrentTenant, name: SessionName, new: body.Import) -> Imported:
     """Store many messages, in any provider's format: all of them, or none."""
-    given = wire.load(body.few(new.messages), format=new.format)  # refused before a session is made for it
-    found = at.session(name, new=True)
+    given = wire.load(body.limited(new.messages), format=new.format)  # validate before creating a session
+    found = tenant.session(name, new=True)
     store = found.sync if new.sync else found.extend
     ids = store(new.messages, format=new.format)
     form = found.format if given.guessed else given.format
@@ -124,64 +140,93 @@ def import_(at: At, name: Named, new: body.Import) -> Imported:
     response_class=StreamingResponse,
     responses={200: {"content": {"application/x-ndjson": {"schema": {"type": "string"}}}}},
 )
-def export(at: At, name: Named) -> Any:
-    """The whole history as JSON lines, each message as it came in."""
-    return StreamingResponse(_lines(at.session(name)), media_type="application/x-ndjson")
+def export(tenant: CurrentTenant, name: SessionName) -> Any:
+    """The whole history as JSON lines, each message as it was added."""
+    return StreamingResponse(_lines(tenant.session(name)), media_type="application/x-ndjson")
 
 
 def _lines(session: Session) -> Iterator[bytes]:
     messages = export_messages(session)
-    while some := list(islice(messages, PAGE)):
-        yield "".join(f"{json.dumps(json.loads(body))}\n" for body in some).encode()
-
-
-@router.get("/sessions/{name}/recall/{handle}")
-def recall(at: At, name: Named, handle: Annotated[str, Path(min_length=1)]) -> Any:
-    """The original of a message by its handle or id, exactly as it came in."""
-    return at.session(name).recall(unquote(handle))
+    while chunk := list(islice(messages, PAGE)):
+        yield "".join(f"{json.dumps(json.loads(body))}\n" for body in chunk).encode()
 
 
 @router.post("/sessions/{name}/pin")
-def pin(at: At, name: Named, what: body.Marked) -> MarkTold:
-    """Keep a message in every window, at full."""
-    at.session(name).pin(what.id)
-    return MarkTold(id=what.id, mark="pinned")
+def pin(tenant: CurrentTenant, name: SessionName, what: body.Marked) -> MarkResponse:
+    """Keep a message in every window, in full."""
+    tenant.session(name).pin(what.id)
+    return MarkResponse(id=what.id, mark="pinned")
 
 
 @router.post("/sessions/{name}/unpin")
-def unpin(at: At, name: Named, what: body.Marked) -> MarkTold:
-    """Let a pinned message leave windows again."""
-    at.session(name).unpin(what.id)
-    return MarkTold(id=what.id, mark="unpinned")
+def unpin(tenant: CurrentTenant, name: SessionName, what: body.Marked) -> MarkResponse:
+    """Allow a pinned message to be evicted again."""
+    tenant.session(name).unpin(what.id)
+    return MarkResponse(id=what.id, mark="unpinned")
 
 
 @router.post("/sessions/{name}/forget")
-def forget(at: At, name: Named, what: body.Forgotten) -> MarksTold:
-    """Erase a message for good, or only leave it out of windows."""
-    gone = at.session(name).forget(what.id, erase=not what.keep)
+def forget(tenant: CurrentTenant, name: SessionName, what: body.Forgotten) -> MarksResponse:
+    """Erase a message permanently, or only leave it out of windows."""
+    gone = tenant.session(name).forget(what.id, erase=not what.keep)
     mark: Mark = "left out" if what.keep else "erased"
-    return MarksTold(id=what.id, mark=mark, ids=gone)
+    return MarksResponse(id=what.id, mark=mark, ids=gone)
 
 
 @router.post("/sessions/{name}/restore")
-def restore(at: At, name: Named, what: body.Restored = body.Restored()) -> MarksTold:  # noqa: B008 — frozen
-    """Let a message that was left out be in windows again; without an id, all of them."""
-    return MarksTold(id=what.id or "", mark="restored", ids=at.session(name).restore(what.id))
+def restore(
+    tenant: CurrentTenant,
+    name: SessionName,
+    what: body.Restored = body.Restored(),  # noqa: B008 — frozen
+) -> MarksResponse:
+    """Allow a message that was left out into windows again; without an id, all of them."""
+    return MarksResponse(id=what.id or "", mark="restored", ids=tenant.session(name).restore(what.id))
 
 
 @router.post("/sessions/{name}/prune")
-def prune(at: At, name: Named, wish: body.Shrunk = body.Shrunk()) -> Removal:  # noqa: B008 — frozen
+def prune(
+    tenant: CurrentTenant,
+    name: SessionName,
+    options: body.Shrunk = body.Shrunk(),  # noqa: B008 — frozen
+) -> Removal:
     """Leave out the least important turns until the rest fits."""
-    return at.session(name).prune(wish.max_tokens)
+    return tenant.session(name).prune(options.max_tokens)
 
 
 @router.post("/sessions/{name}/compress")
-def compress(at: At, name: Named, wish: body.Shrunk = body.Shrunk()) -> Removal:  # noqa: B008 — frozen
-    """Let summaries stand for what is old, now instead of when needed."""
-    return at.session(name).compress(wish.max_tokens)
+def compress(
+    tenant: CurrentTenant,
+    name: SessionName,
+    options: body.Shrunk = body.Shrunk(),  # noqa: B008 — frozen
+) -> Removal:
+    """Replace old messages by summaries now instead of when needed."""
+    return tenant.session(name).compress(options.max_tokens)
 
 
 @router.post("/sessions/{name}/summarize")
-def summarize(at: At, name: Named, wish: body.Summarized = body.Summarized()) -> Removal:  # noqa: B008 — frozen
+def summarize(
+    tenant: CurrentTenant,
+    name: SessionName,
+    options: body.Summarized = body.Summarized(),  # noqa: B008 — frozen
+) -> Removal:
     """Show one note in place of all but the newest messages."""
-    return at.session(name).summarize(wish.keep)
+    return tenant.session(name).summarize(options.keep)
+
+
+@tasks_router.get("/sessions/{name}/tasks")
+def tasks(tenant: CurrentTenant, name: SessionName) -> list[TaskRecord]:
+    """The tasks of the session, oldest first, with their summaries."""
+    return list(tenant.session(name).tasks())
+
+
+@tasks_router.post("/sessions/{name}/tasks", status_code=201)
+def start(tenant: CurrentTenant, name: SessionName, new: body.NewTask) -> Started:
+    """Start a task; the open one ends and is summarized."""
+    a_name(new.name, "name")  # validate before creating a session
+    return Started(number=tenant.session(name, new=True).start_task(new.name), name=new.name)
+
+
+@tasks_router.post("/sessions/{name}/tasks/complete")
+def complete(tenant: CurrentTenant, name: SessionName) -> CompletedResponse:
+    """End the open task; windows show its summary in place of its messages."""
+    return complete_task(tenant.session(name))[0]

@@ -1,4 +1,4 @@
-// A button in → the act, and an honest word on what came of it.
+// Runs the action of a button and reports its result.
 
 import { of, post } from "./api.js";
 import { button, coded, el, fill } from "./dom.js";
@@ -12,7 +12,7 @@ const VERBS = {
     hint: "Leave out the least important turns until the rest takes 80% of the window",
     done: "Left out",
   },
-  compress: { label: "Compress", hint: "Let summaries stand for what is old", done: "Compressed" },
+  compress: { label: "Compress", hint: "Replace old messages by summaries", done: "Compressed" },
   summarize: {
     label: "Summarize",
     hint: `Show one note in place of all but the newest ${KEEP} messages`,
@@ -28,7 +28,7 @@ export class Actions {
     );
     const restore = button("Restore all", () => this.restore(), {
       "data-do": "restore",
-      title: "Let everything that was left out be in windows again",
+      title: "Allow everything that was left out into windows again",
     });
     const build = button("Build now", () => this.build(), {
       "data-do": "build",
@@ -52,7 +52,7 @@ export class Actions {
       ? `The newest window is ${this.warned}% full.`
       : `What is stored would fill ${this.warned}% of the model's window.`;
     const words =
-      " Above 80% windows are managed automatically: what does not fit is left out or told in short, and can be recalled.";
+      " Above 80% windows are managed automatically: what does not fit is left out or shortened, and can be recalled.";
     fill(
       this.banner,
       el("p", {}, el("strong", {}, full), words),
@@ -76,13 +76,13 @@ export class Actions {
     });
   }
 
-  // Exactly `ids`, or everything that was left out.
+  // Restores exactly `ids`, or everything that was left out.
   async restore(ids = null) {
     await this.#busy(async () => {
       const all = ids === null || ids.length >= this.board.stats.absent;
       const back = new Set();
       for (const id of all ? [null] : ids) {
-        if (back.has(id)) continue; // a note that goes brings back everything that it covers
+        if (back.has(id)) continue; // restoring one message restores everything that its note covers
         const answer = await post(of(this.board.name, "/restore"), id ? { id } : {});
         answer.ids.forEach((each) => back.add(each));
       }

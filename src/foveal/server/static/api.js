@@ -1,4 +1,4 @@
-// A path and fields in → the server's answer, or a Problem that says what happened and what to do.
+// Calls the server; an error becomes a Problem that says what happened and what to do.
 
 const ROOT = "/api/v1";
 const KEY = "foveal-token";

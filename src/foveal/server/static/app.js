@@ -1,4 +1,4 @@
-// The page: a board of what the server tells, and the views that draw it.
+// The page: the board with the data of the server, and the views that draw it.
 
 import "./chart.js";
 import "./chunk-list.js";
@@ -98,14 +98,14 @@ function drawBefore(build) {
     .filter((each) => each.verdict === "kept")
     .reduce((sum, each) => sum + each.last - each.first + 1, 0);
   const all = (build.segments.at(-1)?.last ?? -1) + 1;
-  setText(find("builds-about"), `What build ${count(build.number)} was made of, and what it became`);
+  setText(find("builds-about"), `The history and the window of build ${count(build.number)}`);
   setText(
     find("history-about"),
     `Before: ${counted(all, "message")}, ${counted(board.history.used, "token")}; grey is left out`,
   );
   setText(
     find("after-about"),
-    `After: ${counted(kept, "message")} told in ${counted(build.tokens, "token")}`,
+    `After: ${counted(kept, "message")} in ${counted(build.tokens, "token")}`,
   );
   find("history").show({ ...board.history, extent: Math.max(board.history.limit, board.window.limit) });
   find("after").show({
@@ -171,7 +171,7 @@ find("theme").addEventListener("click", theme.toggle);
 theme.onChange(drawTheme);
 theme.apply();
 addEventListener("hashchange", ({ newURL }) => {
-  // Not `location`: what was being read when the address changed may have set it back.
+  // Not `location`: a read that was running when the address changed may have reset it.
   const { session, build } = placeIn(new URL(newURL).hash);
   if (session && session !== board.name) board.open(session);
   else if (build !== board.shown) board.show(build);

@@ -1,5 +1,5 @@
-// The API and its events in → what the page shows, and a `change` event that names what is new.
-// Events only say what to read again: a hundred of them in one moment are one reading.
+// Keeps the data that the page shows up to date, and fires a `change` event that names what is new.
+// Events only say what to read again: a hundred of them at once cause one read.
 
 import { Problem, get, of, post } from "./api.js";
 import { historyModel, windowModel } from "./segments.js";
@@ -7,9 +7,9 @@ import { EventStream } from "./stream.js";
 
 const PAGE = 1000;
 const MOST_BUILDS = 500;
-const CALM = 120; // milliseconds in which events are gathered
+const CALM = 120; // milliseconds in which events are collected
 const SLOW = 2000; // the same for sessions that are not shown
-const REST = 3; // times as long as a reading took, nothing is read
+const REST = 3; // after a read, pause this many times as long as it took
 const READ_AGAIN = {
   "messages.added": ["sessions", "stats", "messages"],
   "window.built": ["stats", "builds", "build"],
@@ -30,7 +30,7 @@ export class Board extends EventTarget {
   history = null;
   connection = "connecting";
   problem = null;
-  #wanted = new Set();
+  #pending = new Set();
   #dirty = new Set();
   #timer = 0;
   #turn = 0;
@@ -74,7 +74,7 @@ export class Board extends EventTarget {
     return this.shown === null;
   }
 
-  // A verb of the session; what it changes comes back as events, and is read at once for whoever asked.
+  // Calls an action of the session; its changes arrive as events, and are read at once for the caller.
   async act(verb, body = {}) {
     const answer = await post(of(this.name, `/${verb}`), body);
     if (verb === "build") this.shown = null;
@@ -118,16 +118,16 @@ export class Board extends EventTarget {
   }
 
   #want(...parts) {
-    parts.forEach((part) => this.#wanted.add(part));
+    parts.forEach((part) => this.#pending.add(part));
     this.#later();
   }
 
   #later() {
-    if (this.#timer || !this.#wanted.size || document.hidden) return;
+    if (this.#timer || !this.#pending.size || document.hidden) return;
     this.#timer = setTimeout(async () => {
-      const parts = [...this.#wanted];
+      const parts = [...this.#pending];
       const start = performance.now();
-      this.#wanted.clear();
+      this.#pending.clear();
       await this.#ask(...parts);
       this.#pace = Math.max(CALM, REST * (performance.now() - start));
       this.#timer = 0;
@@ -161,7 +161,7 @@ export class Board extends EventTarget {
     const gone = !this.sessions.some((session) => session.name === asked);
     const newest = this.sessions.at(-1)?.name ?? "";
     if (gone && asked === this.name) {
-      if (this.stats) this.open(newest); // it was deleted while it was shown
+      if (this.stats) this.open(newest); // the session was deleted while it was shown
       else this.name = newest;
     }
     this.#tell("sessions");
@@ -215,7 +215,7 @@ export class Board extends EventTarget {
   }
 
   #model() {
-    // A build from before the history was edited counts in positions of a branch that is no more.
+    // A build from before the history was edited has positions of a branch that no longer exists.
     const messages = this.build?.current === false ? [] : this.messages;
     this.window = this.build && windowModel(this.build, messages);
     this.history = this.build && historyModel(this.build, messages);

@@ -1,4 +1,4 @@
-// <time-chart>: series over builds in → an SVG of our own, and the same as a table for whoever cannot see it.
+// <time-chart>: draws series over builds as SVG, and as a table for screen readers.
 // { title, builds: [number], series: [{ name, values, colour }], stacked, unit: value => text, lines: [{ at, label }] }
 
 import { el, fill, svg } from "./dom.js";
@@ -102,7 +102,7 @@ function areas(series, builds, top) {
   });
 }
 
-// One build alone is drawn as a bar of some width.
+// A single build is drawn as a bar.
 function widened(points, builds) {
   if (builds.length > 1) return points.join(" ");
   const [above, below] = points.map((point) => point.split(",").map(Number));

@@ -1,4 +1,4 @@
-// Past builds in → three charts: tokens by slot, utilisation, cost managed against unmanaged.
+// Three charts of past builds: tokens by slot, utilisation, managed and unmanaged cost.
 
 import { el, fill } from "./dom.js";
 import { dollars, percent, short } from "./format.js";
@@ -25,7 +25,7 @@ export function drawCharts(node, builds) {
   );
 }
 
-// Presets without slots say what their tokens are by part.
+// Presets without slots report their tokens by part.
 function bySlot(builds) {
   const sizes = builds.map((build) => {
     const used = build.slots.filter((slot) => slot.used > 0).map((slot) => [slot.name, slot.used]);
@@ -52,7 +52,7 @@ function utilisation(builds) {
   return { title: "Utilisation", series, unit: percent, lines: [{ at: 0.8, label: "80%" }] };
 }
 
-// Added up over the builds that are shown; in tokens where nobody knows the prices.
+// Cumulative over the builds shown; in tokens where the prices are unknown.
 function costs(builds) {
   const priced = builds.some((build) => build.managed?.dollars != null && build.unmanaged?.dollars != null);
   const field = priced ? "dollars" : "tokens";
@@ -64,6 +64,6 @@ function costs(builds) {
     { name: "everything each time", colour: "tool", values: summed("unmanaged") },
     { name: "managed", colour: "assistant", values: summed("managed") },
   ];
-  const title = priced ? "Input cost, added up" : "Input tokens, added up (no prices known)";
+  const title = priced ? "Cumulative input cost" : "Cumulative input tokens (no prices known)";
   return { title, series, unit: priced ? dollars : short };
 }

@@ -1,5 +1,5 @@
-// <chunk-list>: segments in → a list box of them, of which only the rows in sight exist.
-// It tells the chosen row by `choose` events with its index, and `enter` when the reader wants more of it.
+// <chunk-list>: a list box of segments that only creates the visible rows.
+// Fires `choose` with the index of the chosen row, and `enter` when the user opens it.
 
 import { el, onNextFrame } from "./dom.js";
 import { counted } from "./format.js";
@@ -52,7 +52,7 @@ class ChunkList extends HTMLElement {
     else if (top + ROW > scrollTop + clientHeight) this.rows.scrollTop = top + ROW - clientHeight;
   }
 
-  // A row that says what it said before stays the same element: a click on it is not lost.
+  // An unchanged row stays the same element, so that a click on it is not lost.
   #draw() {
     const first = Math.max(0, Math.floor(this.rows.scrollTop / ROW) - SPARE);
     const last = Math.ceil((this.rows.scrollTop + this.rows.clientHeight) / ROW) + SPARE;

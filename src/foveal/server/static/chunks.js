@@ -1,9 +1,9 @@
-// The shown build in → strip, list and detail that agree on what is chosen.
+// Keeps strip, list and detail of the shown build on the same selection.
 
 import { el, fill, find, setText } from "./dom.js";
 import { count, counted, percent } from "./format.js";
 import { Detail } from "./detail.js";
-import { DETAIL_NAMES, KINDS, KIND_NAMES, leftOut, title, toldElsewhere } from "./segments.js";
+import { DETAIL_NAMES, KINDS, KIND_NAMES, leftOut, title, inNotes } from "./segments.js";
 import { drawUnbuilt } from "./states.js";
 
 const PREVIEW = 200; // characters
@@ -65,7 +65,7 @@ export class Chunks {
   choosePlace(place) {
     const { build, window: model } = this.board;
     const holds = (segment) => !segment.part && segment.first <= place && place <= segment.last;
-    const segment = model.segments.find(holds) ?? [...toldElsewhere(build), ...leftOut(build)].find(holds);
+    const segment = model.segments.find(holds) ?? [...inNotes(build), ...leftOut(build)].find(holds);
     if (!segment) return;
     this.chooseSegment(
       model.segments.includes(segment) ? segment : { ...segment, first: place, last: place },
@@ -79,18 +79,18 @@ export class Chunks {
     if (place >= 0 && this.board.build) this.choosePlace(place);
   }
 
-  // What the shown build says of the same messages; null where it decided otherwise.
+  // The segment of the shown build with the same messages; null where its decision differs.
   #same(segment) {
     if (segment.part) return this.board.window.segments.find((each) => each.part === segment.part) ?? null;
     const { build, window: model } = this.board;
     const begins = (each) => !each.part && each.first <= segment.first && segment.first <= each.last;
     if (setOf(segment) === "kept") return model.segments.find(begins) ?? null;
-    const others = [...toldElsewhere(build), ...leftOut(build)];
+    const others = [...inNotes(build), ...leftOut(build)];
     const holds = others.find((each) => each.first <= segment.first && segment.last <= each.last);
     return holds ? { ...holds, first: segment.first, last: segment.last } : null;
   }
 
-  // A new build may have decided otherwise on what is chosen.
+  // A new build may have decided differently about the selection.
   #again(before) {
     const changed = ["tokens", "detail", "because", "pinned"].some(
       (name) => before[name] !== this.chosen[name],
@@ -99,20 +99,20 @@ export class Chunks {
     else this.detail.segment = this.chosen;
   }
 
-  #list(wanted = this.chosen) {
+  #list(selected = this.chosen) {
     const sets = {
       kept: this.board.window.segments,
-      told: toldElsewhere(this.board.build),
+      noted: inNotes(this.board.build),
       out: leftOut(this.board.build),
     };
-    if (wanted) this.filter = setOf(wanted);
+    if (selected) this.filter = setOf(selected);
     if (!sets[this.filter].length) this.filter = "kept";
     this.rows = sets[this.filter];
     const holds = (row) =>
-      row === wanted || (!row.part && row.first <= wanted.first && wanted.last <= row.last);
-    const at = wanted ? this.rows.findIndex(holds) : -1;
+      row === selected || (!row.part && row.first <= selected.first && selected.last <= row.last);
+    const at = selected ? this.rows.findIndex(holds) : -1;
     this.list.show(this.rows, at);
-    const names = { kept: "In the window", told: "Told in a note", out: "Left out" };
+    const names = { kept: "In the window", noted: "In a note", out: "Left out" };
     const filters = Object.keys(names).filter((name) => name === "kept" || sets[name].length);
     fill(
       find("filters"),
@@ -177,7 +177,7 @@ export class Chunks {
 
 function setOf({ verdict, tokens }) {
   if (verdict !== "kept") return "out";
-  return tokens ? "kept" : "told";
+  return tokens ? "kept" : "noted";
 }
 
 function tipParts(segment) {

@@ -1,4 +1,4 @@
-// A chosen segment in → what it says, what it is worth by part, why it is there, and what can be done with it.
+// Details of the chosen segment: its text, its score by part, the reason, and the actions for it.
 
 import { get, of } from "./api.js";
 import { button, coded, el, fill } from "./dom.js";
@@ -6,7 +6,7 @@ import { count, counted, moment, percent, sentence } from "./format.js";
 import { KIND_NAMES, kindOf, stateOf, title } from "./segments.js";
 
 const MOST = 20; // messages shown at once
-const CALM = 80; // milliseconds: whoever walks past asks nothing of the server
+const CALM = 80; // milliseconds: moving past a segment sends no request
 
 export class Detail {
   constructor(node, board, { report }) {
@@ -29,7 +29,7 @@ export class Detail {
     this.segment = segment;
     if (!segment) {
       const hint =
-        "Choose a segment, or walk the strip with the arrow keys, for its words, its score and the reason.";
+        "Choose a segment, or walk the strip with the arrow keys, for its text, its score and the reason.";
       return fill(
         this.node,
         el("p", { class: "muted hint" }, hint),
@@ -40,7 +40,7 @@ export class Detail {
     fill(this.node, this.#head(segment), this.#facts(segment), scores(segment.score), body);
     await new Promise((resolve) => setTimeout(resolve, CALM));
     if (turn !== this.turn) return;
-    const parts = await this.#read(segment).catch((problem) => [fault(problem)]);
+    const parts = await this.#read(segment).catch((problem) => [problemNote(problem)]);
     if (turn === this.turn) fill(body, parts);
   }
 
@@ -199,7 +199,7 @@ export class Detail {
   }
 }
 
-// The window by slot, for presets that plan in slots; else by part.
+// The window by slot for presets that plan in slots, else by part.
 function shares({ slots, parts, tokens }) {
   const planned = slots.some((slot) => slot.used > 0);
   const rows = planned
@@ -235,12 +235,12 @@ function rounded(value) {
   return Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2);
 }
 
-function fault(problem) {
+function problemNote(problem) {
   const remedy = problem.remedy ? [" Try: ", coded(problem.remedy)] : [];
   return el("p", { class: "muted" }, coded(sentence(problem.message)), remedy);
 }
 
-// A message as it came in: its words where it is only words, else its JSON.
+// A message as it was added: its text where it has only text, else its JSON.
 function readable(original) {
   const plain = typeof original?.content === "string" && !original.tool_calls;
   return plain ? original.content : JSON.stringify(original, null, 2);

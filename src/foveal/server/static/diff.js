@@ -1,4 +1,4 @@
-// A build in → what entered the window since the build before, what shrank or grew, what left, and why.
+// What was added to the window since the previous build, what shrank or grew, what was evicted, and why.
 
 import { get, of } from "./api.js";
 import { coded, el, fill } from "./dom.js";
@@ -7,7 +7,7 @@ import { DETAIL_NAMES } from "./segments.js";
 
 const MOST = 8; // rows before "show all"
 const RANK = { full: 4, trimmed: 3, gist: 2, reference: 1, folded: 0 };
-const EMPTY = { entered: "Nothing entered.", shrank: "Nothing shrank.", left: "Nothing left." };
+const EMPTY = { entered: "Nothing was added.", shrank: "Nothing shrank.", left: "Nothing was evicted." };
 
 export class Diff {
   constructor(node, board, { choose }) {

@@ -1,5 +1,5 @@
-// A tag, attributes and children in → an element.
-// Children that are strings become text nodes: nothing that a message says can become markup.
+// Creates an element from a tag, attributes and children.
+// Strings become text nodes, so the text of a message can never become markup.
 
 export function el(tag, attributes = {}, ...children) {
   return dress(document.createElement(tag), attributes, children);
@@ -25,7 +25,7 @@ export function find(id) {
   return document.getElementById(id);
 }
 
-// Replaces children only where the element shows something else than before: a reader's place and focus stay.
+// Replaces the children only if they changed, so that scroll position and focus stay.
 export function fill(node, ...children) {
   node.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return node;
@@ -35,7 +35,7 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-// What stands in backticks is code.
+// Text in backticks becomes code.
 export function coded(text) {
   return text.split("`").map((part, index) => (index % 2 ? el("code", {}, part) : part));
 }
@@ -44,7 +44,7 @@ export function button(label, onclick, attributes = {}) {
   return el("button", { type: "button", class: "button", onclick, ...attributes }, label);
 }
 
-// Runs `work` once in the next frame, however often it is asked for before.
+// Runs `work` once in the next frame, however often it is requested before.
 export function onNextFrame(work) {
   let asked = 0;
   return () => {

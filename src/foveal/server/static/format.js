@@ -1,4 +1,4 @@
-// Numbers and moments in → what a person reads.
+// Formats numbers and times for people.
 
 const whole = new Intl.NumberFormat("en");
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
@@ -48,7 +48,7 @@ export function moment(seconds) {
   return today ? time : `${date.toLocaleDateString("en-CA")} ${time.slice(0, 5)}`;
 }
 
-// Positions count from 0, people from 1.
+// Positions start at 0, what people read at 1.
 export function span(first, last) {
   return first === last ? `message ${count(first + 1)}` : `messages ${count(first + 1)}–${count(last + 1)}`;
 }

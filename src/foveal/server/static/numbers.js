@@ -1,4 +1,4 @@
-// Stats and the newest build in → the numbers that matter, and the warning above 80%.
+// The key numbers of the session and its newest build, with the warning above 80%.
 
 import { el, fill } from "./dom.js";
 import { count, counted, dollars, milliseconds, percent, times } from "./format.js";
@@ -43,7 +43,7 @@ export function drawNumbers(node, stats, newest) {
   );
 }
 
-// Windows that change at every build may cost more than a history that the provider's cache holds.
+// Windows that change with every build may cost more than a whole history in the provider's cache.
 function savings(saved, everything) {
   const share = percent(Math.abs(saved) / everything);
   if (saved < 0) return ["Cost added", dollars(-saved), `${share} more than ${dollars(everything)}`];

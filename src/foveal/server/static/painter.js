@@ -1,5 +1,5 @@
-// Segments and a stretch of the token line in → pixels.
-// A frame costs the segments in sight: one pass, and at most one rectangle for each column of pixels.
+// Paints the visible segments onto a canvas.
+// The cost of a frame depends on the visible segments: one pass, at most one rectangle per pixel column.
 
 import { short } from "./format.js";
 import { DETAILS, KINDS, lastAt } from "./segments.js";
@@ -19,7 +19,7 @@ export class Painter {
     this.repaint();
   }
 
-  // Reads the theme's colours anew.
+  // Reads the theme's colours again.
   repaint() {
     const kinds = Object.fromEntries(KINDS.map((kind) => [kind, colour(`--kind-${kind}`)]));
     this.colours = { ...kinds, out: colour("--kind-out") };
@@ -40,7 +40,7 @@ export class Painter {
     this.canvas.style.height = `${height}px`;
   }
 
-  // `view`: { from, scale } in tokens and pixels for a token.
+  // `view`: { from, scale } in tokens and pixels per token.
   paint(model, view, { selected = -1, hovered = -1 } = {}) {
     const key = [view.from, view.scale, this.width, this.height, this.ratio].join();
     if (this.painted !== model || this.key !== key) this.#ground(model, view);
@@ -54,7 +54,7 @@ export class Painter {
     if (selected >= 0) this.#outline(model, view, selected, this.colours.text, 2);
   }
 
-  // Everything but what is pointed at: it is drawn again only when the view moves.
+  // Everything but the hovered segment; redrawn only when the view moves.
   #ground(model, view) {
     const screen = this.context;
     this.context = this.pen;
@@ -112,7 +112,7 @@ export class Painter {
       } else if (width) {
         const here = Math.max(0, Math.floor(x));
         const there = columns.winners[here];
-        // Narrower than a pixel: the widest of those that share a column stands for all of them.
+        // Narrower than a pixel: the widest segment of a column represents all of them.
         if (there < 0 || sizes[there] < sizes[index]) columns.winners[here] = index;
         columns.first = Math.min(columns.first, here);
         columns.last = Math.max(columns.last, here);
@@ -121,7 +121,7 @@ export class Painter {
     this.#columns(columns, kinds, details);
   }
 
-  // Columns of a kind that stand side by side are one rectangle.
+  // Adjacent columns of the same kind become one rectangle.
   #columns({ winners, first, last }, kinds, details) {
     const looks = (column) =>
       winners[column] < 0 ? -1 : 16 * kinds[winners[column]] + details[winners[column]];
@@ -191,10 +191,10 @@ export class Painter {
     const { context, frame } = this;
     const place = Math.min(x, this.width - 1);
     const ink = mark.warn ? this.colours.warn : this.colours.text;
-    this.#rule(place, this.colours.surface, 4, []); // a seam, so that the line is seen on any colour
+    this.#rule(place, this.colours.surface, 4, []); // an outline, so that the line is visible on any colour
     this.#rule(place, ink, 1.5, mark.warn ? [4, 3] : []);
     context.fillStyle = ink;
-    if (this.width < NARROW && !mark.warn) return; // the legend says it
+    if (this.width < NARROW && !mark.warn) return; // the legend shows it
     context.font = "600 11px system-ui, sans-serif";
     context.textBaseline = "alphabetic";
     context.textAlign = place > this.width / 2 ? "right" : "left";
@@ -224,7 +224,7 @@ export class Painter {
   }
 }
 
-// 1, 2 or 5 times a power of ten: the least that is not below `least`.
+// The smallest of 1, 2 or 5 times a power of ten that is at least `least`.
 export function stepFor(least) {
   const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
   return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least);

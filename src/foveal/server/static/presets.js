@@ -1,4 +1,4 @@
-// A comparison in → a table of presets: what each keeps, what it costs, how long it takes.
+// A table that compares the presets: what each keeps, what it costs, how long it takes.
 
 import { el, fill } from "./dom.js";
 import { count, dollars, milliseconds, percent } from "./format.js";

@@ -1,4 +1,4 @@
-// Search hits in → a list; choosing one shows where it is, or is not, in the window.
+// A list of search hits; choosing one shows where it is in the window, if it is.
 
 import { button, el, fill } from "./dom.js";
 import { counted, moment } from "./format.js";
@@ -24,7 +24,7 @@ export function drawResults(node, { query, hits, choose, close }) {
     { class: "hits" },
     hits.map((hit) => el("li", {}, row(hit, choose))),
   );
-  const none = el("p", { class: "muted" }, "Nothing stored answers these words. Other words, or fewer, may.");
+  const none = el("p", { class: "muted" }, "No stored message matches. Try other words, or fewer.");
   fill(node, head, hits.length ? list : none);
   title.focus();
 }

@@ -1,5 +1,5 @@
-// A build and the history's messages in → the segments of the strip.
-// Their tokens add up to the window's, whatever is known of the messages so far.
+// Computes the segments of the strip from a build and the messages of the history.
+// Their tokens add up to the window's, even before all messages are loaded.
 
 import { count, counted, span } from "./format.js";
 
@@ -26,18 +26,18 @@ const PARTS = [
   ["framing", "frame", "what the provider's format adds"],
   ["tools", "frame", "tool definitions"],
   ["system", "system", "system prompt given for this window"],
-  ["material", "material", "material beside the conversation"],
-  ["retrieved", "retrieved", "brought back from earlier for this task"],
-  ["notes", "note", "a note of ours on what is left out"],
+  ["material", "material", "attached context"],
+  ["retrieved", "retrieved", "retrieved from earlier for this task"],
+  ["notes", "note", "a note about what is left out"],
 ];
 const WARN = 0.8;
 
-// What is in the window, in its order.
+// The content of the window, in its order.
 export function windowModel(build, messages) {
   const kept = build.segments.filter((segment) => segment.verdict === "kept" && segment.tokens > 0);
   const turns = kept.flatMap((each) => chunksOf(each, messages, each.tokens));
   const parts = partsOf(build, kept);
-  const found = parts.filter((part) => part.part === "retrieved"); // it stands before what it is to answer
+  const found = parts.filter((part) => part.part === "retrieved"); // it is placed before the open turn
   const segments = [
     ...parts.filter((part) => !found.includes(part)),
     ...turns.slice(0, -1),
@@ -48,15 +48,15 @@ export function windowModel(build, messages) {
   return laidOut(segments, { limit, used: build.tokens, marks: marksOf(build) });
 }
 
-// Everything that was there when the build was made, each at the size it has in the store.
+// The whole history at the time of the build, each message at its stored size.
 export function historyModel(build, messages) {
   const segments = build.segments.flatMap((each) => chunksOf(each, messages, storedTokens(each, messages)));
   const used = segments.reduce((sum, segment) => sum + segment.tokens, 0);
   return laidOut(segments, { limit: Math.max(used, 1), used, marks: [] });
 }
 
-// What stands in the window only as part of a note elsewhere in it.
-export function toldElsewhere(build) {
+// Messages that are in the window only as part of a note elsewhere in it.
+export function inNotes(build) {
   return build.segments
     .filter((each) => each.verdict === "kept" && !each.tokens)
     .map((each) => whole(each, 0));
@@ -74,7 +74,7 @@ export function spoken(segment) {
 
 export function stateOf(segment) {
   if (segment.verdict !== "kept") return "left out";
-  return segment.tokens ? DETAIL_NAMES[segment.detail] : "told in a note";
+  return segment.tokens ? DETAIL_NAMES[segment.detail] : "in a note";
 }
 
 export function title(segment) {
@@ -109,7 +109,7 @@ function partsOf(build, kept) {
   }));
 }
 
-// The turns of one decision: an answer to a call stays with it. They share the decision's tokens.
+// The turns of one decision; the result of a call stays with the call. They share the decision's tokens.
 function chunksOf(decision, messages, tokens) {
   const known = messages.slice(decision.first, decision.last + 1);
   const complete = known.length === decision.last - decision.first + 1 && known.every(Boolean);
@@ -161,7 +161,7 @@ function storedTokens(decision, messages) {
   return complete ? known.reduce((sum, message) => sum + message.tokens, 0) : decision.tokens;
 }
 
-// Whole numbers in the proportion of `weights` that add up to `total`.
+// Integers in the proportion of `weights` that add up to `total`.
 function shared(total, weights) {
   const sum = weights.reduce((all, weight) => all + weight, 0) || 1;
   let [passed, given] = [0, 0];
@@ -174,7 +174,7 @@ function shared(total, weights) {
   });
 }
 
-// Flat arrays: the painter reads thousands of them in a frame.
+// Flat arrays, because the painter reads thousands of entries per frame.
 function laidOut(segments, { limit, used, marks }) {
   const starts = new Float64Array(segments.length);
   const sizes = new Float64Array(segments.length);
@@ -203,7 +203,7 @@ function barsFor(length) {
   return { starts, sizes, kinds, details, pins, ends };
 }
 
-// The last place whose start is not after `token`: of several that share it, the one that has any tokens.
+// The last index whose start is not after `token`; of several with the same start, the one that has tokens.
 export function lastAt(starts, token) {
   let [low, high] = [0, starts.length - 1];
   while (low < high) {
@@ -214,7 +214,7 @@ export function lastAt(starts, token) {
   return low;
 }
 
-// Where a window that holds still is refocused. A build that does not tell has the engine's own rule:
+// Where a stable layout is refocused. A build that does not report it follows the engine's rule:
 // the whole budget where the provider's cache prices are known, 90% where they are not.
 function marksOf(build) {
   const unpriced = build.preset === "foveal" && (build.costs?.managed?.dollars ?? null) === null;

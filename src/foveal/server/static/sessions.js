@@ -1,4 +1,4 @@
-// Sessions in → links to them, the newest first.
+// Links to the sessions, newest first.
 
 import { el, fill } from "./dom.js";
 import { counted } from "./format.js";

@@ -1,5 +1,5 @@
-// <build-slider>: the number of the newest build in → the one to be looked at, told by `choose` events.
-// null is "the newest, whatever comes".
+// <build-slider>: chooses the build to show, and fires `choose` with its number.
+// null follows the newest build.
 
 import { el, onNextFrame } from "./dom.js";
 import { count, moment } from "./format.js";
@@ -22,7 +22,7 @@ class BuildSlider extends HTMLElement {
     this.live.addEventListener("click", () => tell(null));
   }
 
-  // `build`: the one that is shown; `following`: it is shown because it is the newest.
+  // `build`: the build shown; `following`: whether it is shown because it is the newest.
   show(build, newest, following) {
     this.newest = newest;
     this.number = build?.number ?? newest;

@@ -1,4 +1,4 @@
-// What stands in the way of showing a session in → words on what to do about it.
+// Says what to do where a session cannot be shown.
 
 import { hasToken, useToken } from "./api.js";
 import { button, coded, el, fill } from "./dom.js";
@@ -25,11 +25,11 @@ export function drawEmpty(node) {
 }
 
 export function drawUnbuilt(node, build) {
-  const words = coded("No window was built of this session yet. Build one here, or with `foveal build`.");
+  const words = coded("No window has been built for this session yet. Build one here, or with `foveal build`.");
   fill(node, el("p", { class: "muted" }, words), button("Build now", build, { class: "button primary" }));
 }
 
-// `problem`: null when all is well. `retry`: to be called when something may have changed.
+// `problem`: null if there is none. `retry`: called when the problem may be solved.
 export function drawProblem(node, problem, retry) {
   node.hidden = !problem;
   if (!problem) return;
@@ -40,12 +40,12 @@ export function drawProblem(node, problem, retry) {
 }
 
 function lock(retry) {
-  const wish = hasToken() ? "The server does not know that token; it wants another." : "This server wants a token.";
+  const prompt = hasToken() ? "The server does not accept that token; enter another." : "This server needs a token.";
   const input = el("input", { id: "token", type: "password", autocomplete: "off", required: true });
   const form = el(
     "form",
     { class: "lock" },
-    el("label", { for: "token" }, `${wish} It stays in this tab.`),
+    el("label", { for: "token" }, `${prompt} It stays in this tab.`),
     input,
     el("button", { class: "button primary", type: "submit" }, "Open"),
   );

@@ -1,11 +1,11 @@
-// The server's events in → one call each; reads with fetch, so that a token can go along.
-// A broken line is taken up again after the last event that came, later and later while nobody answers.
+// Reads the server's events with fetch, so that a token can be sent, and calls back for each.
+// After a lost connection it resumes after the last event, with growing pauses while the server is away.
 
 import { headers, reach } from "./api.js";
 
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 15_000;
-const SILENCE = 40_000; // the server says something every 15 seconds
+const SILENCE = 40_000; // the server sends something every 15 seconds
 
 export class EventStream {
   #last = "";
@@ -36,7 +36,7 @@ export class EventStream {
     this.#wake?.();
   }
 
-  // Somebody has reason to believe that the server is back.
+  // Called when the server is probably back.
   retry() {
     this.#wait = FIRST_WAIT;
     this.#wake?.();
@@ -45,7 +45,7 @@ export class EventStream {
   #wake = null;
 
   #pause() {
-    const wait = this.#wait * (0.75 + Math.random() / 2); // not all pages in the same moment
+    const wait = this.#wait * (0.75 + Math.random() / 2); // so that pages do not reconnect all at once
     this.#wait = Math.min(LONGEST_WAIT, 2 * this.#wait);
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, wait);
@@ -77,7 +77,7 @@ export class EventStream {
     }
   }
 
-  // A line that is dead without anybody having closed it is given up.
+  // A connection that is dead but not closed is abandoned.
   #patiently(reading) {
     const timer = setTimeout(() => this.#abort.abort(), SILENCE);
     return reading.finally(() => clearTimeout(timer));

@@ -1,13 +1,13 @@
-// <window-strip>: segments in → the window drawn to scale in token space, to look at, scroll, zoom and walk.
-// It tells what is chosen or pointed at by `choose` and `point` events with the segment's index.
-// For a screen reader it is a slider over the segments; the list beside it says the same in rows.
+// <window-strip>: draws the window to scale by tokens, with scrolling, zooming and keyboard navigation.
+// Fires `choose` and `point` with the index of the segment that is chosen or hovered.
+// For a screen reader it is a slider over the segments; the list next to it has the same as rows.
 
 import { el, onNextFrame } from "./dom.js";
 import { Painter } from "./painter.js";
 import { spoken } from "./segments.js";
 import { onChange } from "./theme.js";
 
-const DEEPEST = 12; // pixels for a token
+const DEEPEST = 12; // pixels per token
 const PAGE = 10; // segments
 
 class WindowStrip extends HTMLElement {
@@ -155,7 +155,7 @@ class WindowStrip extends HTMLElement {
     event.preventDefault();
   }
 
-  // Scrolls so that the chosen segment is in sight.
+  // Scrolls the chosen segment into view.
   #reveal() {
     const { starts, sizes } = this.#model;
     if (this.#selected < 0 || this.#zoom === 1) return;

@@ -1,10 +1,10 @@
-// Before the first paint: the theme that was chosen, else the system's.
+// Before the first paint: sets the chosen theme, else the system's.
 {
   let chosen = null;
   try {
     chosen = localStorage.getItem("foveal-theme");
   } catch {
-    // storage is closed: the system's theme it is
+    // no access to storage: use the system's theme
   }
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   document.documentElement.dataset.theme = chosen ?? (dark ? "dark" : "light");

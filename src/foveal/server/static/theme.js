@@ -1,4 +1,4 @@
-// The system's theme and the reader's choice in → one theme on the page, kept for the next visit.
+// Sets the theme from the user's choice or the system, and remembers the choice.
 
 const KEY = "foveal-theme";
 const system = matchMedia("(prefers-color-scheme: dark)");
@@ -18,7 +18,7 @@ export function toggle() {
   try {
     localStorage.setItem(KEY, next);
   } catch {
-    document.documentElement.dataset.chosen = next; // storage is closed: it lasts as long as the page
+    document.documentElement.dataset.chosen = next; // no access to storage: the choice lasts as long as the page
   }
   apply();
 }

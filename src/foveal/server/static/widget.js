@@ -2,16 +2,16 @@
 // window is, live, in any page of an allowed origin. One script, nothing else is loaded.
 //
 // server: the one this script came from, unless given. session: the newest, unless given.
-// Words from the server are text, never markup. A widget that is removed listens to nothing and asks nothing.
+// Text from the server is never markup. A removed widget neither listens nor sends requests.
 
 (() => {
   const NAME = "context-manager-widget";
   if (customElements.get(NAME)) return;
 
   const WARN = 0.8;
-  const EVERY = 3000; // milliseconds between looks while the event stream is not to be had
-  const LOOKS = 5; // before the stream is tried again
-  const CALM = 150; // milliseconds in which events are gathered
+  const EVERY = 3000; // milliseconds between polls while there is no event stream
+  const LOOKS = 5; // polls before the stream is tried again
+  const CALM = 150; // milliseconds in which events are collected
   const OWN_SERVER = document.currentScript?.src
     ? new URL(document.currentScript.src).origin
     : location.origin;
@@ -51,7 +51,7 @@
     static observedAttributes = ["server", "session", "token"];
 
     #stats = null;
-    #fault = "";
+    #error = "";
     #lastActivity = null;
     #last = ""; // id of the newest event
     #stop = null;
@@ -81,20 +81,20 @@
         primaryMetric: `${number.format(tokens)} tokens`,
         secondaryMetric: `${Math.round(100 * share)}% used`,
         lastActivity: this.#lastActivity,
-        message: state === "warning" ? "Needs pruning" : this.#fault || "Healthy",
+        message: state === "warning" ? "Needs pruning" : this.#error || "Healthy",
       };
     }
 
-    // What the newest window uses of its budget; before the first build, what is stored of the model's window.
+    // How full the newest window is; before the first build, the stored tokens as a share of the model's window.
     #use() {
       const stats = this.#stats;
-      if (!stats) return { state: this.#fault ? "error" : "idle", tokens: 0, limit: 0, share: 0 };
+      if (!stats) return { state: this.#error ? "error" : "idle", tokens: 0, limit: 0, share: 0 };
       const built = stats.builds > 0;
       const [tokens, limit] = built
         ? [stats.window_tokens, stats.window_budget]
         : [stats.tokens, stats.limit];
       const share = limit ? tokens / limit : 0;
-      const state = this.#fault ? "error" : !tokens ? "idle" : share > WARN ? "warning" : "active";
+      const state = this.#error ? "error" : !tokens ? "idle" : share > WARN ? "warning" : "active";
       return { state, tokens, limit, share };
     }
 
@@ -125,10 +125,10 @@
         const changed = JSON.stringify(stats) !== JSON.stringify(this.#stats);
         if (changed && stats) this.#lastActivity = Date.now();
         this.#stats = stats;
-        this.#fault = "";
+        this.#error = "";
       } catch (error) {
         if (signal.aborted) return;
-        this.#fault = error.words ?? "The server does not answer";
+        this.#error = error.words ?? "The server does not answer";
       }
       this.#draw();
     }
@@ -156,7 +156,7 @@
       }
     }
 
-    // Is the event about the session that is shown?
+    // Whether the event is about the session shown.
     #heard(block) {
       this.#last = /^id: ?(.*)$/m.exec(block)?.[1] ?? this.#last;
       const data = /^data: ?(.*)$/m.exec(block)?.[1];
@@ -205,7 +205,7 @@
         );
         const many = `${number.format(ids.length)} message${ids.length === 1 ? "" : "s"}`;
         said.textContent = ids.length
-          ? `Removed ${many} from the next window on; restore brings them back.`
+          ? `Removed ${many} from the next window on; they can be restored.`
           : "Removed 0 messages: the rest fits already.";
         this.#lastActivity = Date.now();
         await this.#look(signal);
@@ -255,7 +255,7 @@
       box.dataset.state = use.state;
       title.textContent = this.#stats?.session ?? this.getAttribute("session") ?? "No session yet";
       state.textContent =
-        this.#fault || { idle: "idle", active: "active", warning: "over 80% used" }[use.state];
+        this.#error || { idle: "idle", active: "active", warning: "over 80% used" }[use.state];
       messages.textContent = number.format(this.#stats?.messages ?? 0);
       const limit = document.createElement("small");
       limit.textContent = ` of ${number.format(use.limit)}`;

@@ -43,7 +43,9 @@ def complete_task(state: SessionState) -> str:
         ended = state.store.end_task(state.id, now=time.time())
     if ended is None:
         raise NotFoundError(
-            f"session `{state.name}` has no open task", remedy="`start_task` begins one with the next message"
+            f"session `{state.name}` has no open task",
+            remedy="`start_task` begins one with the next message",
+            see="tasks",
         )
     _finish(state)
     summaries = {task.number: task.summary or "" for task in state.store.tasks(state.id)}

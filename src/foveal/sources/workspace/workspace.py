@@ -55,7 +55,8 @@ class Workspace:
         if not os.path.isdir(whole):
             raise InputError(
                 f"the workspace {printable(str(root))!r} is not a folder",
-                remedy="pass the path of a folder that exists as `workspace`",
+                remedy="pass the path of a folder that exists",
+                field="workspace",
             )
         self.root = Path(os.path.realpath(whole))
         self._root, self._spellings = str(self.root), (str(self.root), whole)

@@ -65,13 +65,16 @@ def role_of(roles: Mapping[str, Role], item: JSON, where: str) -> Role:
         raise InputError(
             f"{where}: `role` is {_shown(role)}; this format knows {', '.join(roles)}",
             remedy="correct the role, or pass `format` if the format was detected wrongly",
+            field="role",
         )
     return found
 
 
 def missing(where: str, key: str) -> InputError:
     return InputError(
-        f"{where}: `{key}` is missing", remedy=f"add `{key}` to the message, or omit the message"
+        f"{where}: `{key}` is missing",
+        remedy=f"add `{key}` to the message, or omit the message",
+        field=key,
     )
 
 
@@ -121,6 +124,7 @@ def wrong_type(where: str, key: str, value: Any, expected: str) -> InputError:
     return InputError(
         f"{where}: `{key}` is {_shown(value)}, not {expected}",
         remedy=f"make `{key}` {expected}, as in the provider's API reference",
+        field=key,
     )
 
 

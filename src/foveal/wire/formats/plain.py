@@ -34,7 +34,9 @@ def _id(value: Any, where: str) -> str:
     if isinstance(value, str | int) and not isinstance(value, bool):
         return str(value)
     raise InputError(
-        f"{where}: `id` is of type {type(value).__name__}, not text", remedy="make `id` a text or a number"
+        f"{where}: `id` is of type {type(value).__name__}, not text",
+        remedy="make `id` a text or a number",
+        field="id",
     )
 
 
@@ -47,6 +49,7 @@ def _created_at(item: JSON, where: str) -> float | None:
         raise InputError(
             f"{where}: `{key}` is not a time",
             remedy="use seconds since 1970, or ISO 8601 such as 2025-01-31T09:30:00Z",
+            field=key,
         )
     return found
 
