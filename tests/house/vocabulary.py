@@ -68,7 +68,12 @@ def found(paths: list[Path]) -> list[Place]:
 
 
 def _in_page(path: Path) -> Iterator[Place]:
+    """Prose only: what a fenced block quotes is the program's own output."""
+    fenced = False
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        fenced ^= line.startswith("```")
+        if fenced:
+            continue
         for pattern in (PROSE, USERS):
             for word in pattern.findall(line):
                 yield Place(path, number, "page", word)

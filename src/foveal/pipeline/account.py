@@ -144,7 +144,7 @@ def _chosen_out(history: History, selection: Selection, start: int, stop: int) -
 
 
 def _with_reasons(selection: Selection, start: int, stop: int) -> list[int]:
-    """The turns of a gap that have a reason of their own; scans the gap or the reasons, whichever is shorter."""
+    """The turns of a gap with a reason of their own; scans the gap or the reasons, whichever is shorter."""
     reasons, folded = selection.reasons, selection.folded
     if stop - start <= len(reasons) + len(folded):
         return [turn for turn in range(start, stop) if turn in reasons or turn in folded]

@@ -293,7 +293,7 @@ class History:
         )
 
     def joints(self, chunks: Sequence[Chunk]) -> list[bool]:
-        """For each chunk in order, whether a note must precede it. System prompts do not count as neighbours."""
+        """For each chunk in order, whether a note must precede it. System prompts are not neighbours."""
         if not self.frame.rules.calls_follow_input:  # only the first chunk can need one
             found = [False] * len(chunks)
             first = next((at for at, chunk in enumerate(chunks) if not is_system(chunk)), None)

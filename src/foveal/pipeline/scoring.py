@@ -209,7 +209,7 @@ class Recipe:
         )
 
     def _material(self, scene: Scene) -> list[Unit]:
-        """Attached context as a unit that is always in and costs nothing, but fills the slots of its pieces."""
+        """Attached context as a unit that is always in and free, but fills the slots of its pieces."""
         used = tokens_by_slot(scene.material, self.slot_of)
         unit = Unit(
             turn=MATERIAL,

@@ -1,4 +1,7 @@
-"""Open a store and its sessions. This is the composition root: it creates the parts and registers the jobs."""
+"""Open a store and its sessions.
+
+This is the composition root: it creates the parts and registers the background jobs.
+"""
 
 from __future__ import annotations
 
@@ -146,7 +149,7 @@ class Foveal:
         )
 
     def session(self, name: str = "default", *, model: str = "", preset: str = "") -> Session:
-        """The session of that name, created if it does not exist. A given model or preset is stored with it."""
+        """The session of that name, created if there is none. A given model or preset is stored with it."""
         presets.find(preset)
         a_text(name, "name")
         return Session(
@@ -226,7 +229,7 @@ class Foveal:
             yield fov.session("replay", model=model, preset=preset)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
-        """Call `subscriber` with every event of these sessions; returns a function that ends the subscription."""
+        """Call `subscriber` with every event of these sessions; returns a function that ends that."""
         return self._bus.subscribe(subscriber)
 
     def verify(self) -> Checked:
@@ -267,13 +270,13 @@ class Foveal:
         return memories.edit(self._resources, id, text)
 
     def forget_memory(self, id: str) -> None:
-        """Delete a memory for good. Earlier messages do not restore it; only a new statement of the user does."""
+        """Delete a memory for good. Earlier messages do not restore it, only a new statement does."""
         from foveal.session.knowledge import memories
 
         memories.forget(self._resources, id)
 
     def profile(self, *, now: float | None = None) -> Profile:
-        """Everything known of the user: memories, topics, entities. Messages that were not mined yet are mined first."""
+        """Everything known of the user: memories, topics, entities. New messages are mined first."""
         from foveal.session.knowledge.profile import read_profile
 
         moment = a_time(now, "now")

@@ -92,7 +92,7 @@ class Session:
         timestamp: float | None = None,
         name: str = "",
     ) -> str:
-        """Store one text message and return its id. `sync` leaves messages that were added this way in place."""
+        """Store one text message and return its id. `sync` leaves messages added this way in place."""
         words = a_text(text, "text")
         message = append.plain_message(role, words, name=name, timestamp=timestamp, metadata=metadata)
         kind, level = a_choice(kind, Kind, "kind"), a_choice(level, Level, "level")
@@ -279,7 +279,7 @@ class Session:
     def search(
         self, query: str, *, limit: int = 10, everywhere: bool = False, now: float | None = None
     ) -> tuple[Hit, ...]:
-        """Stored messages that match the query, best first; with `everywhere`, from all of the tenant's sessions.
+        """Stored messages that match the query, best first; `everywhere`: in all of the tenant's sessions.
 
         `now`: the moment that "yesterday" in the query refers to; by default that of the latest message.
         """
@@ -310,13 +310,13 @@ class Session:
         )
 
     def tools(self, format: Format | None = None) -> list[dict[str, Any]]:
-        """Definitions of `foveal_recall` and `foveal_search` for an agent; windows built with the first show handles."""
+        """Definitions of `foveal_recall` and `foveal_search`; windows built with the first show handles."""
         return wire.tool_definitions(format or self.format)
 
     def answer(self, call: Any, arguments: Any = None, *, budget: int = 2_000) -> dict[str, Any]:
         """The message that answers a model's call of one of `tools`; append it with `extend`.
 
-        `call`: the call as in the provider's reply, or the tool's name. `budget`: the answer's tokens at most.
+        `call`: the call from the provider's reply, or the tool's name. `budget`: the answer's tokens at most.
         """
         from foveal.session.search.tools import answer_call
 
@@ -335,7 +335,7 @@ class Session:
     def records(self) -> tuple[Recorded, ...]:
         """The decisions, constraints and corrections of the session, verbatim and in order.
 
-        Only what the user and the model said themselves; text that repeats a tool, a file or the web is ignored.
+        Only what the user and the model said themselves: text from a tool, a file or the web is ignored.
         """
         return session_records(self._state)
 
@@ -375,7 +375,7 @@ class Session:
         return tuple(entry for entry in self.entries() if entry.absence == "left out")
 
     def prune(self, max_tokens: int | None = None) -> Removal:
-        """Leave out the least important turns until the rest fits, by default into 80% of the model's window."""
+        """Leave out the least important turns until the rest fits, by default 80% of the model's window."""
         return marks.prune(self._state, max_tokens)
 
     def summarize(self, keep: int | None = None) -> Removal:

@@ -47,7 +47,7 @@ def stable_pieces(fitted: Fitted) -> int:
 
 
 def moved(fitted: Fitted, messages: Sequence[Message]) -> tuple[str, ...]:
-    """The pieces; a client's marker on a message that is left out moves to the nearest earlier one that is in."""
+    """The pieces; a client's marker on an evicted message moves to the nearest earlier one that is in."""
     ends = _ends(fitted)
     shown = [(chunk.first, at) for at, chunk in enumerate(fitted.chunks) if chunk.first >= 0 and chunk.pieces]
     places: dict[int, str] = {}

@@ -88,11 +88,11 @@ class Stats:
     """The mean compression ratio; None before the first."""
     last_compression: CompressionRecord | None = None
     levels: tuple[Slot, ...] = ()
-    """Each memory level's use against its budget: of the latest window if it has levels, else of the history."""
+    """Each memory level's use and budget: of the latest window if it has levels, else of the history."""
     retrieved: tuple[Retrieved, ...] = ()
     """What the latest window retrieved."""
     costs: Costs | None = None
-    """What all windows cost, compared with sending the whole history each time; None before the first build."""
+    """What all windows cost, and what the whole history would have; None before the first build."""
 
     @property
     def ratio_low(self) -> bool:

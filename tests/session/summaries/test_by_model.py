@@ -311,9 +311,13 @@ def test_an_accepted_summary_is_within_its_tokens_and_contains_no_instruction(mo
 def test_the_extractive_fallback_is_within_the_tokens(reply: Reply) -> None:
     with ModelServer(reply) as server:
         summarize = ModelSummarizer(
-            endpoint_at(server.url, "small"), KEY, count=count, fallback=partial(extractive_summary, count=count),
-            on_failure=Model().hear, sleep=[].append,
-        )  # fmt: skip
+            endpoint_at(server.url, "small"),
+            KEY,
+            count=count,
+            fallback=partial(extractive_summary, count=count),
+            on_failure=Model().hear,
+            sleep=[].append,
+        )
         summary = summarize(ASK)
     assert summary == extractive_summary(ASK, count)
     assert 0 < count(summary.text) <= ASK.tokens

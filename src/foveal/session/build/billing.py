@@ -42,7 +42,7 @@ def _check(input_tokens: int, **parts: int | None) -> None:
     given = [a_number(value, name) for name, value in parts.items() if value is not None]
     if sum(given) > input_tokens:
         raise InputError(
-            f"the cached and written tokens add up to {sum(given):,}, more than `input_tokens`: {input_tokens:,}",
+            f"cached and written tokens add up to {sum(given):,}, more than `input_tokens`: {input_tokens:,}",
             remedy="include cached and written tokens in `input_tokens`",
             field="input_tokens",
         )

@@ -80,7 +80,7 @@ def stored_with(state: SessionState, stored: StoredLayout | None, build: int) ->
 
 
 def _key(state: SessionState, target: Target, preset: Preset) -> str:
-    """What a layout depends on: the preset, how notes are written and counted, the version of the messages."""
+    """What a layout depends on: the preset, the target, the version of the messages."""
     head = state.log.head
     return f"{preset.name}/{target.history_key}/{target.handles}/{head.branch}/{head.version}"
 

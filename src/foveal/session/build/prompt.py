@@ -17,7 +17,7 @@ PRESET = "openscroll"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """The layers in order as one text; `window` has the same content as messages, ordered for a stable prefix."""
+    """The layers as one text; `window` has the same content as messages, ordered for a stable prefix."""
 
     text: str
     tokens: int

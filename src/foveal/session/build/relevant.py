@@ -144,7 +144,7 @@ class _Past:
 def retrieved(state: SessionState, history: History, manifest: Manifest, scene: Scene) -> Forms:
     """What the triggers retrieve for a window, best first, within its share of the budget."""
     past = _past(state, history, manifest)
-    now = _situation(state, past, scene) if past.open or past.tasks else None
+    now = _situation(state, past) if past.open or past.tasks else None
     if now is None:
         return ()
     hits = [item.index for item in now.past]
@@ -175,7 +175,7 @@ def _error_and_resolution(past: _Past, seqs: Sequence[int], hits: Sequence[int])
     walk = FailureTracker()
     near = [seq for seq in range(best, best + RESOLVED_WITHIN + 1) if seq in past.open]
     for seq, message in stand_ins.read(past.history, near):
-        # An error counts whoever reports it: models repeat what they were shown.
+        # An error counts when a model reports it too: models repeat what they were shown.
         report = replace(message, role="user") if seq == best and message.role == "assistant" else message
         if any(each.error_seq == best for each in walk.read(report, seq)):
             return best, seq
@@ -235,7 +235,7 @@ def _in_window(manifest: Manifest, task: Task) -> bool:
     return any(task.first <= decision.last <= last for decision in manifest.kept)
 
 
-def _situation(state: SessionState, past: _Past, scene: Scene) -> Situation | None:
+def _situation(state: SessionState, past: _Past) -> Situation | None:
     """What the triggers look at; None if the user asked nothing."""
     flat = [item for found in items(past.history).values() for item in found]
     asked = next((item for item in reversed(flat) if item.kind == "current_user_prompt"), None)
