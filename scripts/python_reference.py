@@ -37,8 +37,8 @@ from foveal.session import Compared, Hit, Stats
 from foveal.session.build.prompt import Prompt
 from foveal.session.values import Recorded, Removal
 from foveal.sources.assemble import SmartContext
-from foveal.sources.contributor import Look
-from foveal.sources.workspace.workspace import Limits, Refusal, Seen, Workspace
+from foveal.sources.contributor import ContextRequest
+from foveal.sources.workspace.workspace import FileInfo, Limits, Refusal, Workspace
 from foveal.store import Checked, CompressionRecord, Durability, SessionRecord, TaskRecord
 from foveal.window import Conflict, Contributed, Decision, Retrieved, Score, Slot, Verdict
 
@@ -76,7 +76,7 @@ VALUES = (
     PredictionLedger,
     Predicted,
 )
-WORKSPACES = (SmartContext, Usage, Look, Workspace, Seen, Refusal, Limits)
+WORKSPACES = (SmartContext, Usage, ContextRequest, Workspace, FileInfo, Refusal, Limits)
 WORDS = {
     "Role": model.Role,
     "Format": model.Format,

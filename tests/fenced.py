@@ -1,4 +1,4 @@
-"""A workspace beside something that must never be read; a way to look at it that fails rather than hangs."""
+"""Build a workspace next to files that must never be read, and run code that fails rather than hangs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -43,20 +44,20 @@ class Fenced:
         place.parent.mkdir(parents=True, exist_ok=True)
         try:
             place.symlink_to(target)
-        except OSError as fault:
-            pytest.skip(f"links cannot be made here: {fault}")
+        except OSError as error:
+            pytest.skip(f"links cannot be made here: {error}")
 
     def everything(self, *paths: str) -> list[str]:
-        """Every text there is to have, of what a scan lists and of the paths, however one asks."""
+        """Every text that can be read, of what a scan lists and of the paths, in every way."""
         workspace = self.workspace()
-        asked = [*(seen.path for seen in workspace.scan()), *paths]
+        asked = [*(file.path for file in workspace.scan()), *paths]
         texts = [workspace.text(path) for path in asked]
         texts += [workspace.text(path, ignored=True) for path in asked]
-        texts += [workspace.derived(path, "itself", str) for path in asked if workspace.seen(path)]
+        texts += [workspace.derived(path, "itself", str) for path in asked if workspace.info(path)]
         return [text for text in texts if text is not None]
 
     def why(self, path: str, *, ignored: bool = False) -> str:
-        """Why a file is not read; fails where it is read, or where nothing is told."""
+        """Why a file is not read; fails where it is read, or where nothing is reported."""
         assert within(lambda: self.workspace().text(path, ignored=ignored)) is None
         assert len(self.refused) == 1, self.refused
         return self.refused[0].why
@@ -72,23 +73,23 @@ def fenced(folder: Path, **limits: int) -> Fenced:
 
 
 def within(work: Callable[[], T], seconds: float = 20) -> T:
-    """What `work` gives; a failure where it takes longer, so that no test ever hangs."""
+    """What `work` returns; a failure where it takes longer, so that no test ever hangs."""
     answers: list[T] = []
-    faults: list[BaseException] = []
+    errors: list[BaseException] = []
 
     def run() -> None:
         try:
             answers.append(work())
-        except BaseException as fault:  # noqa: BLE001 — raised again below, in the test's own thread
-            faults.append(fault)
+        except BaseException as error:  # noqa: BLE001 — raised again below, in the test's own thread
+            errors.append(error)
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join(seconds)
     if thread.is_alive():
-        pytest.fail(f"still at it after {seconds} s")
-    if faults:
-        raise faults[0]
+        pytest.fail(f"still running after {seconds} s")
+    if errors:
+        raise errors[0]
     return answers[0]
 
 
@@ -96,16 +97,21 @@ _opens: list[tuple[object, int]] = []
 _watching: list[bool] = []
 
 
-def _heard(event: str, arguments: tuple[object, ...]) -> None:
+@cache
+def _add_hook() -> None:
+    """Add the hook once: it cannot be removed, and a second one would list every file twice."""
+    sys.addaudithook(_record)
+
+
+def _record(event: str, arguments: tuple[object, ...]) -> None:
     if event == "open" and _watching:
         _opens.append((arguments[0], int(str(arguments[2]))))
 
 
 @contextmanager
 def opened() -> Iterator[list[tuple[object, int]]]:
-    """What is opened meanwhile: each path with its flags. A hook cannot be taken away, so there is one."""
-    if not _opens and not _watching:
-        sys.addaudithook(_heard)
+    """What is opened meanwhile: each path with its flags."""
+    _add_hook()
     _opens.clear()
     _watching.append(True)
     try:

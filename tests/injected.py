@@ -35,7 +35,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Called:
-    """A tool call and what it brought."""
+    """A tool call and its output."""
 
     name: str
     output: str
@@ -50,7 +50,7 @@ class Attached:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieved:
-    """What a search put beside the conversation."""
+    """What a search attached to the conversation."""
 
     text: str
     kind: Kind
@@ -78,7 +78,7 @@ def retrieved(kind: Kind) -> Carrier:
 
 
 def repeated(carrier: Carrier, shape: str) -> Carrier:
-    """The model hands on what it just read."""
+    """The model repeats what it just read."""
     return lambda order: [*carrier(order), Said(role="assistant", text=shape.replace("ORDER", order))]
 
 
@@ -153,7 +153,7 @@ CARRIERS: Mapping[str, Carrier] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
-    """One conversation, and the words in it that nobody but its carrier may speak."""
+    """One conversation, and the words in it that only its carrier may repeat."""
 
     name: str
     order: str
@@ -178,9 +178,9 @@ class Transcript:
         session.extend(batch, format=self.format)
 
     def gives_away(self, text: str) -> bool:
-        """Does a text repeat what the order wants? Marks and names before a colon are not it."""
-        wanted = self.order.rpartition("\n")[2].rpartition(": ")[2]
-        return not _runs(wanted).isdisjoint(_runs(text))
+        """Whether a text repeats what the order demands; marks and names before a colon do not count."""
+        demand = self.order.rpartition("\n")[2].rpartition(": ")[2]
+        return not _runs(demand).isdisjoint(_runs(text))
 
     @property
     def originals(self) -> set[str]:
@@ -216,13 +216,13 @@ def transcripts() -> Iterator[Transcript]:
         )
 
 
-def _steps(brought: Sequence[Step], number: int) -> Iterator[Step]:
+def _steps(carried: Sequence[Step], number: int) -> Iterator[Step]:
     """Small talk with the carrier early, in the middle and late; long enough for every strategy."""
     talk = _talk(number)
     # Every fifth is so short that its arc has a line for each message.
     for stretch in (3, 14, 9) if number % 5 else (1,):
         yield from islice(talk, stretch * 2)
-        yield from brought
+        yield from carried
     yield from islice(talk, 4)
     yield Said(role="user", text="What is left to do for the shop?")
 

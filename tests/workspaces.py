@@ -1,4 +1,4 @@
-"""Workspaces for the tests of contributors: files on disk, a repository of git's making, what is asked."""
+"""Build workspaces for the tests of contributors: files on disk, a git repository, a request."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from foveal.sources.contributor import Look
+from foveal.sources.contributor import ContextRequest
 from foveal.sources.workspace.workspace import Refusal, Workspace
 
 NOW = 1_800_000_000.0
@@ -15,7 +15,7 @@ DAY = 86_400.0
 
 
 def words(text: str) -> int:
-    """One token a word: numbers that can be reckoned by hand."""
+    """One token per word, so that numbers can be checked by hand."""
     return len(text.split())
 
 
@@ -29,7 +29,7 @@ def write(root: Path, files: Mapping[str, str], *, age: float = 30 * DAY) -> Pat
     return root
 
 
-def look_at(
+def request_for(
     root: Path,
     task: str = "",
     *,
@@ -37,8 +37,8 @@ def look_at(
     said: Sequence[str] = (),
     active_files: Sequence[str] = (),
     refused: list[Refusal] | None = None,
-) -> Look:
-    return Look(
+) -> ContextRequest:
+    return ContextRequest(
         workspace=Workspace(root, refused=refused.append if refused is not None else None),
         task=task,
         room=room,

@@ -90,8 +90,8 @@ def test_a_models_words_are_in_the_next_window(tail: str) -> None:
         (Reply(trouble="reset"), r"broke the connection off"),
         (Reply(body=b'{"choices": [{"mess'), r"19 bytes of broken JSON"),
         (Reply(text=" \n "), r"is blank"),
-        (Reply(text="bread " * 4_000), r"has 4,\d\d\d tokens; \d+ were asked for"),
-        (Reply(text=EVIL), r"repeats 1 of the requests in what tools brought"),
+        (Reply(text="bread " * 4_000), r"has 4,\d\d\d tokens; \d+ were requested"),
+        (Reply(text=EVIL), r"repeats 1 of the requests in tool output or quoted text"),
     ],
     ids=["time-out", "429", "500", "reset", "malformed", "blank", "too-long", "injected"],
 )

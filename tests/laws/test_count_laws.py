@@ -24,7 +24,7 @@ MEDIA |= {"inlineData", "inline_data", "fileData"}
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Every text a model reads; pictures and files are priced by other rules."""
+    """Every text a model reads; images and files are priced by other rules."""
     match value:
         case str():
             yield value

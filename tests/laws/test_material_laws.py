@@ -1,4 +1,4 @@
-"""The laws hold with any material beside the conversation: never over, never invalid, every piece told of."""
+"""The laws hold with any attached context: never over, never invalid, every piece accounted for."""
 
 from __future__ import annotations
 
@@ -80,14 +80,14 @@ def test_whatever_is_offered_a_window_keeps_the_laws(
     window = fitted(history, data.draw(BUDGETS), format, preset, material)
     if window is None:
         return
-    told = window.manifest
+    manifest = window.manifest
     counted = foveal.count_tokens(window.messages, format=format)
-    assert window.tokens == sum(told.parts.values()) == counted <= window.budget
+    assert window.tokens == sum(manifest.parts.values()) == counted <= window.budget
     assert set(wire.check(window.request, format)) <= {"ends_with_assistant"}
-    assert [s for d in told.decisions for s in range(d.first, d.last + 1)] == list(range(len(history)))
-    assert Counter((each.type, each.source) for each in told.contributed) == offered(material)
-    assert all(each.because for each in told.contributed)
-    assert bool(told.parts.get("material")) == any(c.verdict == "kept" for c in told.contributed)
+    assert [s for d in manifest.decisions for s in range(d.first, d.last + 1)] == list(range(len(history)))
+    assert Counter((each.type, each.source) for each in manifest.contributed) == offered(material)
+    assert all(each.because for each in manifest.contributed)
+    assert bool(manifest.parts.get("material")) == any(c.verdict == "kept" for c in manifest.contributed)
 
 
 @pytest.mark.parametrize("preset", sorted(presets.PRESETS))

@@ -1,4 +1,4 @@
-"""The laws hold whatever is remembered: tasks, notes and what comes back break no window and lose nothing."""
+"""The laws hold whatever a session remembers: tasks, notes and retrieval break no window and lose nothing."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_whatever_is_remembered_all_of_it_comes_back(format: Format, data: st.Da
 
 @FEWER
 @given(data=st.data())
-def test_restoring_any_message_leaves_no_note_that_tells_of_it(data: st.DataObject) -> None:
+def test_restoring_any_message_leaves_no_note_that_covers_it(data: st.DataObject) -> None:
     with Foveal(":memory:", embedder="none") as fov:
         session = fov.session("work", model="gpt-5")
         lived(session, "openai", data)
@@ -144,5 +144,5 @@ def test_what_is_erased_is_in_no_note_no_summary_and_no_record(data: st.DataObje
         place = session.add("user", secret)
         lived(session, "openai", data)
         session.forget(place)
-        told = (session.tasks(), session.records(), session.entries(), session.stats())
-        assert "hunter2hunter2" not in repr(told)
+        everything = (session.tasks(), session.records(), session.entries(), session.stats())
+        assert "hunter2hunter2" not in repr(everything)

@@ -143,7 +143,7 @@ def test_the_same_question_gets_the_same_window(preset: str) -> None:
     assert foveal.fit(history, **asked) == foveal.fit(history, **asked)  # type: ignore[arg-type]
 
 
-def test_a_task_that_nobody_named_is_what_the_user_said_last() -> None:
+def test_without_a_task_the_latest_user_message_is_the_task() -> None:
     history = [{"role": "user", "content": f"module_{n}.py is slow, look into it"} for n in range(40)]
     history.append({"role": "user", "content": "what was it with module_7.py again?"})
     window = foveal.fit(history, budget=150, preset="fifth", now=0.0)

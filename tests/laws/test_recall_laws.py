@@ -69,7 +69,7 @@ def looked(number: int) -> Iterator[dict[str, Any]]:
 
 
 def talked(fov: foveal.Foveal, name: str) -> foveal.Session:
-    """A session with summaries of every kind, a task, and a past that its question brings back."""
+    """A session with summaries of every kind, a task, and a past that its question retrieves."""
     session = fov.session(name, model="gpt-5")
     session.start_task("set up the gateway")
     for number in range(24):
@@ -123,7 +123,7 @@ def test_an_agent_with_the_tool_sees_handles_that_are_good(talk: foveal.Session,
     assert window.tokens <= 2_500
 
 
-def test_every_note_of_a_session_names_the_ends_of_what_it_tells(talk: foveal.Session) -> None:
+def test_every_note_of_a_session_names_the_first_and_last_message_it_covers(talk: foveal.Session) -> None:
     window = talk.build(preset="recent", budget=20_000, tools=talk.tools("openai"), format="openai")
     noted = [entry for entry in talk.entries() if entry.noted_by is not None]
     ends = {entry.noted_by: [e.handle for e in noted if e.noted_by == entry.noted_by] for entry in noted}
@@ -152,7 +152,7 @@ def test_a_short_form_leads_to_its_own_original() -> None:
     assert window.messages[-1]["content"].endswith(f"[recall {handle}]")
 
 
-def test_where_there_is_no_room_for_the_way_back_the_words_still_fit() -> None:
+def test_without_room_for_the_handle_the_text_still_fits() -> None:
     call = {"id": "c", "type": "function", "function": {"name": "read", "arguments": "{}"}}
     result = {"role": "tool", "tool_call_id": "c", "content": "line of the file\n" * 200}
     history = [
@@ -167,7 +167,7 @@ def test_where_there_is_no_room_for_the_way_back_the_words_still_fit() -> None:
     assert marked(foveal.fit(history, budget=least, tools=tools)) == []
 
 
-def test_every_turn_in_short_form_leads_back() -> None:
+def test_every_turn_in_short_form_leads_to_its_original() -> None:
     history = [{"role": "user", "content": "go"}, *(each for number in range(9) for each in looked(number))]
     window = foveal.fit(
         history, budget=1_800, preset="recent", numbers=NUMBERS, tools=wire.tool_definitions("openai")

@@ -1,7 +1,7 @@
 """The law of the stable prefix: between refocuses a request begins with the one before, byte for byte.
 
-A request is compared as its provider reads it: cache markers are no content. A refocus is told: the record of
-its manifest has another layout.
+A request is compared as its provider reads it: cache markers are not content. A refocus is visible: the
+record of its manifest has another layout.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ TOOLS = [{"name": "read_file", "description": "Reads a file.", "input_schema": {
 
 
 class Client:
-    """Someone who talks to one session of a store and closes it now and then."""
+    """A client that talks to one session of a store and reopens it now and then."""
 
     def __init__(self, place: Path, format: Format, room: int) -> None:
         self.place, self.format = place, format
@@ -96,8 +96,8 @@ def layouts(windows: list[Window]) -> Iterator[dict[str, Any]]:
 def broken(windows: list[Window]) -> list[tuple[str, str]]:
     """Windows that neither refocused nor begin with the one before."""
     pairs = pairwise(zip(windows, layouts(windows), strict=True))
-    held = [(read(old), read(new)) for (old, layout), (new, same) in pairs if layout == same]
-    return [(old, new) for old, new in held if not new.startswith(old)]
+    same_layout = [(read(old), read(new)) for (old, layout), (new, same) in pairs if layout == same]
+    return [(old, new) for old, new in same_layout if not new.startswith(old)]
 
 
 def some_id(session: Session, data: st.DataObject) -> str:
@@ -150,7 +150,7 @@ def test_between_refocuses_a_request_begins_with_the_one_before(format: Format, 
 @pytest.mark.parametrize("format", FORMATS)
 @FEWER
 @given(data=st.data())
-def test_whatever_else_happens_a_request_that_begins_anew_says_so(
+def test_whatever_else_happens_a_request_with_another_beginning_has_another_layout(
     format: Format, data: st.DataObject
 ) -> None:
     with client(format, data.draw(ROOMS)) as work:
@@ -158,30 +158,30 @@ def test_whatever_else_happens_a_request_that_begins_anew_says_so(
         assert broken(work.windows) == []
 
 
-def asked(number: int) -> str:
-    """A question about something of long ago."""
+def question(number: int) -> str:
+    """A question about an early message."""
     return f"Order ORD{number:04} came in for customer {number % 7}. What did order ORD{number // 3:04} cost?"
 
 
-def told(number: int) -> str:
+def answer(number: int) -> str:
     return f"Order ORD{number // 3:04} cost {number * 17} euros. " + "Nothing else is known of it. " * 6
 
 
-def spoken(format: Format, restarts: int) -> list[Window]:
-    """The windows of forty questions, with a restart before every so many of them."""
+def windows_of(format: Format, restarts: int) -> list[Window]:
+    """The windows of forty questions, with a restart of the store every `restarts` questions."""
     with client(format, 1_500) as work:
         for number in range(40):
             if number % restarts == restarts - 1:
                 work.restart()
-            work.session.add("user", asked(number))
+            work.session.add("user", question(number))
             work.build()
-            work.session.add("assistant", told(number))
+            work.session.add("assistant", answer(number))
         return work.windows
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_long_talk_refocuses_now_and_then_and_holds_still_between(format: Format) -> None:
-    windows = spoken(format, restarts=100)
+def test_a_long_conversation_refocuses_sometimes_and_keeps_its_prefix_between(format: Format) -> None:
+    windows = windows_of(format, restarts=100)
     made = [json.dumps(layout) for layout in layouts(windows)]
     assert broken(windows) == []
     assert 3 <= len(set(made)) <= 10
@@ -189,5 +189,5 @@ def test_a_long_talk_refocuses_now_and_then_and_holds_still_between(format: Form
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_restart_changes_no_window(format: Format) -> None:
-    once, anew = spoken(format, restarts=100), spoken(format, restarts=3)
-    assert [window.request for window in once] == [window.request for window in anew]
+    once, restarted = windows_of(format, restarts=100), windows_of(format, restarts=3)
+    assert [window.request for window in once] == [window.request for window in restarted]

@@ -1,4 +1,4 @@
-"""The laws of a window, for any history in any format: room, turns, nothing lost, stable, explained."""
+"""The laws of a window, for any history in any format: budget, turns, nothing lost, stable, explained."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def fitted(history: Any, budget: int, format: Format) -> Window | None:
         raise
 
 
-def faults(window: Window) -> set[str]:
-    """What the provider would refuse; a history that ends with the assistant's words is the caller's wish."""
+def violations(window: Window) -> set[str]:
+    """Rules of the provider that a window breaks; callers may end with the assistant."""
     return set(wire.check(window.request, window.format)) - {"ends_with_assistant"}
 
 
@@ -44,21 +44,21 @@ def covered(window: Window) -> list[int]:
 
 
 def recalled(window: Window, history: list[Any], format: Format) -> list[str]:
-    """Addresses of what the handles bring back: two messages that differ in cache markers share a handle."""
+    """Addresses of what the handles recall: two messages that differ in cache markers share a handle."""
     messages = wire.load(history, format=format).messages
     return [wire.address(json.dumps(window.recall(handle_of(m.digest)))) for m in messages]
 
 
 @pytest.mark.parametrize("format", FORMATS)
 @given(data=st.data())
-def test_room_turns_and_reasons_hold_for_any_history_however_broken(
+def test_budget_turns_and_reasons_hold_for_any_history_however_broken(
     format: Format, data: st.DataObject
 ) -> None:
     history = data.draw(histories(format, broken=True))
     window = fitted(history, data.draw(BUDGETS), format)
     if window is not None:
         assert window.tokens == foveal.count_tokens(window.messages, format=format) <= window.budget
-        assert faults(window) == set()
+        assert violations(window) == set()
         assert covered(window) == list(range(len(history)))
         assert all(decision.because for decision in window.manifest.decisions)
         assert recalled(window, history, format) == [wire.address(json.dumps(m)) for m in history]
@@ -134,4 +134,4 @@ def test_a_session_can_be_sent_to_any_provider(source: Format, format: Format, d
             assert "no message to answer" in error.what  # noqa: PT017 — most histories have one
             return
         assert foveal.count_tokens(window.request, format=format) <= window.tokens <= window.budget
-        assert faults(window) == set()
+        assert violations(window) == set()

@@ -17,7 +17,7 @@ import httpx
 from foveal import Foveal
 from foveal.server import events as feeds
 from foveal.server.events import Feed
-from foveal.session.inspect.builds import happened
+from foveal.session.inspect.builds import events_after
 from serving import API, Served, served
 
 Event = tuple[str, str, Any]
@@ -140,9 +140,9 @@ def test_a_log_that_cannot_be_read_for_a_moment_ends_nothing(monkeypatch: Any) -
     def shaky(fov: Foveal, **asked: Any) -> Any:
         if faults:
             raise faults.pop()
-        return happened(fov, **asked)
+        return events_after(fov, **asked)
 
-    monkeypatch.setattr(feeds, "happened", shaky)
+    monkeypatch.setattr(feeds, "events_after", shaky)
     monkeypatch.setattr(feeds, "PAUSE", 0.01)
 
     async def heard() -> bytes:
@@ -168,7 +168,7 @@ def test_who_was_away_for_a_moment_needs_no_log(monkeypatch: Any) -> None:
             found = b""
             while b"id: 3\n" not in found:
                 found += await anext(there)
-            monkeypatch.delattr(feeds, "happened")
+            monkeypatch.delattr(feeds, "events_after")
             back = feed.listen(1, "")
             return [await anext(back) for _ in range(2)]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from foveal.errors import InputError
 from foveal.pipeline.material.categories import PenguinNumbers
 from foveal.sources.assemble import SmartContext, assemble_smart_context, report_text
-from foveal.sources.contributor import Contributor, Look, Offer
+from foveal.sources.contributor import ContextRequest, Contributor, Offer
 from foveal.sources.workspace.values import Refusal
 from workspaces import NOW, repository, words, write
 
@@ -23,7 +23,7 @@ TITLE = words("## [CUSTOM] name")
 
 
 def offering(*offers: Offer) -> Contributor:
-    return lambda _look: offers
+    return lambda _request: offers
 
 
 def piece(name: str, tokens: int, *, weight: float = 0.4, salience: float = 1.0) -> Offer:
@@ -44,7 +44,7 @@ def assembled(root: Path, *offers: Offer, budget: int = 1_000, said: str = "") -
     )
 
 
-def told(context: SmartContext) -> dict[str, str]:
+def reasons(context: SmartContext) -> dict[str, str]:
     return {each.source: each.because for each in context.contributed}
 
 
@@ -67,7 +67,7 @@ def test_the_best_by_weight_times_salience_come_first_and_all_that_fit_are_in(tm
 def test_what_does_not_fit_is_borrowed_for_from_dialog(tmp_path: Path) -> None:
     context = assembled(tmp_path, piece("a", 300), piece("b", 100, salience=0.5))
     lent = 400 + FRAME - 350
-    assert told(context)["b"] == f"weight 0.40 x salience 0.50, 100 tokens, {lent} borrowed from DIALOG"
+    assert reasons(context)["b"] == f"weight 0.40 x salience 0.50, 100 tokens, {lent} borrowed from DIALOG"
     assert use(context) == {
         "SYSTEM": (0, 100, 0, 0, 0),
         "CONTEXT": (0, 350 + lent, 400 + FRAME, lent, 0),
@@ -81,7 +81,7 @@ def test_what_was_said_is_not_lent_away_and_what_then_does_not_fit_is_left_out(t
     context = assembled(tmp_path, piece("a", 300), piece("b", 100, salience=0.5), said=said)
     had = 350 - FRAME - 300
     why = f"weight 0.40 x salience 0.50, needed 100 tokens, {had} were left and DIALOG could lend 10"
-    assert told(context)["b"] == why
+    assert reasons(context)["b"] == why
     assert use(context)["DIALOG"] == (0, 500, 490, 0, 0)
     assert "[CUSTOM] b" not in context.text
 
@@ -198,7 +198,7 @@ def test_never_over_the_room_of_its_category(
 
 def test_a_contributor_sees_the_task_the_conversation_and_the_open_files(tmp_path: Path) -> None:
     write(tmp_path, {"a.py": "x"})
-    looks: list[Look] = []
+    looks: list[ContextRequest] = []
     assemble_smart_context(
         tmp_path,
         task="t",
@@ -208,8 +208,13 @@ def test_a_contributor_sees_the_task_the_conversation_and_the_open_files(tmp_pat
         now=NOW,
         count=words,
     )
-    (look,) = looks
-    assert (look.task, look.said, look.active_files, look.room) == ("t", ("s",), ("a.py",), 127_499)
+    (request,) = looks
+    assert (request.task, request.said, request.active_files, request.room) == (
+        "t",
+        ("s",),
+        ("a.py",),
+        127_499,
+    )
 
 
 def test_the_open_file_is_in_where_dialog_can_lend_room_for_it(tmp_path: Path) -> None:
@@ -219,6 +224,6 @@ def test_the_open_file_is_in_where_dialog_can_lend_room_for_it(tmp_path: Path) -
     assert text.strip() in context.text
 
 
-def test_an_open_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_an_open_file_that_does_not_exist_is_reported(tmp_path: Path) -> None:
     context = assemble_smart_context(tmp_path, active_files=["zz"], now=NOW)
     assert context.refused == (Refusal(path="zz", why="names no file"),)

@@ -1,4 +1,4 @@
-"""A contributor of one's own takes one function, and a fault in one stops no other."""
+"""A contributor takes one function, and an error in one stops no other."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from pathlib import Path
 import pytest
 
 from foveal.pipeline.material.notes import section
-from foveal.sources.contributor import Contributor, Look, Offer, contributors
+from foveal.sources.contributor import ContextRequest, Contributor, Offer, installed_contributors
 from foveal.sources.gather import Gathered, gather
-from foveal.sources.workspace.values import Seen
+from foveal.sources.workspace.values import FileInfo
 from foveal.sources.workspace.workspace import Workspace
-from workspaces import look_at, words, write
+from workspaces import request_for, words, write
 
 
-def weather(look: Look) -> str:
-    return f"Rain, while you {look.task}"
+def weather(request: ContextRequest) -> str:
+    return f"Rain, while you {request.task}"
 
 
-def several(_look: Look) -> Iterator[Offer | str]:
+def several(_request: ContextRequest) -> Iterator[Offer | str]:
     yield Offer(text="one", type="TICKETS", source_path="T-1", weight=0.3, salience=0.5)
     yield "two"
 
 
-def broken(_look: Look) -> str:
+def broken(_request: ContextRequest) -> str:
     raise ValueError("the words of a secret file")
 
 
-def half_broken(_look: Look) -> Iterator[str]:
+def half_broken(_request: ContextRequest) -> Iterator[str]:
     yield "what it had"
     raise KeyError
 
 
 def asked(root: Path, *own: Contributor | str, task: str = "fix login") -> Gathered:
-    return gather(look_at(root, task), own)
+    return gather(request_for(root, task), own)
 
 
 def pieces(found: Gathered) -> list[tuple[str, str, str]]:
@@ -52,7 +52,7 @@ def test_one_function_is_a_contributor(tmp_path: Path) -> None:
 
 
 def test_it_may_offer_several_things_or_none(tmp_path: Path) -> None:
-    found = asked(tmp_path, several, lambda _look: None)
+    found = asked(tmp_path, several, lambda _request: None)
     assert pieces(found) == [("TICKETS", "T-1", "one"), ("CUSTOM", "several", "two")]
     assert [(each.weight, each.salience) for each in found.material] == [(0.3, 0.5), (0.1, 0.0)]
 
@@ -62,7 +62,7 @@ def test_a_piece_costs_what_a_window_shows_of_it(tmp_path: Path) -> None:
     assert piece.tokens == words(section(piece)) == words("## [CUSTOM] weather Rain, while you fix login")
 
 
-def test_a_fault_is_told_without_its_words_and_stops_no_other(tmp_path: Path) -> None:
+def test_an_error_is_reported_without_its_message_and_stops_no_other(tmp_path: Path) -> None:
     found = asked(tmp_path, broken, half_broken, weather)
     assert [text for _, _, text in pieces(found)] == ["what it had", "Rain, while you fix login"]
     (first, why), (second, _) = reasons(found)
@@ -71,8 +71,8 @@ def test_a_fault_is_told_without_its_words_and_stops_no_other(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("given", [7, b"bytes", {"text": "x"}, [7], object()])
-def test_what_is_no_offer_is_told_by_its_type(tmp_path: Path, given: object) -> None:
-    def strange(_look: Look) -> object:
+def test_what_is_not_an_offer_is_reported_by_its_type(tmp_path: Path, given: object) -> None:
+    def strange(_request: ContextRequest) -> object:
         return given
 
     ((name, why),) = reasons(asked(tmp_path, strange))  # type: ignore[arg-type]
@@ -83,10 +83,10 @@ def test_what_is_no_offer_is_told_by_its_type(tmp_path: Path, given: object) -> 
 @pytest.mark.parametrize(
     ("field", "value"), [("text", None), ("source_path", Path("a.py")), ("type", ["x"]), ("weight", "0.3")]
 )
-def test_an_offer_with_a_field_that_is_no_such_thing_is_told_and_stops_no_other(
+def test_an_offer_with_an_invalid_field_is_reported_and_stops_no_other(
     tmp_path: Path, field: str, value: object
 ) -> None:
-    def strange(_look: Look) -> Offer:
+    def strange(_request: ContextRequest) -> Offer:
         return replace(Offer(text="x"), **{field: value})  # type: ignore[arg-type]
 
     found = asked(tmp_path, strange, weather)
@@ -95,7 +95,7 @@ def test_an_offer_with_a_field_that_is_no_such_thing_is_told_and_stops_no_other(
 
 
 def test_a_weight_that_is_no_number_of_any_size_weighs_nothing(tmp_path: Path) -> None:
-    (piece,) = asked(tmp_path, lambda _look: Offer(text="x", weight=float("inf"))).material
+    (piece,) = asked(tmp_path, lambda _request: Offer(text="x", weight=float("inf"))).material
     assert piece.weight == 0.0
 
 
@@ -108,9 +108,9 @@ def test_a_document_that_is_worked_on_is_offered_once(tmp_path: Path) -> None:
 
 def test_an_open_file_may_have_the_room_that_others_leave(tmp_path: Path) -> None:
     long = "\n".join(f"value_{n} = {n}" for n in range(200)) + "\n"
-    look = look_at(write(tmp_path, {"app.py": long}), active_files=["app.py"], room=1_000)
-    assert ("WORKING_FILES", "app.py", long) in pieces(gather(look))
-    busy = pieces(gather(look, [lambda _look: Offer(text="x " * 500)]))
+    request = request_for(write(tmp_path, {"app.py": long}), active_files=["app.py"], room=1_000)
+    assert ("WORKING_FILES", "app.py", long) in pieces(gather(request))
+    busy = pieces(gather(request, [lambda _request: Offer(text="x " * 500)]))
     assert long not in [text for _, _, text in busy]
 
 
@@ -118,17 +118,17 @@ def test_the_workspace_is_scanned_once_for_all_of_them(tmp_path: Path) -> None:
     class Counted(Workspace):
         scans = 0
 
-        def scan(self) -> Sequence[Seen]:
+        def scan(self) -> Sequence[FileInfo]:
             self.scans += 1
             return super().scan()
 
     place = Counted(write(tmp_path, {"a.py": "a = 1\n"}))
-    gather(replace(look_at(tmp_path), workspace=place))
+    gather(replace(request_for(tmp_path), workspace=place))
     assert place.scans == 1
 
 
 def test_what_says_nothing_or_more_than_any_room_is_left_out_uncounted(tmp_path: Path) -> None:
-    def much(_look: Look) -> list[str]:
+    def much(_request: ContextRequest) -> list[str]:
         return [" \n", "x" * 10_000_000]
 
     assert reasons(asked(tmp_path, much)) == [
@@ -154,10 +154,10 @@ def installed(root: Path, entry: str) -> None:
     )
 
 
-def test_an_installed_package_brings_one_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_installed_contributor_is_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(tmp_path / "site", "contributor.weather = foveal_weather:rain")
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
-    assert contributors() == ("weather",)
+    assert installed_contributors() == ("weather",)
     assert ("CUSTOM", "weather", "Rain") in pieces(asked(tmp_path, "weather"))
 
 
@@ -165,11 +165,11 @@ def test_an_installed_package_brings_one_by_its_name(tmp_path: Path, monkeypatch
     ("entry", "why"),
     [
         ("contributor.weather = foveal_weather:snow", "of the package `foveal-weather` cannot be used"),
-        ("contributor.weather = foveal_weather:__name__", "gives a str, not a function"),
-        ("contributor.wind = foveal_weather:rain", "0 installed packages bring a contributor 'weather'"),
+        ("contributor.weather = foveal_weather:__name__", "is a str, not a function"),
+        ("contributor.wind = foveal_weather:rain", "0 installed packages have a contributor 'weather'"),
     ],
 )
-def test_one_that_cannot_be_had_is_told(
+def test_a_contributor_that_cannot_be_loaded_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str, why: str
 ) -> None:
     installed(tmp_path / "site", entry)

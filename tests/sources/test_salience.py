@@ -1,4 +1,4 @@
-"""How much an offer has to do with the task: worked examples. Read the test names top to bottom."""
+"""How relevant an offer is to the task: worked examples. Read the test names top to bottom."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 from foveal.sources.contributor import Offer
 from foveal.sources.mentions import mentions
 from foveal.sources.salience import saliences
-from workspaces import DAY, NOW, look_at
+from workspaces import DAY, NOW, request_for
 
 TASK = "fix the login"
 
 
 def salience(root: Path, offer: Offer, *others: Offer, task: str = TASK, **more: list[str]) -> float:
-    look = look_at(root, task, **more)
-    return saliences([offer, *others], look, mentions(look))[0]
+    request = request_for(root, task, **more)
+    return saliences([offer, *others], request, mentions(request))[0]
 
 
 def test_a_text_with_all_words_of_the_task_has_the_whole_of_similarity(tmp_path: Path) -> None:
@@ -29,8 +29,8 @@ def test_half_of_the_words_is_half_of_it(tmp_path: Path) -> None:
 
 def test_a_word_that_few_offers_have_counts_for_more(tmp_path: Path) -> None:
     rare, common = Offer(text="login form"), Offer(text="fix this")
-    look = look_at(tmp_path, TASK)
-    found = saliences([rare, common, Offer(text="fix that")], look, mentions(look))
+    request = request_for(tmp_path, TASK)
+    found = saliences([rare, common, Offer(text="fix that")], request, mentions(request))
     assert found[0] > found[1]
 
 

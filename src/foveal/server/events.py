@@ -22,7 +22,7 @@ from starlette.types import Receive, Scope, Send
 
 from foveal.events import Event, SummaryFailed, Warned, payload
 from foveal.session import Foveal
-from foveal.session.inspect.builds import happened, newest_event
+from foveal.session.inspect.builds import events_after, latest_event
 from foveal.store import LoggedEvent
 
 MISSED_MOST = 10_000
@@ -115,7 +115,7 @@ class Feed:
     async def _start(self) -> int:
         """Where the log stands; from now on it is watched."""
         if self._last is None:
-            newest = await asyncio.to_thread(newest_event, self._fov)
+            newest = await asyncio.to_thread(latest_event, self._fov)
             self._last = newest if self._last is None else self._last
         if self._watcher is None:
             self._watcher = asyncio.create_task(self._watch())
@@ -133,7 +133,7 @@ class Feed:
         at, count = after, 0
         # The log may be ahead of what was told here, and who comes back may have read it.
         known = 0 <= after <= (self._last or 0) or 0 <= after <= await asyncio.to_thread(
-            newest_event, self._fov
+            latest_event, self._fov
         )
         if not known:  # of another store, or of nobody
             yield [self._reset()]
@@ -155,7 +155,7 @@ class Feed:
         return oldest is not None and oldest <= after + 1
 
     def _page(self, after: int) -> list[Piece]:
-        return [written(each) for each in happened(self._fov, after=after, limit=PAGE)]
+        return [written(each) for each in events_after(self._fov, after=after, limit=PAGE)]
 
     def _reset(self) -> Piece:
         last = self._last or 0

@@ -16,7 +16,7 @@ from foveal.server.events import Feed
 from foveal.server.problems import Problem
 from foveal.server.settings import Serving
 from foveal.session import Foveal, Session
-from foveal.session.inspect.builds import is_there
+from foveal.session.inspect.builds import still_exists
 from foveal.store import SessionRecord
 
 SESSIONS_MOST = 64
@@ -89,7 +89,7 @@ class Place:
         """The session of that name; only with `new` is it made when it is not there."""
         with self._lock:
             held = self._sessions.get(name)
-        if held is not None and is_there(held):
+        if held is not None and still_exists(held):
             return self._hold(name, held)
         if new:
             self._made(name)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -183,7 +184,25 @@ class Foveal:
 
         name = session if isinstance(session, str) else session.name
         state = SessionState(self._resources, self._record(name))
-        return replay_session(state, preset=preset, budget=budget, model=model, progress=progress)
+        return replay_session(
+            state, self._scratch, preset=preset, budget=budget, model=model, progress=progress
+        )
+
+    @contextmanager
+    def _scratch(self, model: str, preset: str) -> Iterator[Session]:
+        """A session in memory with the settings of this store.
+
+        Without embeddings, which are computed in the background, the same messages give the same windows.
+        """
+        resources = self._resources
+        with Foveal(
+            ":memory:",
+            catalogue=resources.catalogue,
+            counter=resources.counter,
+            numbers=resources.numbers,
+            embedder="none",
+        ) as fov:
+            yield fov.session("replay", model=model, preset=preset)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Call `subscriber` with every event of these sessions; returns a function that ends the subscription."""

@@ -134,5 +134,5 @@ def summary_writer(models: Models, bus: Bus) -> Answer | None:
         secret(models.summary_key),
         count=count,
         fallback=partial(extractive, count=count),
-        faults=lambda key, fault: bus.emit([SummaryFailed(session="", key=key, fault=fault)]),
+        on_failure=lambda key, fault: bus.emit([SummaryFailed(session="", key=key, fault=fault)]),
     )

@@ -94,7 +94,7 @@ class Session:
     ) -> str:
         """Store one text message and return its id. `sync` leaves messages that were added this way in place."""
         words = a_text(text, "text")
-        message = append.worded(role, words, name=name, timestamp=timestamp, metadata=metadata)
+        message = append.plain_message(role, words, name=name, timestamp=timestamp, metadata=metadata)
         kind, level = a_choice(kind, Kind, "kind"), a_choice(level, Level, "level")
         message = replace(message, pinned=pinned, important=important, kind=kind, level=level)
         return append.add(self._state, message)
@@ -301,7 +301,7 @@ class Session:
 
         Nothing is always in, and nothing is stored: it is a lookup, not the next request.
         """
-        from foveal.session.search.search import focus_window
+        from foveal.session.search.focus import focus_window
 
         question, now = a_text(question, "question"), a_time(now, "now")
         budget = an_integer(budget, "budget")

@@ -1,1 +1,1 @@
-"""A workspace in → what of it belongs in the window: docs, files, a map of the code, git, tests, findings."""
+"""Collect what belongs in the window from a workspace: docs, files, code map, git, tests, findings."""

@@ -1,11 +1,8 @@
-"""A workspace and a task in → one text of what belongs in the window beside the chat, and the report on it.
+"""Assemble the context of a task from a workspace into one text, and report what is in it and why.
 
-The text is never over the room of the CONTEXT category, its share of the budget and what DIALOG could lend:
-counted as it stands, titles and marks included.
-
-An assembled context in → its allocation report in words, for a terminal of 80 columns.
-
-What each category may hold, holds, has borrowed and has lent; every piece, in or not, and why.
+The text never exceeds the room of the CONTEXT category, its share of the budget and what DIALOG can lend,
+counted as it is sent, titles and marks included. The report is for a terminal of 80 columns: what each
+category may hold, holds, has borrowed and has lent; every piece, in or out, and why.
 """
 
 from __future__ import annotations
@@ -31,32 +28,34 @@ from foveal.pipeline.material.categories import (
 from foveal.pipeline.material.notes import BEGINNING, ENDING, beside_note
 from foveal.pipeline.material.values import Admission
 from foveal.pipeline.tokens.count import Remembered, tokenizer
-from foveal.sources.contributor import Contributor, Look, Progress
-from foveal.sources.gather import Gathered, gather, spelt
-from foveal.sources.workspace.safe_open import shown
+from foveal.sources.contributor import ContextRequest, Contributor, Progress
+from foveal.sources.gather import Gathered, gather, resolve_active_files
+from foveal.sources.workspace.safe_open import printable
 from foveal.sources.workspace.values import Refusal
 from foveal.sources.workspace.workspace import Workspace
 from foveal.window import Contributed, Slot
 
 DEFAULTS = PenguinNumbers()
+WIDTH = 80
+_COLUMNS = f"{'':14}{'min':>10}{'max':>10}{'current':>10}{'borrowed':>10}{'lent':>10}{'use':>8}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmartContext:
-    """What belongs in the window beside the chat, and why."""
+    """The context of a task, and why each piece is in or out."""
 
     text: str
-    """Empty where there is nothing, or nothing fits."""
+    """Empty where nothing was found, or nothing fits."""
     tokens: int
     budget: int
     contributed: tuple[Contributed, ...]
     """Every piece that was offered, in or not, best first."""
     categories: tuple[Usage, ...]
     refused: tuple[Refusal, ...] = ()
-    """Files of the workspace that were not read so far, open ones that are not there among them."""
+    """Files of the workspace that were refused so far, and open files that do not exist."""
 
 
-def assemble_smart_context(  # noqa: PLR0913 — the one call: everything that may be said of it, by name
+def assemble_smart_context(  # noqa: PLR0913 — the public call, every option by name
     workspace: Workspace | str | Path,
     *,
     task: str = "",
@@ -70,23 +69,24 @@ def assemble_smart_context(  # noqa: PLR0913 — the one call: everything that m
     numbers: PenguinNumbers = DEFAULTS,
     progress: Progress | None = None,
 ) -> SmartContext:
-    """Ask every contributor, rank what they offer, take what fits.
+    """Ask every contributor, rank what they offer, and take what fits.
 
     `budget`: tokens of the whole window; CONTEXT has its share of them, and what DIALOG does not need.
-    `said`: the texts of the conversation, oldest first; they are DIALOG's use.
-    `active_files`: what is open in the editor. `contributors`: functions from a `Look`, or installed names.
-    `model`: whose tokens are counted, unless `count` does it.
+    `said`: the texts of the conversation, oldest first; DIALOG uses their tokens.
+    `active_files`: the files open in the editor.
+    `contributors`: functions that take a `ContextRequest`, or names of installed ones.
+    `model`: the model whose tokens are counted, unless `count` is given.
     """
     if budget < 0:
-        raise InputError(f"`budget` is {budget:,} tokens", remedy="give 0 or more")
+        raise InputError(f"`budget` is {budget:,} tokens", remedy="pass 0 or more")
     tokens = Remembered(count or tokenizer(catalog.find(model).tokenizer).count)
     slots = [
         replace(slot, used=sum(map(tokens, said)) if slot.name == DIALOG else 0)
         for slot in shared(budget, numbers)
     ]
-    place = workspace if isinstance(workspace, Workspace) else Workspace(workspace)
-    look = Look(
-        workspace=place,
+    opened = workspace if isinstance(workspace, Workspace) else Workspace(workspace)
+    request = ContextRequest(
+        workspace=opened,
         task=task,
         room=room_within(slots),
         count=tokens,
@@ -94,56 +94,47 @@ def assemble_smart_context(  # noqa: PLR0913 — the one call: everything that m
         said=tuple(said),
         active_files=tuple(active_files),
     )
-    found = gather(spelt(look), contributors, weights=numbers.weights, progress=progress)
-    return replace(_context(found, slots, budget, tokens), refused=place.refusals)
+    found = gather(resolve_active_files(request), contributors, weights=numbers.weights, progress=progress)
+    admitted, text = _fit(found, slots, tokens)
+    return SmartContext(
+        text=text,
+        tokens=_slot(admitted.slots, CONTEXT).used,
+        budget=budget,
+        contributed=(*admitted.told, *found.left_out),
+        categories=report(admitted.slots),
+        refused=opened.refusals,
+    )
 
 
 def room_within(slots: Sequence[Slot]) -> int:
     """Tokens that CONTEXT can have at most: its own, and all that DIALOG can lend it."""
-    return _of(slots, CONTEXT).allotted + spare(_of(slots, DIALOG))
+    return _slot(slots, CONTEXT).allotted + spare(_slot(slots, DIALOG))
 
 
-def _context(
-    found: Gathered, slots: Sequence[Slot], budget: int, count: Callable[[str], int]
-) -> SmartContext:
-    admitted, text = fitted(found, slots, count)
-    return SmartContext(
-        text=text,
-        tokens=_of(admitted.slots, CONTEXT).used,
-        budget=budget,
-        contributed=(*admitted.told, *found.left_out),
-        categories=report(admitted.slots),
-    )
-
-
-def fitted(found: Gathered, slots: Sequence[Slot], count: Callable[[str], int]) -> tuple[Admission, str]:
-    """What fits together with the marks around it, and the text; CONTEXT's use is that of the text."""
-    around = count(f"{BEGINNING}\n{ENDING}")
+def _fit(found: Gathered, slots: Sequence[Slot], count: Callable[[str], int]) -> tuple[Admission, str]:
+    """Admit what fits together with the marks around it; CONTEXT's use is that of the whole text."""
+    overhead = count(f"{BEGINNING}\n{ENDING}")
     while True:
-        taken = [_with(slot, slot.used + around) for slot in slots]
-        admitted = by_salience(found.material, taken)
+        reserved = [_with_context_used(slot, slot.used + overhead) for slot in slots]
+        admitted = by_salience(found.material, reserved)
         text = beside_note(admitted.shown)
         used = count(text) if text else 0
-        over = used - _of(admitted.slots, CONTEXT).allotted
+        over = used - _slot(admitted.slots, CONTEXT).allotted
         if over <= 0 or not text:
-            return replace(admitted, slots=tuple(_with(slot, used) for slot in admitted.slots)), text
-        around += over  # texts may cost a token more together than apart
+            return replace(admitted, slots=tuple(_with_context_used(s, used) for s in admitted.slots)), text
+        overhead += over  # texts may cost a token more together than apart
 
 
-def _with(slot: Slot, used: int) -> Slot:
+def _with_context_used(slot: Slot, used: int) -> Slot:
     return replace(slot, used=used) if slot.name == CONTEXT else slot
 
 
-def _of(slots: Sequence[Slot], name: str) -> Slot:
+def _slot(slots: Sequence[Slot], name: str) -> Slot:
     return next(slot for slot in slots if slot.name == name)
 
 
-WIDE = 80
-_COLUMNS = f"{'':14}{'min':>10}{'max':>10}{'current':>10}{'borrowed':>10}{'lent':>10}{'use':>8}"
-
-
 def report_text(context: SmartContext) -> str:
-    """The report on one context."""
+    """The allocation report of one context."""
     kept = sum(each.verdict == "kept" for each in context.contributed)
     lines = [
         f"{context.tokens:,} tokens for a budget of {context.budget:,}: "
@@ -162,7 +153,7 @@ def _category(each: Usage) -> str:
 
 
 def _piece(each: Contributed) -> Iterator[str]:
-    """A line for the piece, and the reason under it."""
+    """A line for the piece, and the reason below it."""
     mark = "in " if each.verdict == "kept" else "out"
-    yield f"{mark} {shown(each.type)} {shown(each.source)}".rstrip()[:WIDE]
-    yield from map(shown, wrap(each.because, WIDE, initial_indent="    ", subsequent_indent="    "))
+    yield f"{mark} {printable(each.type)} {printable(each.source)}".rstrip()[:WIDTH]
+    yield from map(printable, wrap(each.because, WIDTH, initial_indent="    ", subsequent_indent="    "))

@@ -1,15 +1,10 @@
-"""What contributors are asked, and what they offer. Plain values.
+"""Define what contributors receive and offer, how much room each has, and find those of installed packages.
 
-A contributor is one function from a `Look` to offers, or to a text. Nothing here reads or decides.
+A contributor is one function that takes a `ContextRequest` and returns offers, or a text.
 
-The room of all contributors and one's type in → the part that is its own; a text in → what of it fits.
-
-The name of a contributor in → the function that an installed package brings under that name.
-
-A package names its contributors in its entry points, group `foveal.plugins`, beside its presets, with
-`contributor.` before the name, as in `"contributor.weather" = "foveal_weather:weather"`. There stands a
-function from a `Look` to offers or to a text. None is asked that was not named: to install a package runs
-nothing.
+A package lists its contributors among its entry points, in the group `foveal.plugins` that presets use too,
+with `contributor.` before the name: `"contributor.weather" = "foveal_weather:weather"`. Only contributors
+that the caller names are imported: installing a package runs nothing.
 """
 
 from __future__ import annotations
@@ -30,25 +25,32 @@ if TYPE_CHECKING:
 PROJECT_DOCS, WORKING_FILES, CODEBASE_MAP = "PROJECT_DOCS", "WORKING_FILES", "CODEBASE_MAP"
 RETRIEVAL, GIT, TEST_RESULTS = "RETRIEVAL", "GIT", "TEST_RESULTS"
 STATIC_ANALYSIS, CUSTOM = "STATIC_ANALYSIS", "CUSTOM"
+WEIGHTS = PenguinNumbers().weights
+MAX_CHARS_PER_TOKEN = 20
+"""A text longer than this for its room is too long; it need not be counted."""
+CHARS_PER_TOKEN = 4
+"""Where tokens are estimated and not counted."""
+GROUP = "foveal.plugins"
+PREFIX = "contributor."
 
 Progress = Callable[[int, int], None]
-"""Told now and then: files done, of how many."""
+"""Called now and then with the number of files done, and of all files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """What a contributor is asked: where, what for, and how much it may offer."""
+class ContextRequest:
+    """What a contributor receives: the workspace, the task, and how much it may offer."""
 
     workspace: Workspace
     task: str
     room: int
-    """Tokens for all contributors together; each offers what is worth its part of them."""
+    """Tokens for all contributors together; each offers at most the share that its weight gives it."""
     count: Callable[[str], int]
     now: float
     said: tuple[str, ...] = ()
     """The texts of the conversation, oldest first."""
     active_files: tuple[str, ...] = ()
-    """What is open in the editor: paths below the root."""
+    """The files open in the editor: paths relative to the root."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,29 +60,21 @@ class Offer:
     text: str
     type: str = CUSTOM
     source_path: str = ""
-    """A path below the root, or what else says where it is from."""
+    """A path relative to the root, or another name for where the text is from."""
     weight: float | None = None
-    """None: that of its type."""
+    """None: the weight of its type."""
     salience: float | None = None
-    """0..1; None: reckoned from the task, the conversation and when it was touched."""
+    """0 to 1; None: computed from the task, the conversation and the time of the last change."""
     touched_at: float | None = None
-    """Seconds since 1970; None where nothing touches it."""
+    """Seconds since 1970; None where there is no such time."""
 
 
-Contributor = Callable[[Look], "Iterable[Offer | str] | Offer | str | None"]
-"""Somebody who knows something about the workspace. A function fits; no base class, no registration."""
-
-
-WEIGHTS = PenguinNumbers().weights
-DENSEST = 20
-"""Characters to a token: a text longer than that for its room is not counted to know that it is too long."""
-
-ABOUT = 4
-"""Characters to a token, where nobody counts."""
+Contributor = Callable[[ContextRequest], "Iterable[Offer | str] | Offer | str | None"]
+"""Knows something about the workspace. Any function of this form will do: no base class, no registration."""
 
 
 def weight_of(type: str, weights: Mapping[str, float] | None = None) -> float:
-    """What a type weighs; one that nobody knows as much as one of somebody's own.
+    """The weight of a type; an unknown type has that of `CUSTOM`.
 
     >>> weight_of("WORKING_FILES"), weight_of("WEATHER")
     (0.4, 0.1)
@@ -89,18 +83,18 @@ def weight_of(type: str, weights: Mapping[str, float] | None = None) -> float:
     return table.get(type, table.get(CUSTOM, 0.1))
 
 
-def part(look: Look, type: str) -> int:
-    """Tokens a contributor of this type offers at most: its weight of all there are."""
-    return int(look.room * weight_of(type))
+def room_for(request: ContextRequest, type: str) -> int:
+    """Tokens that a contributor of this type offers at most: its weight times the whole room."""
+    return int(request.room * weight_of(type))
 
 
 def too_small(type: str, source: str, *, characters: int, room: int) -> Contributed:
-    """What to tell of a piece of which not even a part can be offered.
+    """Report a piece of which nothing fits into its room.
 
     >>> too_small("GIT", ".git", characters=800, room=3).because
     'about 200 tokens, and its part has room for 3: too few to show any of it'
     """
-    tokens = max(1, characters // ABOUT)
+    tokens = max(1, characters // CHARS_PER_TOKEN)
     return Contributed(
         type=type,
         source=source,
@@ -114,21 +108,21 @@ def too_small(type: str, source: str, *, characters: int, room: int) -> Contribu
 
 
 def fits(text: str, tokens: int, count: Callable[[str], int]) -> bool:
-    """Whether a text has at most so many tokens; long ones are told by their length."""
-    return len(text) <= DENSEST * max(0, tokens) and count(text) <= tokens
+    """Whether a text has at most so many tokens; a very long one is not counted."""
+    return len(text) <= MAX_CHARS_PER_TOKEN * max(0, tokens) and count(text) <= tokens
 
 
-def most(
-    items: Sequence[str], written: Callable[[Sequence[str]], str], tokens: int, count: Callable[[str], int]
+def count_fitting(
+    items: Sequence[str], render: Callable[[Sequence[str]], str], tokens: int, count: Callable[[str], int]
 ) -> int:
-    """How many of the first items can be written within the tokens; probes stay near the room."""
+    """How many of the first items fit into the tokens when rendered; no probe is much larger than that."""
     low, high = 0, 1
-    while high <= len(items) and fits(written(items[:high]), tokens, count):
+    while high <= len(items) and fits(render(items[:high]), tokens, count):
         low, high = high, high * 2
     high = min(high - 1, len(items))
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if fits(written(items[:middle]), tokens, count) else (low, middle - 1)
+        low, high = (middle, high) if fits(render(items[:middle]), tokens, count) else (low, middle - 1)
     return low
 
 
@@ -139,50 +133,46 @@ def lines_within(lines: Sequence[str], tokens: int, count: Callable[[str], int])
     'a b c\\n[… 2 more lines]'
     """
 
-    def written(shown: Sequence[str]) -> str:
+    def render(shown: Sequence[str]) -> str:
         left = len(lines) - len(shown)
         return "\n".join((*shown, f"[… {left:,} more {'line' if left == 1 else 'lines'}]") if left else shown)
 
     if fits(whole := "\n".join(lines), tokens, count):
         return whole
-    kept = most(lines, written, tokens, count)
-    return written(lines[:kept]) if kept else ""
+    kept = count_fitting(lines, render, tokens, count)
+    return render(lines[:kept]) if kept else ""
 
 
-GROUP = "foveal.plugins"
-PREFIX = "contributor."
-
-
-def contributors() -> tuple[str, ...]:
-    """The names that installed packages bring; none of them is imported."""
-    return tuple(sorted({point.name.removeprefix(PREFIX) for point in _points()}))
+def installed_contributors() -> tuple[str, ...]:
+    """The names of the contributors of installed packages; none of them is imported."""
+    return tuple(sorted({point.name.removeprefix(PREFIX) for point in _entry_points()}))
 
 
 def contributor_named(name: str) -> Contributor:
-    """The contributor of that name; a package that breaks is named."""
-    points = [point for point in _points() if point.name == PREFIX + name]
+    """Import the contributor of that name from the installed package that has it."""
+    points = [point for point in _entry_points() if point.name == PREFIX + name]
     if len({point.value for point in points}) != 1:
-        known = ", ".join(f"`{each}`" for each in contributors()) or "none are installed"
+        known = ", ".join(f"`{each}`" for each in installed_contributors()) or "none are installed"
         raise ConfigError(
-            f"{len(points)} installed packages bring a contributor {name!r}", remedy=f"use one of: {known}"
+            f"{len(points)} installed packages have a contributor {name!r}", remedy=f"use one of: {known}"
         )
-    return _loaded(points[0])
+    return _load(points[0])
 
 
-def _points() -> tuple[EntryPoint, ...]:
-    from importlib.metadata import entry_points  # few workspaces have contributors of their own
+def _entry_points() -> tuple[EntryPoint, ...]:
+    from importlib.metadata import entry_points  # slow to import, and rarely needed
 
     return tuple(point for point in entry_points(group=GROUP) if point.name.startswith(PREFIX))
 
 
-def _loaded(point: EntryPoint) -> Contributor:
+def _load(point: EntryPoint) -> Contributor:
     package = point.dist.name if point.dist else point.value
     try:
         found = point.load()
-    except Exception as fault:
-        raise _broken(point, package, f"{type(fault).__name__}: {fault}") from fault
+    except Exception as error:
+        raise _broken(point, package, f"{type(error).__name__}: {error}") from error
     if not callable(found):
-        raise _broken(point, package, f"`{point.value}` gives a {type(found).__name__}, not a function")
+        raise _broken(point, package, f"`{point.value}` is a {type(found).__name__}, not a function")
     contributor: Contributor = found
     return contributor
 

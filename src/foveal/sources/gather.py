@@ -1,6 +1,6 @@
-"""Contributors and what they are asked in → what they offer, priced and weighed; and who could not.
+"""Ask every contributor, then price and weigh what they offer.
 
-A contributor is somebody's own code: a fault in one is told and stops no other.
+Contributors may be the caller's own code: an error in one is reported and stops no other.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from foveal.sources.code import codebase, definitions
 from foveal.sources.contributor import (
     CODEBASE_MAP,
     CUSTOM,
-    DENSEST,
     GIT,
+    MAX_CHARS_PER_TOKEN,
     PROJECT_DOCS,
     RETRIEVAL,
     STATIC_ANALYSIS,
     TEST_RESULTS,
     WEIGHTS,
     WORKING_FILES,
+    ContextRequest,
     Contributor,
-    Look,
     Offer,
     Progress,
     contributor_named,
@@ -42,64 +42,70 @@ from foveal.sources.contributors.git import git
 from foveal.sources.contributors.reports import analysis, results
 from foveal.sources.mentions import Mentions, mentions
 from foveal.sources.salience import saliences
-from foveal.sources.working_set import surroundings
+from foveal.sources.working_set import find_working_set
 from foveal.window import Contributed
 
 MOST = 200
 """Offers of one contributor."""
 TITLE = 40
-"""Tokens that a piece may cost beside its text."""
+"""Tokens that a piece may cost in addition to its text."""
 _KINDS: Mapping[str, Kind] = {PROJECT_DOCS: "critical_rag_document", RETRIEVAL: "rag_generic_chunk"}
+
+Ask = Callable[[ContextRequest, "Sequence[Offer | Contributed]"], "Iterable[Offer | Contributed]"]
+"""Takes the request and what other contributors offered already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gathered:
-    """What contributors brought."""
+    """What contributors offered."""
 
     material: tuple[Material, ...]
     left_out: tuple[Contributed, ...]
-    """Contributors that failed, without tokens; and what no room could hold."""
+    """Contributors that failed, without tokens; and offers that fit into no room."""
 
 
 def gather(
-    look: Look,
+    request: ContextRequest,
     own: Sequence[Contributor | str] = (),
     *,
     weights: Mapping[str, float] | None = None,
     progress: Progress | None = None,
 ) -> Gathered:
-    """Ask ours, then those of one's own: functions, or names under which installed packages bring them."""
+    """Ask the built-in contributors, then the caller's own: functions, or names of installed ones."""
     left_out: list[Contributed] = []
-    theirs: list[tuple[str, Ask]] = [(_name(each), partial(_asked, each)) for each in own]
-    named = mentions(look)
+    callers: list[tuple[str, Ask]] = [(_name(each), partial(_ask, each)) for each in own]
+    mentioned = mentions(request)
     offers: list[Offer | Contributed] = []
-    # Files come last: those that somebody wants may have what nobody else needs.
-    *ours, working = _ours(look, named, progress)
-    for name, ask in (*ours, *theirs, working):
+    # Files come last: requested ones may use the room that no other contributor needs.
+    *builtin, working = _builtin(request, mentioned, progress)
+    for name, ask in (*builtin, *callers, working):
         try:
-            offers += ask(look, offers)
-        except Exception as fault:  # noqa: BLE001 — somebody else's code; the others go on
-            left_out.append(_told(name if name in WEIGHTS else CUSTOM, name, _fault(fault)))
+            offers += ask(request, offers)
+        except Exception as error:  # noqa: BLE001 — the caller's code; the others go on
+            left_out.append(_left_out(name if name in WEIGHTS else CUSTOM, name, _failure(error)))
     left_out += [each for each in offers if isinstance(each, Contributed)]
     usable: list[Offer] = []
-    for offer in _once([each for each in offers if isinstance(each, Offer)]):
-        if why := _useless(offer, DENSEST * look.room):
-            left_out.append(_told(offer.type, offer.source_path, why))
+    for offer in _without_repeated_docs([each for each in offers if isinstance(each, Offer)]):
+        if why := _why_unusable(offer, request):
+            left_out.append(_left_out(offer.type, offer.source_path, why))
         else:
             usable.append(offer)
-    return Gathered(material=priced(usable, look, named, weights=weights), left_out=tuple(left_out))
+    return Gathered(material=_price(usable, request, mentioned, weights), left_out=tuple(left_out))
 
 
-def spelt(look: Look) -> Look:
-    """The open files as the workspace spells them; it tells of those that are not there or not to be read."""
-    seen = [look.workspace.seen(path, expected=True) for path in look.active_files]
-    return replace(look, active_files=tuple(each.path for each in seen if each))
+def resolve_active_files(request: ContextRequest) -> ContextRequest:
+    """Spell the open files as the workspace does; it reports those that are missing or must not be read."""
+    found = [request.workspace.info(path, expected=True) for path in request.active_files]
+    return replace(request, active_files=tuple(file.path for file in found if file))
 
 
-def priced(
-    offers: Sequence[Offer], look: Look, named: Mentions, *, weights: Mapping[str, float] | None = None
+def _price(
+    offers: Sequence[Offer],
+    request: ContextRequest,
+    mentioned: Mentions,
+    weights: Mapping[str, float] | None,
 ) -> tuple[Material, ...]:
-    """Offers with their weight, their salience, and their tokens as a window shows them."""
+    """The offers with their weight, their salience, and their tokens as a window shows them."""
     found = (
         Material(
             type=offer.type,
@@ -110,9 +116,9 @@ def priced(
             weight=_weight(offer, weights),
             salience=salience,
         )
-        for offer, salience in zip(offers, saliences(offers, look, named), strict=True)
+        for offer, salience in zip(offers, saliences(offers, request, mentioned), strict=True)
     )
-    return tuple(replace(each, tokens=look.count(section(each))) for each in found)
+    return tuple(replace(each, tokens=request.count(section(each))) for each in found)
 
 
 def _weight(offer: Offer, weights: Mapping[str, float] | None) -> float:
@@ -121,96 +127,101 @@ def _weight(offer: Offer, weights: Mapping[str, float] | None) -> float:
     return max(0.0, offer.weight) if isfinite(offer.weight) else 0.0
 
 
-Ask = Callable[[Look, "Sequence[Offer | Contributed]"], "Iterable[Offer | Contributed]"]
-"""What is asked, and what others offered already."""
-
-
-def _ours(look: Look, named: Mentions, progress: Progress | None) -> Sequence[tuple[str, Ask]]:
-    """Our contributors, the files last. The workspace is looked around in once, for all of them."""
-    scanned = cache(look.workspace.scan)
-    defined = cache(lambda: definitions(look, files=scanned(), progress=progress))
-    around = cache(lambda: surroundings(look, files=scanned(), mentioned=named, defined=defined()))
+def _builtin(
+    request: ContextRequest, mentioned: Mentions, progress: Progress | None
+) -> Sequence[tuple[str, Ask]]:
+    """The built-in contributors, files last. They share one scan, one parse and one working set."""
+    scanned = cache(request.workspace.scan)
+    defined = cache(lambda: definitions(request, files=scanned(), progress=progress))
+    working = cache(
+        lambda: find_working_set(request, files=scanned(), mentioned=mentioned, defined=defined())
+    )
     return (
-        (PROJECT_DOCS, lambda look, _: docs(look)),
+        (PROJECT_DOCS, lambda request, _: docs(request)),
         (
             CODEBASE_MAP,
-            lambda look, _: filter(None, [codebase(look, files=scanned(), progress=progress)]),
+            lambda request, _: filter(None, [codebase(request, files=scanned(), progress=progress)]),
         ),
-        (GIT, lambda look, _: git(look, around=around())),
-        (TEST_RESULTS, lambda look, _: results(look, around=around())),
-        (STATIC_ANALYSIS, lambda look, _: analysis(look, around=around())),
-        (WORKING_FILES, lambda look, others: files(look, around=around(), spare=_spare(look, others))),
+        (GIT, lambda request, _: git(request, working_set=working())),
+        (TEST_RESULTS, lambda request, _: results(request, working_set=working())),
+        (STATIC_ANALYSIS, lambda request, _: analysis(request, working_set=working())),
+        (
+            WORKING_FILES,
+            lambda request, others: files(request, working_set=working(), spare=_spare(request, others)),
+        ),
     )
 
 
-def _spare(look: Look, offers: Sequence[Offer | Contributed]) -> int:
-    """Tokens that are left when everybody else has what they offer, with a title each."""
-    most = DENSEST * look.room
-    texts = [each.text for each in offers if isinstance(each, Offer) and not _useless(each, most)]
-    return look.room - sum(map(look.count, texts)) - TITLE * (len(texts) + 1)
+def _spare(request: ContextRequest, offers: Sequence[Offer | Contributed]) -> int:
+    """Tokens that are left when all other offers are in, each with a title."""
+    texts = [each.text for each in offers if isinstance(each, Offer) and not _why_unusable(each, request)]
+    return request.room - sum(map(request.count, texts)) - TITLE * (len(texts) + 1)
 
 
-def _asked(contributor: Contributor | str, look: Look, _: object) -> Iterator[Offer]:
-    found = contributor_named(contributor) if isinstance(contributor, str) else contributor
-    yield from _offers(found(look), _name(contributor))
+def _ask(contributor: Contributor | str, request: ContextRequest, _: object) -> Iterator[Offer]:
+    function = contributor_named(contributor) if isinstance(contributor, str) else contributor
+    yield from _offers(function(request), _name(contributor))
 
 
 def _offers(given: object, name: str) -> Iterator[Offer]:
-    """What a contributor gave, as offers: one, several, a text, or nothing."""
+    """What a contributor returned, as offers: one, several, a text, or nothing."""
     if isinstance(given, Offer):
-        yield _sound(given)
+        yield _checked(given)
     elif isinstance(given, str):
         yield Offer(text=given, source_path=name)
     elif isinstance(given, Iterable) and not isinstance(given, bytes | Mapping):
         for each in islice(given, MOST):
-            yield from _offers(each, name) if isinstance(each, Offer | str) else _strange(each, name)
+            if not isinstance(each, Offer | str):
+                raise _not_an_offer(each, name)
+            yield from _offers(each, name)
     elif given is not None:
-        _strange(given, name)
+        raise _not_an_offer(given, name)
 
 
-def _sound(offer: Offer) -> Offer:
-    """An offer whose fields are what they say they are: the next who looks may trust it."""
+def _checked(offer: Offer) -> Offer:
+    """The offer, once its fields have the types they should have."""
     for field in ("text", "type", "source_path"):
         if not isinstance(value := getattr(offer, field), str):
-            raise InputError(f"its `Offer.{field}` is a {type(value).__name__}", remedy="give a text")
+            raise InputError(f"its `Offer.{field}` is a {type(value).__name__}", remedy="pass a string")
     for field in ("weight", "salience", "touched_at"):
         if not isinstance(value := getattr(offer, field), int | float | None):
-            raise InputError(f"its `Offer.{field}` is a {type(value).__name__}", remedy="give a number")
+            raise InputError(f"its `Offer.{field}` is a {type(value).__name__}", remedy="pass a number")
     return offer
 
 
-def _strange(given: object, name: str) -> Iterator[Offer]:
-    raise InputError(
+def _not_an_offer(given: object, name: str) -> InputError:
+    return InputError(
         f"it gave a {type(given).__name__}",
-        remedy=f"let `{name}` return an `Offer`, several, a text, or None",
+        remedy=f"let `{name}` return an `Offer`, several, a string, or None",
     )
 
 
 def _name(contributor: object) -> str:
-    """What reports call it: a function by its name, anything else by its type's."""
+    """A contributor's name in reports: that of the function, else that of the type."""
     if isinstance(contributor, str):
         return contributor
     own = contributor.func if isinstance(contributor, partial) else contributor
     return str(getattr(own, "__name__", type(own).__name__))
 
 
-def _fault(fault: Exception) -> str:
-    """What happened and where; not in its words, which may quote a file."""
-    if isinstance(fault, FovealError):
-        return fault.what
-    frames = traceback.extract_tb(fault.__traceback__)
-    place = f" at {PurePath(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    return f"it failed: {type(fault).__name__}{place}"
+def _failure(error: Exception) -> str:
+    """What happened and where; without the error's message, which may quote a file."""
+    if isinstance(error, FovealError):
+        return error.what
+    frames = traceback.extract_tb(error.__traceback__)
+    location = f" at {PurePath(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"it failed: {type(error).__name__}{location}"
 
 
-def _once(offers: Sequence[Offer]) -> list[Offer]:
-    """Without the project's document where somebody works on it: it is one of the working files then."""
-    worked_on = {offer.source_path for offer in offers if offer.type == WORKING_FILES}
-    return [each for each in offers if each.type != PROJECT_DOCS or each.source_path not in worked_on]
+def _without_repeated_docs(offers: Sequence[Offer]) -> list[Offer]:
+    """Drop the project's document where it is offered as a working file as well."""
+    working = {offer.source_path for offer in offers if offer.type == WORKING_FILES}
+    return [each for each in offers if each.type != PROJECT_DOCS or each.source_path not in working]
 
 
-def _useless(offer: Offer, most: int) -> str:
-    """Why nobody need count it; empty where it may be shown."""
+def _why_unusable(offer: Offer, request: ContextRequest) -> str:
+    """Why an offer is left out without counting it; empty where it may be shown."""
+    most = MAX_CHARS_PER_TOKEN * request.room
     if not offer.text.strip():
         return "there is nothing in it"
     if len(offer.text) > most:
@@ -218,7 +229,7 @@ def _useless(offer: Offer, most: int) -> str:
     return ""
 
 
-def _told(type: str, source: str, because: str) -> Contributed:
+def _left_out(type: str, source: str, because: str) -> Contributed:
     return Contributed(
         type=type,
         source=source,

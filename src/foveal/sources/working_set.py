@@ -1,9 +1,9 @@
-"""What contributors are asked in → the files that are being worked on, looked up once for all.
+"""Find the files that the user is working on, once for all contributors.
 
 Explicit ones come first: open in the editor, defining what the task names, or named in the task or the
-conversation. Then those whose bare name is a word of the task, then what differs from the last commit, then
-what was touched within a day and clearly after most of the others: in a fresh checkout all is new, and
-nothing is news.
+conversation. Then files whose bare name is a word of the task, then what differs from the last commit, then
+what was touched within a day and clearly later than most other files: in a fresh checkout every file is new,
+and that says nothing.
 """
 
 from __future__ import annotations
@@ -13,156 +13,160 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from foveal.pipeline.shorten.content_type import content_type
-from foveal.sources.contributor import Look
+from foveal.sources.contributor import ContextRequest
 from foveal.sources.contributors.docs import document
-from foveal.sources.mentions import Mentions, called, meant, mentions
+from foveal.sources.mentions import Mentions, files_named_by_word, match_files, mentions
 from foveal.sources.workspace.reports import is_report
-from foveal.sources.workspace.repository import Change, Repository, changes, repository
-from foveal.sources.workspace.values import Seen
+from foveal.sources.workspace.repository import Change, Repository, changes, open_repository
+from foveal.sources.workspace.values import FileInfo
 
 NOTHING: Mapping[str, Sequence[int]] = MappingProxyType({})
 TOUCHED = 8
-"""Files that are taken for no other reason than their time."""
-LATELY = 86_400.0
+"""Files that are included only because they were touched recently."""
+RECENT = 86_400.0
 """Seconds."""
 AFTER_MOST = 600.0
-"""Seconds after the middle one: those of one checkout lie closer together."""
+"""Seconds after the median file: the files of one checkout lie closer together."""
 DEFINING = 4
-"""Files that are taken because they define what the task names."""
-CALLED = 4
-"""Files that are taken because a word of the task is their name."""
-LOOKED_AT, WIDEST = 8_000, 2_000
-"""Characters of a text that show what it is, and of a line that people write."""
+"""Files that are included because they define what the task names."""
+NAMED_BY_WORD = 4
+"""Files that are included because a word of the task is their name."""
+HEAD, WIDEST = 8_000, 2_000
+"""Characters of a text that show what it is, and of the longest line that people write."""
 LONG, MOSTLY = 30, 0.8
-"""Lines of a list at least, and the share of them that is one word."""
+"""The least number of lines of a list, and the share of them that is one word."""
 DATA = frozenset({"json", "table", "log"})
 MOST = 40
-"""Files that somebody works on at a time."""
+"""Files in a working set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Working:
+class WorkingFile:
     """One file that is being worked on."""
 
-    seen: Seen
+    file: FileInfo
     change: Change | None = None
-    """What it differs in from the last commit."""
+    """How it differs from the last commit."""
     lines: tuple[int, ...] = ()
-    """Lines of it that are spoken of."""
+    """The lines that are mentioned."""
     defining: tuple[int, ...] = ()
-    """Lines of it that define what the task names."""
+    """The lines that define what the task names."""
     explicit: bool = False
     """Open, named, or defining what the task names."""
-    called: bool = False
+    named_by_word: bool = False
     """Its name without its ending is a word of the task, which may be chance."""
 
     @property
-    def wanted(self) -> bool:
-        return self.explicit or self.called
+    def requested(self) -> bool:
+        return self.explicit or self.named_by_word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """A workspace at one moment."""
+class WorkingSet:
+    """The files being worked on, and what was found out about the workspace on the way."""
 
-    files: Sequence[Seen]
+    files: Sequence[FileInfo]
+    """All files of the workspace."""
     mentioned: Mentions
     repository: Repository | None
     refused: str
-    """Why there is no repository though there is one."""
+    """Why the repository is not used, where there is one; else empty."""
     changes: tuple[Change, ...]
-    working: tuple[Working, ...]
+    working: tuple[WorkingFile, ...]
 
     @property
     def paths(self) -> frozenset[str]:
-        """Of the files that are being worked on."""
-        return frozenset(each.seen.path for each in self.working)
+        """The paths of the files being worked on."""
+        return frozenset(each.file.path for each in self.working)
 
 
-def surroundings(
-    look: Look,
+def find_working_set(
+    request: ContextRequest,
     *,
-    files: Sequence[Seen] | None = None,
+    files: Sequence[FileInfo] | None = None,
     mentioned: Mentions | None = None,
     defined: Mapping[str, Sequence[int]] = NOTHING,
-) -> Surroundings:
-    """Look around once; `files` and `mentioned`, where somebody looked at these already.
+) -> WorkingSet:
+    """Find the working set; `files` and `mentioned` where the caller has them already.
 
-    `defined`: files that define what the task names, with the lines that do.
+    `defined`: the files that define what the task names, with the lines that do.
     """
-    files = look.workspace.scan() if files is None else files
-    mentioned = mentioned or mentions(look)
-    found = repository(look.workspace.root)
-    known = found if isinstance(found, Repository) else None
-    changed = changes(known, look.workspace, files) if known else ()
-    lines = _lines(mentioned, meant(mentioned, look.workspace.root, files))
+    files = request.workspace.scan() if files is None else files
+    mentioned = mentioned or mentions(request)
+    found = open_repository(request.workspace.root)
+    repository = found if isinstance(found, Repository) else None
+    changed = changes(repository, request.workspace, files) if repository else ()
+    lines = _mentioned_lines(mentioned, match_files(mentioned, request.workspace.root, files))
     by_path = {change.path: change for change in changed}
-    explicit = (*look.active_files, *list(defined)[:DEFINING])
-    worded = called(mentioned, files)[:CALLED]
-    chosen = dict.fromkeys(_chosen(look, explicit, files, (*lines, *worded), by_path))
-    return Surroundings(
+    explicit = (*request.active_files, *list(defined)[:DEFINING])
+    by_word = files_named_by_word(mentioned, files)[:NAMED_BY_WORD]
+    chosen = dict.fromkeys(_choose(request, explicit, files, (*lines, *by_word), by_path))
+    return WorkingSet(
         files=files,
         mentioned=mentioned,
-        repository=known,
+        repository=repository,
         refused=found if isinstance(found, str) else "",
         changes=changed,
         working=tuple(
-            Working(
-                seen=seen,
-                change=by_path.get(seen.path),
-                lines=tuple(lines.get(seen, ())),
-                defining=tuple(defined.get(seen.path, ())),
-                explicit=seen in lines or seen.path in explicit,
-                called=seen in worded,
+            WorkingFile(
+                file=file,
+                change=by_path.get(file.path),
+                lines=tuple(lines.get(file, ())),
+                defining=tuple(defined.get(file.path, ())),
+                explicit=file in lines or file.path in explicit,
+                named_by_word=file in by_word,
             )
-            for seen in list(chosen)[:MOST]
+            for file in list(chosen)[:MOST]
         ),
     )
 
 
-def _lines(mentioned: Mentions, files: Mapping[str, Sequence[Seen]]) -> dict[Seen, list[int]]:
-    """The mentioned files, the last spoken of first, with the lines of each that are."""
-    found: dict[Seen, list[int]] = {}
+def _mentioned_lines(
+    mentioned: Mentions, files: Mapping[str, Sequence[FileInfo]]
+) -> dict[FileInfo, list[int]]:
+    """The mentioned files, mentioned last first, with the lines of each that are mentioned."""
+    found: dict[FileInfo, list[int]] = {}
     for path, line in mentioned.files:
-        for seen in files.get(path, ()):
-            found.setdefault(seen, []).extend([line] if line else [])
+        for file in files.get(path, ()):
+            found.setdefault(file, []).extend([line] if line else [])
     return found
 
 
-def _chosen(
-    look: Look,
+def _choose(
+    request: ContextRequest,
     explicit: Sequence[str],
-    files: Sequence[Seen],
-    spoken_of: Sequence[Seen],
-    changed: dict[str, Change],
-) -> Iterator[Seen]:
+    files: Sequence[FileInfo],
+    mentioned: Sequence[FileInfo],
+    changed: Mapping[str, Change],
+) -> Iterator[FileInfo]:
+    workspace = request.workspace
     for path in explicit:
-        if (seen := look.workspace.seen(path)) is not None:
-            yield seen
-    yield from spoken_of
-    # A report is news, not work: others tell what it says.
-    yield from (change.seen for path, change in changed.items() if change.seen and not is_report(path))
-    # The project's document is shown as such; that it is new does not make it work.
-    shown = document(look.workspace)
-    told = {shown[0].path} if shown else set()
-    late = [s for s in _late(files, look.now) if s.path not in told and not is_report(s.path)]
-    yield from (s for s in late[:TOUCHED] if not is_data(look.workspace.text(s.path) or ""))
+        if (file := workspace.info(path)) is not None:
+            yield file
+    yield from mentioned
+    # A report is a result of the work, and has a contributor of its own.
+    yield from (change.file for path, change in changed.items() if change.file and not is_report(path))
+    # The project's document has a contributor of its own; being new does not make it a working file.
+    docs = document(workspace)
+    docs_path = docs[0].path if docs else None
+    recent = [f for f in _recent(files, request.now) if f.path != docs_path and not is_report(f.path)]
+    yield from (file for file in recent[:TOUCHED] if not is_data(workspace.text(file.path) or ""))
 
 
-def _late(files: Sequence[Seen], now: float) -> list[Seen]:
-    """Files touched within a day and clearly after most, the newest first."""
-    newest = sorted(files, key=lambda seen: (-seen.touched_at, seen.path))
-    most = newest[len(newest) // 2].touched_at + AFTER_MOST if newest else 0.0
-    return [seen for seen in newest if seen.touched_at > most and now - seen.touched_at < LATELY]
+def _recent(files: Sequence[FileInfo], now: float) -> list[FileInfo]:
+    """Files touched within a day and clearly later than most, newest first."""
+    newest = sorted(files, key=lambda file: (-file.touched_at, file.path))
+    earliest = newest[len(newest) // 2].touched_at + AFTER_MOST if newest else 0.0
+    return [file for file in newest if file.touched_at > earliest and now - file.touched_at < RECENT]
 
 
 def is_data(text: str) -> bool:
-    """Whether a text is a list or a table rather than something people write.
+    """Whether a text is a list or a table rather than something that people write.
 
     >>> is_data("com\\nnet\\norg\\n" * 20), is_data("def open(door):\\n    turn(door)\\n" * 20)
     (True, False)
     """
-    head = text[:LOOKED_AT]
+    head = text[:HEAD]
     lines = [line.strip() for line in head.splitlines() if line.strip()]
     if content_type(head) in DATA or max(map(len, lines), default=0) > WIDEST:
         return True

@@ -11,7 +11,7 @@ from foveal import Foveal, Session
 from foveal.errors import InputError
 from foveal.events import FileRefused, Warned
 from foveal.session.build.material import Request, RetrievedNote, contributed, retrieval_material
-from foveal.sources.contributor import Contributor, Look
+from foveal.sources.contributor import ContextRequest, Contributor
 from workspaces import NOW, words, write
 
 
@@ -58,13 +58,13 @@ def test_contributors_see_the_newest_messages_that_windows_may_show(session: Ses
     for text in ("old", "forgotten", "asked last"):
         session.add("user", text)
     session.forget(session.entries()[1].id)
-    looks: list[Look] = []
+    looks: list[ContextRequest] = []
     brought(session, root, looks.append)
     assert (looks[0].said, looks[0].task) == (("old", "asked last"), "asked last")
 
 
 def test_contributors_may_fill_what_the_conversation_leaves(session: Session, root: Path) -> None:
-    looks: list[Look] = []
+    looks: list[ContextRequest] = []
     brought(session, root, looks.append)
     session.add("user", "word " * 1_000)
     brought(session, root, looks.append)
@@ -119,7 +119,7 @@ def test_a_refused_file_is_an_event_told_once(session: Session, root: Path) -> N
 
 
 def test_a_contributor_that_fails_is_told_and_the_rest_is_offered(session: Session, root: Path) -> None:
-    def broken(_look: Look) -> str:
+    def broken(_look: ContextRequest) -> str:
         raise ValueError
 
     session.add("user", "hello")
@@ -152,7 +152,7 @@ def test_as_one_text_it_is_what_the_conversation_and_other_sessions_make_of_the_
 
 def test_the_text_is_for_the_task_where_one_is_named(session: Session, root: Path) -> None:
     session.add("user", "hello")
-    looks: list[Look] = []
+    looks: list[ContextRequest] = []
     session.context(workspace=root, task="Fix it.", budget=10_000, contributors=[looks.append], now=NOW)
     assert (looks[0].task, looks[0].said, looks[0].now) == ("Fix it.", ("hello",), NOW)
 

@@ -11,7 +11,7 @@ import pytest
 from foveal import Foveal, Session
 from foveal.errors import InputError
 from foveal.events import FileRefused
-from foveal.sources.contributor import Look
+from foveal.sources.contributor import ContextRequest
 from foveal.window import Manifest, Window
 
 
@@ -53,7 +53,7 @@ def test_without_a_workspace_nothing_of_it_is_there(fov: Foveal) -> None:
 
 
 def test_one_function_is_a_contributor(fov: Foveal, folder: Path) -> None:
-    def weather(look: Look) -> str:
+    def weather(look: ContextRequest) -> str:
         return f"It rains while {look.task}"
 
     window = asked(fov).build(budget=4_000, workspace=folder, contributors=[weather], task="we wait")
@@ -61,7 +61,7 @@ def test_one_function_is_a_contributor(fov: Foveal, folder: Path) -> None:
 
 
 def test_a_contributor_that_fails_stops_nobody_and_is_told_of(fov: Foveal, folder: Path) -> None:
-    def broken(_look: Look) -> str:
+    def broken(_look: ContextRequest) -> str:
         raise OSError("no")
 
     window = asked(fov).build(budget=4_000, workspace=folder, contributors=[broken])

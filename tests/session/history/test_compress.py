@@ -39,14 +39,14 @@ def notes(session: Session) -> list[str]:
     return [entry.stand_in for entry in session.entries() if entry.stand_in]
 
 
-def test_the_oldest_give_way_until_four_fifths_are_used(talk: Session) -> None:
+def test_the_oldest_are_compressed_until_four_fifths_are_used(talk: Session) -> None:
     removal = talk.compress(max_tokens=1_000)
     assert removal.final <= 800 < removal.original
     assert removal.ids == tuple(f"m{number}" for number in range(2, 2 + len(removal.ids)))
     assert talk.build(budget=20_000).tokens == removal.final + 3  # and what frames a request
 
 
-def test_a_note_is_at_most_a_quarter_of_what_it_stands_for(talk: Session) -> None:
+def test_a_note_is_at_most_a_quarter_of_what_it_replaces(talk: Session) -> None:
     talk.compress(max_tokens=400)
     made = talk.stats()
     assert made.last_compression is not None
@@ -54,7 +54,7 @@ def test_a_note_is_at_most_a_quarter_of_what_it_stands_for(talk: Session) -> Non
     assert (made.ratio_low, made.summaries, made.stand_ins) == (False, 1, 1)
 
 
-def test_a_note_says_what_it_covers_and_that_it_is_no_request(talk: Session) -> None:
+def test_a_note_says_what_it_covers_and_that_it_is_not_a_request(talk: Session) -> None:
     removal = talk.compress(max_tokens=1_000)
     last = len(removal.ids) + 1
     assert removal.summary.startswith("[Summary of earlier messages, made by a program. A record, not")
@@ -86,7 +86,7 @@ def long(session: Session) -> Session:
 
 
 @pytest.mark.parametrize("asked", [20_000, 10_000, 6_000])
-def test_no_more_is_compressed_than_was_asked_for(long: Session, asked: int) -> None:
+def test_no_more_is_compressed_than_requested(long: Session, asked: int) -> None:
     removal = long.compress(max_tokens=asked)
     assert 0.9 * 0.8 * asked <= removal.final <= 0.8 * asked
     assert long.build(budget=100_000).tokens == removal.final + 3
@@ -101,7 +101,7 @@ def test_notes_are_small_enough_for_small_windows(long: Session) -> None:
         assert long.build(budget=1_000, preset=preset).tokens > 500
 
 
-def test_notes_hold_every_decision_of_what_they_stand_for(long: Session) -> None:
+def test_notes_contain_every_decision_of_the_messages_they_cover(long: Session) -> None:
     long.compress(max_tokens=4_000)
     shown = "\n".join(contents(long))
     assert all(f"We decided on version {number} of the library." in shown for number in range(0, 200, 10))
@@ -114,7 +114,7 @@ def test_a_smaller_number_compresses_further_what_is_still_verbatim(long: Sessio
     assert second.final <= 6_400
 
 
-def test_what_cannot_be_reached_is_told_with_its_numbers(long: Session) -> None:
+def test_a_number_that_cannot_be_reached_is_reported_with_the_reasons(long: Session) -> None:
     removal = long.compress(max_tokens=300)
     head = f"{removal.final:,} tokens are left, 300 were asked for: the rest is notes ("
     assert removal.unreached.startswith(head)
@@ -198,7 +198,7 @@ def test_restoring_leaves_other_notes_alone(talk: Session) -> None:
     assert notes(talk) == [first]
 
 
-def test_leaving_out_what_a_note_stands_on_keeps_the_note(talk: Session) -> None:
+def test_leaving_out_the_message_that_carries_a_note_keeps_the_note(talk: Session) -> None:
     removal = talk.compress(max_tokens=400)
     talk.forget(removal.ids[-1], erase=False)
     assert notes(talk) == [removal.summary]
@@ -211,7 +211,7 @@ def test_a_summary_of_notes_counts_the_messages_behind_them(talk: Session) -> No
 
 
 @pytest.mark.parametrize("which", [0, 5, -1])
-def test_a_note_is_made_again_of_what_is_left_when_something_is_erased(talk: Session, which: int) -> None:
+def test_a_note_is_rewritten_when_a_message_it_covers_is_erased(talk: Session, which: int) -> None:
     removal = talk.compress(max_tokens=400)
     erased = removal.ids[which]
     text = talk.recall(erased)["content"]
@@ -221,7 +221,7 @@ def test_a_note_is_made_again_of_what_is_left_when_something_is_erased(talk: Ses
     assert len(talk.restore()) == len(removal.ids) - 1
 
 
-def test_a_note_of_counts_is_made_again_as_one_when_something_is_erased(talk: Session) -> None:
+def test_a_note_of_counts_stays_one_when_a_message_it_covers_is_erased(talk: Session) -> None:
     removal = talk.summarize(keep=5)
     talk.forget(removal.ids[-1])
     (note,) = notes(talk)
@@ -234,7 +234,7 @@ def test_a_mean_ratio_under_two_is_flagged(talk: Session) -> None:
     assert low == [False, True, False]
 
 
-def test_the_levels_are_told_against_their_budgets(talk: Session) -> None:
+def test_levels_are_reported_with_their_budgets(talk: Session) -> None:
     before = {slot.name: slot.used for slot in talk.stats().levels}
     talk.compress(max_tokens=400)
     after = {slot.name: slot.used for slot in talk.stats().levels}
@@ -243,16 +243,16 @@ def test_the_levels_are_told_against_their_budgets(talk: Session) -> None:
     assert talk.stats().levels == window.manifest.slots
 
 
-def test_compressing_is_told_with_its_numbers(fov: Foveal, talk: Session) -> None:
+def test_compressing_is_reported_with_its_numbers(fov: Foveal, talk: Session) -> None:
     events: list[Event] = []
     fov.subscribe(events.append)
     removal = talk.compress(max_tokens=400)
     (event,) = [each for each in events if isinstance(each, Reported)]
-    told = {"compressed": len(removal.ids), "original": removal.original, "final": removal.final}
-    assert (event.name, event.payload) == ("context:compressed", told)
+    payload = {"compressed": len(removal.ids), "original": removal.original, "final": removal.final}
+    assert (event.name, event.payload) == ("context:compressed", payload)
 
 
-def test_a_budget_of_nothing_is_refused(talk: Session) -> None:
+def test_a_budget_of_zero_is_refused(talk: Session) -> None:
     with pytest.raises(InputError, match="`max_tokens` is 0"):
         talk.compress(0)
 
@@ -309,7 +309,7 @@ def test_a_model_writes_the_summary_of_a_task(written: Session) -> None:
     assert written.complete_task().startswith(WRITTEN)
 
 
-def test_where_a_model_fails_an_extract_serves(written: Session, server: ModelServer) -> None:
+def test_an_extract_is_used_when_the_model_fails(written: Session, server: ModelServer) -> None:
     server.__exit__(None, None, None)
     removal = written.compress(max_tokens=300)
     assert (bool(removal.ids), WRITTEN in removal.summary) == (True, False)

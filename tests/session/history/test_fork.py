@@ -19,7 +19,7 @@ def original(fov: Foveal) -> Session:
     return session
 
 
-def test_everything_goes_along_but_what_was_erased() -> None:
+def test_everything_is_copied_except_erased_messages() -> None:
     with Foveal(":memory:") as fov:
         session = original(fov)
         fork = fov.fork("first", "second")
@@ -27,7 +27,7 @@ def test_everything_goes_along_but_what_was_erased() -> None:
         assert (fork.model, fork.preset, fork.format) == (session.model, session.preset, session.format)
 
 
-def test_marks_go_along() -> None:
+def test_marks_are_copied() -> None:
     with Foveal(":memory:") as fov:
         original(fov)
         first, left, last = fov.fork("first", "second").entries()
@@ -35,14 +35,14 @@ def test_marks_go_along() -> None:
     assert (last.important, last.kind, last.level) == (True, "rag_document_chunk", "permanent")
 
 
-def test_only_so_many_messages_go_along_as_were_asked_for() -> None:
+def test_only_the_requested_number_of_messages_is_copied() -> None:
     with Foveal(":memory:") as fov:
         original(fov)
         assert len(fov.fork("first", "second", messages=1).entries()) == 1
         assert fov.fork("first", "third", messages=0).entries() == ()
 
 
-def test_neither_hears_of_the_other_afterwards() -> None:
+def test_neither_session_sees_later_messages_of_the_other() -> None:
     with Foveal(":memory:") as fov:
         session = original(fov)
         fork = fov.fork("first", "second")
@@ -52,7 +52,7 @@ def test_neither_hears_of_the_other_afterwards() -> None:
         assert fork.export()[0] == {"role": "user", "content": "one"}
 
 
-def test_what_a_note_stands_for_is_shown_again() -> None:
+def test_messages_that_a_note_covers_are_shown_again() -> None:
     with Foveal(":memory:") as fov:
         session = fov.session("long")
         session.extend([{"role": "user", "content": f"step {number}"} for number in range(20)])
@@ -60,7 +60,7 @@ def test_what_a_note_stands_for_is_shown_again() -> None:
         assert not any(entry.absence for entry in fov.fork("long", "again").entries())
 
 
-def test_a_name_that_is_taken_is_refused_and_nothing_is_made() -> None:
+def test_a_name_that_is_taken_is_refused_and_nothing_is_created() -> None:
     with Foveal(":memory:") as fov:
         original(fov)
         with pytest.raises(InputError, match="there is a session 'first' already"):
@@ -69,7 +69,7 @@ def test_a_name_that_is_taken_is_refused_and_nothing_is_made() -> None:
 
 
 @pytest.mark.parametrize("given", [{"new": " "}, {"new": "b", "messages": -1}, {"new": "b", "messages": "2"}])
-def test_what_makes_no_sense_is_refused_and_nothing_is_made(given: Any) -> None:
+def test_invalid_arguments_are_refused_and_nothing_is_created(given: Any) -> None:
     with Foveal(":memory:") as fov:
         fov.session("a").add("user", "hello")
         with pytest.raises(InputError):
@@ -77,7 +77,7 @@ def test_what_makes_no_sense_is_refused_and_nothing_is_made(given: Any) -> None:
         assert [record.name for record in fov.sessions()] == ["a"]
 
 
-def test_a_session_that_is_not_there_is_neither_opened_nor_forked() -> None:
+def test_a_session_that_does_not_exist_is_neither_opened_nor_forked() -> None:
     with Foveal(":memory:") as fov:
         for attempt in (lambda: fov.open("none"), lambda: fov.fork("none", "other")):
             with pytest.raises(NotFoundError):

@@ -37,12 +37,12 @@ def test_pruning_leaves_the_best_that_fit_and_archives_the_rest(session: Session
     assert [entry.id for entry in session.archive()] == list(removal.ids)
 
 
-def test_too_few_tokens_are_refused_by_the_name_they_were_given(session: Session) -> None:
-    with pytest.raises(BudgetError, match="raise `max_tokens` to"):
+def test_too_few_tokens_are_refused_by_the_name_of_the_argument(session: Session) -> None:
+    with pytest.raises(BudgetError, match="raise `max_tokens` to that size"):
         session.prune(max_tokens=1)
 
 
-def test_what_was_pruned_comes_back_with_restore(session: Session) -> None:
+def test_pruned_messages_can_be_restored(session: Session) -> None:
     before = contents(session)
     session.prune(max_tokens=100)
     session.restore()
@@ -53,7 +53,7 @@ def test_pruning_what_fits_changes_nothing(session: Session) -> None:
     assert session.prune().ids == ()
 
 
-def test_pruning_is_told_with_its_numbers(fov: Foveal, session: Session) -> None:
+def test_pruning_is_reported_with_its_numbers(fov: Foveal, session: Session) -> None:
     events: list[Event] = []
     fov.subscribe(events.append)
     removal = session.prune(max_tokens=100)
@@ -62,7 +62,7 @@ def test_pruning_is_told_with_its_numbers(fov: Foveal, session: Session) -> None
     assert event.payload["token_reduction"] == removal.original - removal.final
 
 
-def test_a_summary_stands_where_what_it_replaces_stood(session: Session) -> None:
+def test_a_summary_is_shown_in_place_of_what_it_replaces(session: Session) -> None:
     session.summarize(keep=5)
     found = contents(session)
     assert found[0] == "Be brief."
@@ -70,7 +70,7 @@ def test_a_summary_stands_where_what_it_replaces_stood(session: Session) -> None
     assert found[2:] == [f"message {n} about parsers" for n in range(25, 30)]
 
 
-def test_a_second_summary_takes_the_first_one_in(session: Session) -> None:
+def test_a_second_summary_includes_the_first(session: Session) -> None:
     session.summarize(keep=5)
     session.summarize(keep=2)
     found = contents(session)
@@ -87,7 +87,7 @@ def test_a_summary_carries_the_decisions_word_for_word(session: Session) -> None
     assert "- decision by the user: We decided on TLS 1.3." in contents(session)[1]
 
 
-def test_every_summary_tells_what_windows_showed_before_and_show_after(session: Session) -> None:
+def test_every_summary_reports_the_tokens_of_windows_before_and_after(session: Session) -> None:
     before = session.build(budget=10_000).tokens
     for keep in (20, 10, 2):
         removal = session.summarize(keep)
@@ -119,7 +119,7 @@ def test_a_negative_number_to_keep_is_refused(session: Session) -> None:
         session.prune(0)
 
 
-def test_the_newest_message_is_never_summarized(session: Session) -> None:
+def test_the_latest_message_is_never_summarized(session: Session) -> None:
     session.summarize(keep=0)
     assert contents(session)[-1] == "message 29 about parsers"
 
@@ -129,7 +129,7 @@ def test_a_summary_counts_its_own_note(session: Session) -> None:
     assert session.build(budget=10_000).tokens == removal.final + 3  # and what frames a request
 
 
-def test_builds_of_omar_tell_what_its_design_documents(fov: Foveal, session: Session) -> None:
+def test_builds_of_omar_report_what_its_design_documents(fov: Foveal, session: Session) -> None:
     events: list[Event] = []
     fov.subscribe(events.append)
     window = session.build(budget=100, preset="omar", now=1_800_000_000.0)
@@ -141,7 +141,7 @@ def test_builds_of_omar_tell_what_its_design_documents(fov: Foveal, session: Ses
     assert window.manifest.metrics["chunks_dropped"] > 0
 
 
-def test_a_build_of_omar_that_fails_is_told_too(fov: Foveal, session: Session) -> None:
+def test_a_build_of_omar_that_fails_is_reported_too(fov: Foveal, session: Session) -> None:
     events: list[Event] = []
     fov.subscribe(events.append)
     with pytest.raises(BudgetError):

@@ -1,4 +1,4 @@
-"""What notes promise: each knows whom it tells of, and nobody waits for one to be written."""
+"""What notes promise: each knows the messages it covers, and no other process waits for one."""
 
 from __future__ import annotations
 
@@ -37,42 +37,42 @@ def left_out(session: Session) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("gone", ["m1", "m4"])
-def test_what_was_left_out_on_request_beside_or_among_them_is_not_told_of(talk: Session, gone: str) -> None:
+def test_a_message_left_out_on_request_next_to_or_among_them_is_not_covered(talk: Session, gone: str) -> None:
     talk.forget(gone, erase=False)
     talk.summarize(keep=2)
     assert talk.restore("m3") == tuple(id for id in ids(1, 10) if id != gone)
     assert left_out(talk) == (gone,)
 
 
-def test_so_it_comes_back_alone_and_the_note_stays(talk: Session) -> None:
+def test_it_can_be_restored_alone_and_the_note_stays(talk: Session) -> None:
     talk.forget("m1", erase=False)
     talk.summarize(keep=2)
     assert talk.restore("m1") == ("m1",)
     assert left_out(talk) == ids(2, 10)
 
 
-def test_what_is_left_out_after_a_note_was_made_is_not_told_of_either(talk: Session) -> None:
+def test_a_message_left_out_after_a_note_was_written_is_not_covered_either(talk: Session) -> None:
     talk.summarize(keep=4)
     talk.forget("m9", erase=False)
     assert talk.restore("m9") == ("m9",)
     assert left_out(talk) == ids(1, 8)
 
 
-def test_a_note_in_place_of_a_note_tells_of_all(talk: Session) -> None:
+def test_a_note_in_place_of_a_note_covers_all_messages(talk: Session) -> None:
     talk.summarize(keep=8)
     talk.summarize(keep=2)
     assert talk.restore("m1") == ids(1, 10)
     assert left_out(talk) == ()
 
 
-def test_what_was_unpinned_among_them_does_not_part_a_note(talk: Session) -> None:
+def test_an_unpinned_message_among_them_does_not_split_a_note(talk: Session) -> None:
     talk.pin("m4")
     talk.summarize(keep=2)
     talk.unpin("m4")
     assert talk.restore("m1") == (*ids(1, 3), *ids(5, 10))
 
 
-def test_a_note_reaches_over_one_that_is_pinned(talk: Session) -> None:
+def test_a_note_covers_messages_on_both_sides_of_a_pinned_one(talk: Session) -> None:
     talk.summarize(keep=8)
     talk.pin("m4")
     talk.restore("m1")
@@ -80,7 +80,7 @@ def test_a_note_reaches_over_one_that_is_pinned(talk: Session) -> None:
     assert (talk.restore("m9"), left_out(talk)) == ((*ids(1, 3), *ids(5, 10)), ())
 
 
-def test_what_was_left_out_on_request_beside_a_note_does_not_come_back_by_itself(talk: Session) -> None:
+def test_a_message_left_out_on_request_next_to_a_note_is_not_restored_with_it(talk: Session) -> None:
     talk.forget("m2", erase=False)
     talk.summarize(keep=2)
     talk.add("user", "Which vault was it, vault-0 or vault-1?")
@@ -88,7 +88,7 @@ def test_what_was_left_out_on_request_beside_a_note_does_not_come_back_by_itself
     assert ("is in vault-0" in shown, "is in vault-1" in shown) == (False, True)
 
 
-def test_erasing_one_of_them_leaves_the_others_told_of(talk: Session) -> None:
+def test_erasing_one_of_them_leaves_the_others_covered(talk: Session) -> None:
     talk.forget("m1", erase=False)
     talk.summarize(keep=2)
     talk.forget("m10")
@@ -116,20 +116,22 @@ def planned(session: Session, meanwhile: Callable[[int], object]) -> int:
         return made[-1]
 
     state = session._state
-    assert stand_ins.acted_on(state, state.target(), plan, lambda last, _: last) == len(made)
+    assert stand_ins.plan_and_apply(state, state.target(), plan, lambda last, _: last) == len(made)
     return len(made)
 
 
-def test_others_write_while_a_plan_is_made_and_it_serves(session: Session, other: Session) -> None:
+def test_a_plan_is_used_although_messages_were_added_meanwhile(session: Session, other: Session) -> None:
     assert planned(session, lambda _: other.add("user", "meanwhile")) == 1
     assert len(session.entries()) == 2
 
 
-def test_a_plan_is_made_again_where_what_it_was_made_of_changed(session: Session, other: Session) -> None:
+def test_a_plan_is_made_again_when_the_messages_it_is_based_on_changed(
+    session: Session, other: Session
+) -> None:
     assert planned(session, lambda nth: nth == 1 and other.pin("m1")) == 2
 
 
-def test_in_the_end_others_wait_for_the_plan(session: Session, other: Session) -> None:
+def test_the_last_plan_is_made_while_others_wait(session: Session, other: Session) -> None:
     assert planned(session, lambda nth: nth <= stand_ins.PLANS and other.pin("m1")) == stand_ins.PLANS + 1
 
 

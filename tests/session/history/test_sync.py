@@ -28,7 +28,7 @@ def lines(*texts: str) -> list[dict[str, str]]:
     return [{"role": "user", "content": text} for text in texts]
 
 
-def test_what_was_added_beside_the_clients_history_stays(fov: Foveal, session: Session) -> None:
+def test_messages_added_by_the_owner_stay(fov: Foveal, session: Session) -> None:
     session.sync(lines("one"))
     session.add("user", "the rule", pinned=True)
     events = heard(fov)
@@ -37,7 +37,7 @@ def test_what_was_added_beside_the_clients_history_stays(fov: Foveal, session: S
     assert not any(isinstance(event, HistoryForked) for event in events)
 
 
-def test_what_was_added_beside_goes_along_with_a_fork(session: Session) -> None:
+def test_messages_added_by_the_owner_move_to_a_new_branch(session: Session) -> None:
     session.sync(lines("one", "two"))
     rule = session.add("user", "the rule", pinned=True)
     session.sync(lines("one", "TWO", "three"))
@@ -46,7 +46,7 @@ def test_what_was_added_beside_goes_along_with_a_fork(session: Session) -> None:
     assert session.stats().pinned == 1
 
 
-def test_what_was_added_and_the_client_has_too_is_stored_once(session: Session) -> None:
+def test_a_message_that_owner_and_client_both_have_is_stored_once(session: Session) -> None:
     session.add("user", "one")
     session.sync(lines("one", "two"))
     assert contents(session.build(budget=1_000)) == ["one", "two"]
@@ -63,7 +63,7 @@ def test_marks_follow_the_messages_across_a_fork(session: Session) -> None:
     assert session.stats().pinned == 1
 
 
-def test_a_fork_brings_nothing_back_that_was_erased(fov: Foveal, session: Session, tmp_path: Path) -> None:
+def test_a_fork_restores_nothing_that_was_erased(fov: Foveal, session: Session, tmp_path: Path) -> None:
     (_, secret) = session.sync(lines("one", "the password is swordfish"))
     session.forget(secret)
     session.sync(lines("ONE", "the password is swordfish"))
@@ -91,7 +91,7 @@ def test_an_id_never_names_another_message(session: Session) -> None:
     assert contents(session.build(budget=1_000)) == ["one", "client"]
 
 
-def test_forgetting_a_message_leaves_equal_words_of_others(session: Session) -> None:
+def test_forgetting_a_message_leaves_others_with_the_same_text(session: Session) -> None:
     session.extend(lines("yes", "b", "yes"))
     assert session.forget("m3") == ("m3",)
     assert contents(session.build(budget=1_000)) == ["yes", "b"]
@@ -147,7 +147,7 @@ def test_nothing_of_a_message_is_stored_when_its_event_cannot_be(session: Sessio
     assert contents(session.build(budget=1_000)) == ["one", "two"]
 
 
-def test_what_add_was_told_comes_back(session: Session) -> None:
+def test_the_details_given_to_add_are_exported(session: Session) -> None:
     id = session.add("user", "hi", metadata={"topic": "auth"}, timestamp=1_700_000_000.0)
     assert session.recall(id)["metadata"] == {"topic": "auth"}
     assert session.entries()[0].created_at == 1_700_000_000.0

@@ -1,4 +1,4 @@
-"""What goes when a task begins: volatile memory of before, in whole turns, until it is restored."""
+"""What a new task leaves out: volatile messages from before it, in whole turns, until they are restored."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ def contents(session: Session, preset: str = "fifth") -> list[str]:
 
 
 def looked_up(session: Session, *results: str) -> None:
-    """The model calls tools, and each brings one result."""
+    """The model calls tools, and each returns one result."""
     calls = [
         {"id": f"c{number}", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
         for number in range(len(results))
     ]
-    told = [
+    answers = [
         {"role": "tool", "tool_call_id": f"c{number}", "content": result}
         for number, result in enumerate(results)
     ]
-    session.extend([{"role": "assistant", "content": None, "tool_calls": calls}, *told])
+    session.extend([{"role": "assistant", "content": None, "tool_calls": calls}, *answers])
     session.add("assistant", "I looked.")
 
 
 @pytest.mark.parametrize("preset", ["fifth", "recent", "openscroll"])
-def test_verbose_output_of_before_leaves_windows_with_its_call(session: Session, preset: str) -> None:
+def test_verbose_output_from_before_the_task_is_left_out_with_its_call(session: Session, preset: str) -> None:
     session.add("user", "What is there?")
     looked_up(session, LISTING)
     session.start_task("fix the login")
@@ -47,7 +47,7 @@ def test_what_was_cleared_can_be_restored(session: Session) -> None:
 
 
 @pytest.mark.parametrize("marked", [{"level": "volatile"}, {"kind": "rag_generic_chunk"}])
-def test_so_does_what_is_marked_volatile_and_what_was_merely_found(
+def test_messages_marked_volatile_and_search_results_are_left_out(
     session: Session, marked: dict[str, Any]
 ) -> None:
     session.add("user", "an idle thought", **marked)
@@ -68,7 +68,7 @@ def test_a_turn_with_something_that_lasts_stays_whole(session: Session) -> None:
     assert session.archive() == ()
 
 
-def test_a_pin_and_what_is_to_be_answered_are_not_cleared(session: Session) -> None:
+def test_pins_and_the_turn_to_be_answered_are_not_cleared(session: Session) -> None:
     session.add("user", "remember this", level="volatile", pinned=True)
     session.add("user", "and now?", level="volatile")
     session.start_task("fix the login")
@@ -92,12 +92,12 @@ def test_the_summary_of_a_task_is_made_before_its_output_is_cleared(session: Ses
     assert (rest, len(session.restore("m2"))) == ([], 3)
 
 
-def test_clearing_is_told_with_its_numbers(fov: Foveal, session: Session) -> None:
+def test_clearing_is_reported_with_its_numbers(fov: Foveal, session: Session) -> None:
     events: list[Event] = []
     fov.subscribe(events.append)
     looked_up(session, LISTING)
     session.start_task("fix the login")
     (event,) = [event for event in events if isinstance(event, Reported)]
     tokens = sum(entry.tokens for entry in session.archive())
-    told = {"task": 1, "removed": 2, "token_reduction": tokens}
-    assert (event.name, event.payload) == ("context:cleared", told)
+    payload = {"task": 1, "removed": 2, "token_reduction": tokens}
+    assert (event.name, event.payload) == ("context:cleared", payload)

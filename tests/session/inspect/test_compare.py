@@ -84,7 +84,7 @@ def test_a_first_request_finds_nothing_cached() -> None:
     assert row.cached == 0
 
 
-def test_a_price_nobody_knows_is_none() -> None:
+def test_an_unknown_price_is_none() -> None:
     (row,) = foveal.compare(HISTORY, budget=500, presets=["recent"]).presets
     assert (row.cost, row.cost_cached) == (None, None)
 
@@ -99,7 +99,7 @@ def test_presets_may_be_named_and_their_numbers_given() -> None:
         foveal.compare(HISTORY, presets="recent")
 
 
-def test_a_body_of_any_provider_will_do() -> None:
+def test_a_request_body_of_any_provider_is_accepted() -> None:
     body = {"model": "claude-sonnet-4-5", "max_tokens": 9, "system": "Be brief.", "messages": TURN[:1] * 9}
     found = foveal.compare(body, budget=300)
     assert (found.model, found.format) == ("claude-sonnet-4-5", "anthropic")
@@ -113,7 +113,7 @@ def test_a_session_compares_what_it_holds_pins_included_and_stores_nothing() -> 
         session.pin(ids[1])
         found = session.compare(budget=500, now=9.0)
         assert session.stats().builds == 0
-        for row in found.presets[:-1]:  # the last one holds still: see below
+        for row in found.presets[:-1]:  # the last one keeps a stable prefix: see below
             assert row.tokens == session.build(budget=500, preset=row.preset, now=9.0).tokens
         assert asyncio.run(session.acompare(budget=500, now=9.0)).tokens == found.tokens
 
@@ -128,7 +128,7 @@ def test_a_session_leaves_out_what_is_left_out() -> None:
         assert {row.messages for row in rows} == {48}
 
 
-def test_a_preset_that_holds_still_is_compared_as_the_request_after_another() -> None:
+def test_a_preset_with_a_stable_prefix_is_compared_as_the_request_after_another() -> None:
     with Foveal(":memory:") as fov:
         session = fov.session(model="gpt-5")
         session.extend([{"role": "user", "content": f"Read file_{n}.py"} for n in range(400)])
@@ -139,7 +139,7 @@ def test_a_preset_that_holds_still_is_compared_as_the_request_after_another() ->
         assert row.cached > row.tokens / 2
 
 
-def test_a_session_compares_the_window_it_holds_still() -> None:
+def test_a_session_compares_windows_with_its_stable_prefix() -> None:
     with Foveal(":memory:") as fov:
         session = fov.session(model="gpt-5")
         for message in HISTORY:
@@ -150,7 +150,7 @@ def test_a_session_compares_the_window_it_holds_still() -> None:
         assert row.tokens == window.tokens
 
 
-def test_a_session_compares_what_it_brought_back_too() -> None:
+def test_a_session_compares_what_it_retrieved_too() -> None:
     with Foveal(":memory:") as fov:
         session = fov.session(model="gpt-5")
         for number in range(120):

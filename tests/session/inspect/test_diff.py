@@ -70,7 +70,7 @@ def test_what_is_folded_into_a_note_takes_no_tokens_and_the_note_its_own(session
     )
 
 
-def test_a_note_that_became_another_is_no_message_that_is_in_both_alike(session: Session) -> None:
+def test_a_note_that_became_another_is_not_the_same_in_both(session: Session) -> None:
     session.extend(HISTORY)
     for budget in (400, 500):
         session.build(budget=budget, preset="foveal")
@@ -133,7 +133,7 @@ def test_builds_before_and_after_an_edit_of_the_history_are_not_compared(session
         session.diff(1, 2)
 
 
-def test_a_build_that_is_not_there_is_an_error_that_says_which_are(fov: Foveal) -> None:
+def test_a_build_that_does_not_exist_is_an_error_that_says_which_do(fov: Foveal) -> None:
     session = fov.session("empty")
     session.add("user", "Hello")
     session.build(budget=300)

@@ -73,7 +73,7 @@ def test_the_windows_are_those_that_a_session_would_have_built(fov: Foveal) -> N
         assert session.build(budget=1_800, preset="recent").tokens == request.tokens
 
 
-def test_the_sessions_own_preset_and_the_whole_history_stand_beside_it(fov: Foveal) -> None:
+def test_the_sessions_own_preset_and_the_whole_history_are_measured_too(fov: Foveal) -> None:
     found = replayed(fov)
     assert found.recorded
     assert (found.recorded.name, found.whole.name) == ("recent", "sent whole")
@@ -109,7 +109,7 @@ def test_facts_are_values_that_were_read_before_not_names_of_arguments() -> None
     assert Facts(messages).needed == {2: {"src/file_0.py", "file_0.py"}, 4: set()}
 
 
-def test_arguments_that_are_no_json_are_read_as_they_are() -> None:
+def test_arguments_that_are_not_json_are_read_as_they_are() -> None:
     broken = json.loads(json.dumps(HISTORY[:4]))
     for arguments in ("src/file_0.py, ", "[" * 100_000 + "src/file_0.py"):
         broken[2]["tool_calls"][0]["function"]["arguments"] = arguments
@@ -139,7 +139,7 @@ def test_pins_are_in_every_window_from_their_message_on(fov: Foveal) -> None:
     assert fov.replay(session, preset="recent", budget=1_800).run.kept_facts == 1.0
 
 
-def test_calls_for_which_no_window_is_so_small_are_counted(fov: Foveal) -> None:
+def test_calls_for_which_no_window_fits_are_counted(fov: Foveal) -> None:
     found = replayed(fov, budget=1_000)
     assert (found.run.refused, found.run.requests, found.run.tokens) == (found.calls, (), 0)
 
@@ -150,13 +150,13 @@ def test_without_prices_there_is_no_cost(fov: Foveal) -> None:
     assert (found.run.cost, found.whole.cost) == (None, None)
 
 
-def test_progress_is_told_call_by_call_to_the_end(fov: Foveal) -> None:
-    told: list[tuple[int, int]] = []
-    found = replayed(fov, progress=lambda done, of: told.append((done, of)))
-    assert told == [(n, 2 * found.calls) for n in range(1, 2 * found.calls + 1)]
+def test_progress_is_reported_call_by_call_to_the_end(fov: Foveal) -> None:
+    reported: list[tuple[int, int]] = []
+    found = replayed(fov, progress=lambda done, of: reported.append((done, of)))
+    assert reported == [(n, 2 * found.calls) for n in range(1, 2 * found.calls + 1)]
 
 
-def test_what_is_not_there_is_an_error(fov: Foveal) -> None:
+def test_an_unknown_session_and_an_invalid_budget_are_errors(fov: Foveal) -> None:
     with pytest.raises(NotFoundError, match="no session 'nobody'"):
         fov.replay("nobody", preset="recent")
     with pytest.raises(InputError, match="`budget`"):

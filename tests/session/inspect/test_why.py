@@ -17,7 +17,7 @@ from foveal.presets import PRESETS, find
 from foveal.session.build.build import stored_build
 from foveal.session.build.manifest_json import read_manifest
 from foveal.session.fit import history_of
-from foveal.session.inspect.why import Again, Why
+from foveal.session.inspect.why import Rebuild, Why
 from foveal.session.target import target_for
 from foveal.wire import load
 
@@ -124,8 +124,8 @@ def test_with_that_score_it_is_in_and_with_the_next_lower_one_it_is_not(quiet: S
 def test_presets_that_score_name_a_score_and_the_others_none(quiet: Session, preset: str) -> None:
     ids = quiet.extend(messages(3))
     quiet.build(budget=900, preset=preset, now=NOW)
-    told = [quiet.why(id) for id in ids[1:8]]
-    out = [each for each in told if each.decision.verdict == "left out"]
+    found = [quiet.why(id) for id in ids[1:8]]
+    out = [each for each in found if each.decision.verdict == "left out"]
     assert all(each.score is not None for each in out)
     assert all("with a score of " in each.otherwise for each in out)
     quiet.build(budget=900, preset="recent", now=NOW)
@@ -133,7 +133,7 @@ def test_presets_that_score_name_a_score_and_the_others_none(quiet: Session, pre
 
 
 @pytest.mark.parametrize("preset", ["omar", "fifth", "reploid"])
-def test_the_score_flips_in_the_build_that_is_made_again(quiet: Session, preset: str) -> None:
+def test_the_score_flips_the_decision_in_the_rebuild(quiet: Session, preset: str) -> None:
     ids = quiet.extend(messages(11))
     quiet.build(budget=900, preset=preset, now=NOW)
     state = quiet._state
@@ -142,8 +142,8 @@ def test_the_score_flips_in_the_build_that_is_made_again(quiet: Session, preset:
         found = quiet.why(id)
         if found.score is not None:
             with state.reading():
-                again = Again(state, record, read_manifest(state, record))
-                made = again.made(900, scores=(found.place, found.score))
+                rebuild = Rebuild(state, record, read_manifest(state, record))
+                made = rebuild.manifest(900, scores=(found.place, found.score))
             assert made
             decision = decision_about(made, found.place)
             assert decision
@@ -165,15 +165,15 @@ def test_what_was_left_out_on_request_needs_no_tokens_but_to_be_restored(quiet: 
     assert quiet.why(ids[5]).otherwise == "`restore` lets it in again"
 
 
-def test_a_build_that_was_given_a_task_is_told_as_far_as_its_record_goes(quiet: Session) -> None:
+def test_a_build_with_a_task_is_explained_as_far_as_its_record_goes(quiet: Session) -> None:
     ids = quiet.extend(messages(1))
     quiet.build(budget=900, preset="fifth", task="file_3.py and its error in line_3", now=NOW)
     found = quiet.why(ids[4])
     assert found.tokens is None
-    assert "nobody can say" in found.otherwise
+    assert "the exact number is unknown" in found.otherwise
 
 
-def test_an_older_build_is_asked_as_of_then(quiet: Session) -> None:
+def test_an_older_build_is_explained_with_the_history_of_its_time(quiet: Session) -> None:
     ids = quiet.extend(messages(1))
     quiet.build(budget=900, preset="reploid", now=NOW)
     before = quiet.why(ids[4])
@@ -182,11 +182,11 @@ def test_an_older_build_is_asked_as_of_then(quiet: Session) -> None:
     assert quiet.why(ids[4], build=1) == before
 
 
-def test_tools_and_a_system_prompt_of_that_build_only_are_reckoned_with(quiet: Session) -> None:
+def test_tools_and_a_system_prompt_given_to_that_build_are_counted(quiet: Session) -> None:
     ids = quiet.extend(messages(1))
     tools = [{"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}}]
     quiet.build(budget=900, preset="omar", tools=tools, system="Be brief. " * 20, now=NOW)
-    found = next(told for id in ids if (told := quiet.why(id)).decision.verdict == "left out")
+    found = next(why for id in ids if (why := quiet.why(id)).decision.verdict == "left out")
     assert found.tokens is not None
     again = quiet.build(
         budget=900 + found.tokens, preset="omar", tools=tools, system="Be brief. " * 20, now=NOW
@@ -214,7 +214,7 @@ def test_the_text_says_it_in_80_columns(quiet: Session) -> None:
     assert found.otherwise in " ".join(" ".join(lines).split())
 
 
-def test_a_message_that_came_later_and_one_that_nobody_knows_are_errors(quiet: Session) -> None:
+def test_a_later_message_and_an_unknown_one_are_errors(quiet: Session) -> None:
     quiet.extend(messages(1))
     quiet.build(budget=900)
     late = quiet.add("user", "one more")

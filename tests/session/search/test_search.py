@@ -45,7 +45,7 @@ def test_a_search_finds_the_message_that_answers_and_says_why(session: Session) 
     assert session.recall(hit.handle)["content"] == JWT
 
 
-def test_a_search_for_what_nobody_said_finds_nothing(session: Session) -> None:
+def test_a_search_for_words_that_no_message_has_finds_nothing(session: Session) -> None:
     assert session.search("zebra quantum") == ()
 
 
@@ -91,7 +91,7 @@ def test_a_focus_keeps_a_tool_s_result_with_its_call(store: Foveal) -> None:
     assert RESULT in window.messages
 
 
-def test_what_left_the_windows_is_one_question_away(session: Session) -> None:
+def test_a_focus_shows_messages_that_were_left_out_of_windows(session: Session) -> None:
     session.add("user", "Go on.")
     session.summarize(keep=1)
     window = session.focus("which tokens did we choose for login?", budget=80)
@@ -106,7 +106,7 @@ def test_a_large_session_is_searched_by_the_store_s_indexes(
     assert session.search("which tokens for the login?")[0].text == JWT
 
 
-def test_whoever_names_an_identifier_gets_the_message_that_holds_it(store: Foveal) -> None:
+def test_a_query_with_an_identifier_finds_the_message_that_contains_it(store: Foveal) -> None:
     session = store.session("code")
     for number in range(60):
         text = " ".join(f"def func_{number}_{part}(): return {part}" for part in range(40))
@@ -128,7 +128,7 @@ def test_an_erased_copy_spoils_no_vector_of_the_words_elsewhere(store: Foveal) -
     assert other.search("harbour")[0].parts["vector"] > 0
 
 
-def test_a_turn_of_which_a_part_was_erased_is_no_answer(store: Foveal) -> None:
+def test_a_focus_does_not_show_a_turn_with_an_erased_message(store: Foveal) -> None:
     session = store.session("tools")
     session.extend([{"role": "user", "content": "Look at auth.js."}, CALL, RESULT])
     session.forget("m2")
@@ -136,7 +136,7 @@ def test_a_turn_of_which_a_part_was_erased_is_no_answer(store: Foveal) -> None:
     assert RESULT not in session.focus("verify token expiry", budget=200).messages
 
 
-def test_an_account_tells_of_the_history_as_it_was(session: Session) -> None:
+def test_a_manifest_read_later_describes_the_history_as_it_was(session: Session) -> None:
     window = session.focus("which tokens for login?", budget=80)
     session.add("user", "One more.")
     assert window.manifest.decisions[-1].last == 40
@@ -147,7 +147,9 @@ def test_a_focus_does_not_count_as_a_build(session: Session) -> None:
     assert session.stats().builds == 0
 
 
-def test_vectors_are_made_once_and_survive_a_restart(tmp_path: Path, session: Session, store: Foveal) -> None:
+def test_vectors_are_computed_once_and_survive_a_restart(
+    tmp_path: Path, session: Session, store: Foveal
+) -> None:
     assert store.settle()
     first = session.search("authentication secrets")
     with Foveal(tmp_path / "store.db") as fov:

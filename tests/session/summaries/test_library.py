@@ -49,7 +49,7 @@ def test_nothing_is_stored_before_it_is_saved(store: Store) -> None:
     assert store.summary(ask.key) is not None
 
 
-def test_what_is_stored_serves_every_library(store: Store) -> None:
+def test_a_stored_summary_is_found_by_every_library(store: Store) -> None:
     answers, ask = answering(Library(store)), asked(store)
     made = answers(ask)
     answers.save()
@@ -64,7 +64,7 @@ def test_a_stretch_that_still_grows_is_remembered_but_not_stored(store: Store) -
     assert (store.summary(ask.key), library.find(ask)) == (None, made)
 
 
-def test_a_model_s_words_take_the_place_of_an_extract(store: Store) -> None:
+def test_a_models_summary_replaces_an_extract(store: Store) -> None:
     library, ask = Library(store), asked(store)
     answers = answering(library, better=True)
     answers(ask)
@@ -82,7 +82,7 @@ def test_a_model_that_failed_is_not_asked_again(store: Store) -> None:
     assert library.write_one(lambda _: pytest.fail("asked again")) is False
 
 
-def test_what_was_erased_is_no_longer_at_hand(store: Store) -> None:
+def test_summaries_of_erased_messages_are_forgotten(store: Store) -> None:
     library, ask = Library(store), asked(store)
     answers = answering(library)
     answers(ask)
@@ -93,7 +93,7 @@ def test_what_was_erased_is_no_longer_at_hand(store: Store) -> None:
     assert library.find(ask) is None
 
 
-def test_what_somebody_else_erased_is_not_sent_to_a_model(store: Store) -> None:
+def test_messages_that_another_process_erased_are_not_sent_to_a_model(store: Store) -> None:
     library, ask = Library(store), asked(store)
     answering(library, better=True)(ask)
     session = store.session("talk", now=0.0)
@@ -101,7 +101,7 @@ def test_what_somebody_else_erased_is_not_sent_to_a_model(store: Store) -> None:
     assert library.write_one(lambda _: pytest.fail("sent")) is False
 
 
-def test_an_extract_that_comes_late_does_not_hide_a_model_s_words(store: Store) -> None:
+def test_an_extract_that_comes_late_does_not_hide_a_models_summary(store: Store) -> None:
     late, ask = answering(Library(store)), asked(store)
     late(ask)
     Library(store).save(ask, Summary(text="They chose JWT.", tokens=3, by="llm"))

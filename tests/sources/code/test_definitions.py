@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveal.pipeline.material.values import Material
-from foveal.sources.code.focus import spoken
-from foveal.sources.code.graph import graph
-from foveal.sources.code.rank import LONGEST, defining
+from foveal.sources.code.focus import find_focus
+from foveal.sources.code.graph import build_graph
+from foveal.sources.code.rank import LONGEST, defining_lines
 from foveal.sources.code.symbols import symbols
 from foveal.sources.gather import gather
-from workspaces import DAY, look_at, repository, write
+from workspaces import DAY, repository, request_for, write
 
 DOOR = """class Door:
     def open(self):
@@ -29,12 +29,14 @@ LONG = "\n".join(f"def step_{n}():\n    return {n}\n" for n in range(300))
 
 
 def found(task: str, files: dict[str, str] | None = None) -> dict[str, tuple[int, ...]]:
-    drawn = graph({path: symbols(text, "python") for path, text in (files or FILES).items()})
-    return defining(drawn, spoken(task, ()))
+    drawn = build_graph({path: symbols(text, "python") for path, text in (files or FILES).items()})
+    return defining_lines(drawn, find_focus(task, ()))
 
 
 def working(root: Path, task: str, *, room: int = 10_000) -> list[Material]:
-    return [each for each in gather(look_at(root, task, room=room)).material if each.type == "WORKING_FILES"]
+    return [
+        each for each in gather(request_for(root, task, room=room)).material if each.type == "WORKING_FILES"
+    ]
 
 
 def test_the_file_that_defines_a_name_is_meant_with_the_lines_of_the_definition() -> None:
@@ -85,5 +87,5 @@ def test_of_a_long_file_the_definition_comes_first(tmp_path: Path) -> None:
 
 def test_the_lines_of_a_definition_are_not_blamed_as_mentioned_ones(tmp_path: Path) -> None:
     repository(tmp_path, FILES)
-    (git,) = [each for each in gather(look_at(tmp_path, "build_door")).material if each.type == "GIT"]
+    (git,) = [each for each in gather(request_for(tmp_path, "build_door")).material if each.type == "GIT"]
     assert "Mentioned lines" not in git.text

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from foveal.pipeline.tokens.count import tokenizer
 from foveal.sources.code import codebase, codebase_map
-from foveal.sources.contributor import Look
+from foveal.sources.contributor import ContextRequest
 from foveal.sources.workspace.workspace import Workspace
 
 COUNT = tokenizer("o200k_base").count
@@ -100,7 +100,7 @@ def test_a_small_workspace_is_shown_whole(tmp_path: Path) -> None:
     assert codebase_map(home(tmp_path), tokens=500, count=COUNT) == WHOLE
 
 
-def test_what_is_left_out_is_told_in_the_last_line(tmp_path: Path) -> None:
+def test_the_last_line_says_what_is_left_out(tmp_path: Path) -> None:
     text = codebase_map(home(tmp_path), tokens=25, count=COUNT, task="Turn")
     assert text.splitlines()[-1] == "… 3 more files, 4 more symbols"
     assert "  key.go\n    func Turn(by int) error" in text
@@ -142,11 +142,11 @@ def test_the_map_follows_the_files(tmp_path: Path) -> None:
 
 def test_only_what_changed_is_parsed_again(tmp_path: Path) -> None:
     workspace = home(tmp_path)
-    told: list[tuple[int, int]] = []
-    codebase_map(workspace, tokens=500, count=COUNT, progress=lambda *so_far: told.append(so_far))
+    reported: list[tuple[int, int]] = []
+    codebase_map(workspace, tokens=500, count=COUNT, progress=lambda *so_far: reported.append(so_far))
     home(tmp_path, {"src/key.go": "package key\n"})
-    codebase_map(workspace, tokens=500, count=COUNT, progress=lambda *so_far: told.append(so_far))
-    assert told == [(1, 4), (2, 4), (3, 4), (4, 4), (1, 1)]
+    codebase_map(workspace, tokens=500, count=COUNT, progress=lambda *so_far: reported.append(so_far))
+    assert reported == [(1, 4), (2, 4), (3, 4), (4, 4), (1, 1)]
 
 
 def test_few_texts_are_counted_for_a_map(tmp_path: Path) -> None:
@@ -164,14 +164,17 @@ def test_few_texts_are_counted_for_a_map(tmp_path: Path) -> None:
 
 def test_the_contributor_offers_a_fifth_of_the_room(tmp_path: Path) -> None:
     workspace = home(tmp_path, {f"a{n}.py": f"def f{n}(a, b): ...\n" for n in range(300)})
-    offer = codebase(Look(workspace=workspace, task="f7", room=2_000, count=COUNT, now=0.0))
+    offer = codebase(ContextRequest(workspace=workspace, task="f7", room=2_000, count=COUNT, now=0.0))
     assert offer is not None
     assert (offer.type, offer.source_path, offer.salience) == ("CODEBASE_MAP", ".", None)
     assert 360 <= COUNT(offer.text) <= 400
 
 
 def test_the_contributor_has_nothing_of_an_empty_workspace(tmp_path: Path) -> None:
-    assert codebase(Look(workspace=Workspace(tmp_path), task="", room=500, count=COUNT, now=0.0)) is None
+    assert (
+        codebase(ContextRequest(workspace=Workspace(tmp_path), task="", room=500, count=COUNT, now=0.0))
+        is None
+    )
 
 
 @settings(max_examples=50)

@@ -1,4 +1,4 @@
-"""What parsing beside us promises: an answer for every file in bounded time, whatever a grammar does."""
+"""Parsing in other processes returns for every file in bounded time, whatever a grammar does."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_process_that_ended_meanwhile_is_replaced(parsers: Parsers) -> None:
     assert names(parsers, "b = 1") == ["b"]
 
 
-def test_a_process_that_nobody_asks_ends_itself() -> None:
+def test_an_idle_process_ends_itself() -> None:
     hasty = BAD.replace("real = ", "worker.LAST = 0.2\nreal = ")
     parsers = Parsers([sys.executable, "-I", "-c", hasty, *filter(None, sys.path)])
     names(parsers, "a = 1")
@@ -143,7 +143,7 @@ def test_closing_ends_every_process(parsers: Parsers) -> None:
     assert not process.alive
 
 
-def test_a_language_without_its_grammar_is_told() -> None:
+def test_a_language_without_its_grammar_is_reported() -> None:
     gone = BAD.replace("real = ", "sys.modules['tree_sitter_go'] = None\nreal = ")
     parsers = Parsers([sys.executable, "-I", "-c", gone, *filter(None, sys.path)])
     assert parsers.symbols("package a", "go").refused == "the grammar for go is not installed"

@@ -1,4 +1,4 @@
-"""What matters of a workspace's code: what much of the rest uses, what the task speaks of, what that uses."""
+"""What ranks high in a workspace's code: what many files use, what the task refers to, what that uses."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foveal.sources.code.focus import spoken
-from foveal.sources.code.graph import Graph, graph
-from foveal.sources.code.rank import ranked
+from foveal.sources.code.focus import find_focus
+from foveal.sources.code.graph import Graph, build_graph
+from foveal.sources.code.rank import rank
 from foveal.sources.code.symbols import Definition, Symbols, symbols
 
 HOME = {
@@ -22,19 +22,19 @@ HOME = {
 
 
 def drawn(files: dict[str, str]) -> Graph:
-    return graph({path: symbols(text, "python") for path, text in files.items()})
+    return build_graph({path: symbols(text, "python") for path, text in files.items()})
 
 
 def order(task: str = "", said: tuple[str, ...] = (), files: dict[str, str] | None = None) -> list[str]:
     """Everything, best first: files by path, definitions by path and name."""
     found = drawn(files or HOME)
-    entries = ranked(found, spoken(task, said))
+    entries = rank(found, find_focus(task, said))
     names = (f":{found.definitions[d].name}" if d >= 0 else "" for _, d in entries)
     return [found.paths[file] + name for (file, _), name in zip(entries, names, strict=True)]
 
 
-def first(entries: list[str], *wanted: str) -> str:
-    return min(wanted, key=entries.index)
+def first(entries: list[str], *choices: str) -> str:
+    return min(choices, key=entries.index)
 
 
 def test_what_many_files_use_comes_first() -> None:
@@ -111,9 +111,9 @@ def test_the_order_is_the_same_every_time() -> None:
 def test_a_name_that_everybody_defines_and_uses_costs_linear_time() -> None:
     one = Symbols((Definition("door", "function", "def door()", 1),), ("door", "wall"))
     two = Symbols((Definition("wall", "function", "def wall()", 1),), ("door", "wall"))
-    found = graph({f"{number}.py": (one, two)[number % 2] for number in range(20_000)})
+    found = build_graph({f"{number}.py": (one, two)[number % 2] for number in range(20_000)})
     start = time.process_time()
-    ranked(found, spoken("door", ()))
+    rank(found, find_focus("door", ()))
     assert time.process_time() - start < 5
 
 
@@ -131,5 +131,5 @@ def test_any_graph_is_put_in_order_completely(files: dict[str, tuple[str, ...]],
         path: Symbols(tuple(Definition(n, "function", n, 1) for n in names[::2]), names[1::2])
         for path, names in files.items()
     }
-    found = graph(made)
-    assert len(set(ranked(found, spoken(task, ())))) == len(found.paths) + len(found.definitions)
+    found = build_graph(made)
+    assert len(set(rank(found, find_focus(task, ())))) == len(found.paths) + len(found.definitions)

@@ -198,7 +198,7 @@ def shown(found: Symbols) -> list[str]:
     """The signatures, each below what holds it by two spaces."""
     depths: list[int] = []
     for each in found.definitions:
-        depths.append(0 if each.within < 0 else depths[each.within] + 1)
+        depths.append(0 if each.parent < 0 else depths[each.parent] + 1)
     return ["  " * depth + each.signature for depth, each in zip(depths, found.definitions, strict=True)]
 
 
@@ -215,7 +215,7 @@ SECRETS = {
 
 
 @pytest.mark.parametrize("language", SECRETS)
-def test_no_value_of_a_constant_or_a_field_is_told(language: str) -> None:
+def test_no_value_of_a_constant_or_a_field_is_shown(language: str) -> None:
     found = symbols(SECRETS[language], language).definitions
     assert found
     assert [each.signature for each in found if "hunter2" in each.signature] == []
@@ -247,7 +247,7 @@ def test_what_is_in_strings_and_comments_is_not_used() -> None:
     assert symbols("# Ghost\ntext = 'Phantom'\n", "python").used == ()
 
 
-def test_a_broken_file_still_tells_what_can_be_read() -> None:
+def test_a_broken_file_still_yields_what_can_be_parsed() -> None:
     found = symbols("class Door:\n    def open(self): ...\n\n)))\ndef shut(", "python")
     assert shown(found)[:2] == ["class Door", "  def open(self)"]
 
@@ -264,7 +264,7 @@ def test_a_generated_file_has_no_more_definitions_than_are_of_use() -> None:
     assert len(symbols(text, "python").definitions) == MOST
 
 
-def test_nesting_ends_where_nobody_can_read_it() -> None:
+def test_nesting_ends_where_no_reader_could_follow() -> None:
     text = "".join(f"{'  ' * depth}class A{depth}:\n" for depth in range(50)) + "  " * 50 + "b = 1\n"
     assert len(symbols(text, "python").definitions) == DEEPEST + 1
 

@@ -9,16 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveal.sources.contributor import Offer
-from foveal.sources.contributors.docs import DocsNumbers, beginning, docs
-from workspaces import look_at, words, write
+from foveal.sources.contributors.docs import CAPS, beginning, docs
+from workspaces import request_for, words, write
 
 NAMES = ["PENGUIN.md", "AGENTS.md", "CLAUDE.md", "README.md"]
 
 
 def offered(root: Path, room: int = 10_000, **caps: int) -> list[Offer]:
     given = {f"{name}.md": cap for name, cap in caps.items()}
-    numbers = DocsNumbers(caps=given) if given else DocsNumbers()
-    return list(docs(look_at(root, room=room), numbers=numbers))
+    return list(docs(request_for(root, room=room), caps=given or CAPS))
 
 
 @pytest.mark.parametrize("place", range(4))
@@ -58,7 +57,7 @@ def test_a_single_paragraph_that_is_too_long_is_cut_inside(tmp_path: Path) -> No
     assert 10 < words(offer.text) <= 20
 
 
-def test_an_empty_one_is_passed_over_and_none_is_no_fault(tmp_path: Path) -> None:
+def test_an_empty_document_is_skipped_and_having_none_is_fine(tmp_path: Path) -> None:
     assert offered(tmp_path) == []
     write(tmp_path, {"AGENTS.md": " \n", "README.md": "hello"})
     assert [offer.source_path for offer in offered(tmp_path)] == ["README.md"]
@@ -77,5 +76,5 @@ PARTS = st.sampled_from(
 
 @given(st.lists(PARTS, max_size=40).map("".join), st.integers(0, 60))
 def test_never_over_its_tokens(tmp_path_factory: pytest.TempPathFactory, text: str, tokens: int) -> None:
-    look = look_at(tmp_path_factory.getbasetemp())
-    assert words(beginning(text, tokens, look)) <= tokens
+    request = request_for(tmp_path_factory.getbasetemp())
+    assert words(beginning(text, tokens, request)) <= tokens

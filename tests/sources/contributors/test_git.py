@@ -10,68 +10,68 @@ from pathlib import Path
 
 import pytest
 
-from foveal.sources.contributor import Look
+from foveal.sources.contributor import ContextRequest
 from foveal.sources.contributors.git import git as contribute
 from foveal.sources.workspace.values import Refusal
-from workspaces import commit, git, look_at, repository, write
+from workspaces import commit, git, repository, request_for, write
 
 CODE = {"app.py": "one\ntwo\nthree\n", "lib/tool.py": "def tool(): ...\n"}
 
 
-def lines(look: Look) -> list[str]:
-    return [line for offer in contribute(look) for line in offer.text.splitlines()]
+def lines(request: ContextRequest) -> list[str]:
+    return [line for offer in contribute(request) for line in offer.text.splitlines()]
 
 
-def test_it_tells_the_branch_and_the_newest_commits_first(tmp_path: Path) -> None:
+def test_the_branch_and_the_newest_commits_come_first(tmp_path: Path) -> None:
     repository(tmp_path, CODE)
     write(tmp_path, {"app.py": "one\n"})
     commit(tmp_path, "Shorten app")
-    told = lines(look_at(tmp_path))
-    assert told[:2] == ["Branch main", "Recent commits:"]
-    assert [line[8:] for line in told[2:]] == ["2026-01-02 Shorten app", "2026-01-02 Begin"]
+    shown = lines(request_for(tmp_path))
+    assert shown[:2] == ["Branch main", "Recent commits:"]
+    assert [line[8:] for line in shown[2:]] == ["2026-01-02 Shorten app", "2026-01-02 Begin"]
 
 
-def test_it_tells_what_changed_since_the_last_commit(tmp_path: Path) -> None:
+def test_changes_since_the_last_commit_are_listed(tmp_path: Path) -> None:
     repository(tmp_path, CODE | {"gone.py": "x\n"})
     write(tmp_path, {"app.py": "one\n2\nthree\n", "new.py": "y\n"})
     (tmp_path / "gone.py").unlink()
-    told = lines(look_at(tmp_path))
-    assert told[1:5] == ["Changed since the last commit:", "M app.py", "A new.py", "D gone.py"]
+    shown = lines(request_for(tmp_path))
+    assert shown[1:5] == ["Changed since the last commit:", "M app.py", "A new.py", "D gone.py"]
 
 
 def test_what_is_staged_is_changed_too(tmp_path: Path) -> None:
     repository(tmp_path, CODE)
     write(tmp_path, {"app.py": "one\n"})
     git(tmp_path, "add", "-A")
-    assert "M app.py" in lines(look_at(tmp_path))
+    assert "M app.py" in lines(request_for(tmp_path))
 
 
 def test_a_file_that_was_written_again_as_it_was_did_not_change(tmp_path: Path) -> None:
     repository(tmp_path, CODE)
     write(tmp_path, {"app.py": CODE["app.py"]}, age=5)
-    assert "M app.py" not in lines(look_at(tmp_path))
+    assert "M app.py" not in lines(request_for(tmp_path))
 
 
 def test_line_ends_that_git_changed_are_no_change(tmp_path: Path) -> None:
     repository(tmp_path, CODE)
     write(tmp_path, {"app.py": CODE["app.py"].replace("\n", "\r\n")}, age=5)
-    assert "M app.py" not in lines(look_at(tmp_path))
+    assert "M app.py" not in lines(request_for(tmp_path))
 
 
-def test_it_tells_who_last_wrote_a_line_that_is_spoken_of(tmp_path: Path) -> None:
+def test_the_last_change_of_a_mentioned_line_is_shown(tmp_path: Path) -> None:
     repository(tmp_path, CODE)
     write(tmp_path, {"app.py": "one\n2\nthree\n"})
     commit(tmp_path, "Use digits")
-    told = lines(look_at(tmp_path, "why does app.py:2 fail"))
-    blamed = told[told.index("Mentioned lines, as they were last changed:") + 1]
+    shown = lines(request_for(tmp_path, "why does app.py:2 fail"))
+    blamed = shown[shown.index("Mentioned lines, as they were last changed:") + 1]
     assert blamed.startswith("app.py:2: ")
     assert blamed.endswith(" by Ann: Use digits")
 
 
-def test_a_commit_without_a_branch_is_told_by_its_id(tmp_path: Path) -> None:
+def test_a_commit_without_a_branch_is_shown_by_its_id(tmp_path: Path) -> None:
     repository(tmp_path, CODE)
     git(tmp_path, "checkout", "-q", "--detach")
-    assert lines(look_at(tmp_path))[0].startswith("No branch, at ")
+    assert lines(request_for(tmp_path))[0].startswith("No branch, at ")
 
 
 def test_packed_and_shallow_repositories_are_read_too(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_packed_and_shallow_repositories_are_read_too(tmp_path: Path) -> None:
     commit(commit_two, "Second")
     git(tmp_path, "clone", "-q", "--depth", "1", source.as_uri(), "clone")
     git(tmp_path / "clone", "pack-refs", "--all")
-    assert [line[8:] for line in lines(look_at(tmp_path / "clone"))[2:]] == ["2026-01-02 Second"]
+    assert [line[8:] for line in lines(request_for(tmp_path / "clone"))[2:]] == ["2026-01-02 Second"]
 
 
 def test_a_repository_of_the_longer_hashes_is_read_too(tmp_path: Path) -> None:
@@ -88,14 +88,14 @@ def test_a_repository_of_the_longer_hashes_is_read_too(tmp_path: Path) -> None:
     write(tmp_path, CODE)
     commit(tmp_path, "Begin")
     write(tmp_path, {"app.py": "one\n", "lib/tool.py": CODE["lib/tool.py"]}, age=5)
-    assert lines(look_at(tmp_path))[:3] == ["Branch main", "Changed since the last commit:", "M app.py"]
+    assert lines(request_for(tmp_path))[:3] == ["Branch main", "Changed since the last commit:", "M app.py"]
 
 
 def test_what_a_sparse_checkout_leaves_out_is_not_deleted(tmp_path: Path) -> None:
     repository(tmp_path, CODE)
     git(tmp_path, "sparse-checkout", "set", "--no-cone", "/app.py")
     assert not (tmp_path / "lib").exists()
-    assert "Changed since the last commit:" not in lines(look_at(tmp_path))
+    assert "Changed since the last commit:" not in lines(request_for(tmp_path))
 
 
 def test_the_files_of_a_repository_inside_are_not_new(tmp_path: Path) -> None:
@@ -103,14 +103,14 @@ def test_the_files_of_a_repository_inside_are_not_new(tmp_path: Path) -> None:
     root = repository(tmp_path / "root", {"main.py": "x\n"})
     git(root, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "part")
     commit(root, "Add a part")
-    assert "Changed since the last commit:" not in lines(look_at(root))
+    assert "Changed since the last commit:" not in lines(request_for(root))
 
 
-def test_an_escape_in_a_subject_is_told_as_text(tmp_path: Path) -> None:
+def test_an_escape_sequence_in_a_subject_is_shown_as_text(tmp_path: Path) -> None:
     repository(tmp_path, CODE)
     write(tmp_path, {"app.py": "one\n"})
     commit(tmp_path, "Paint it \x1b[31mred")
-    assert lines(look_at(tmp_path))[2].endswith("Paint it \\x1b[31mred")
+    assert lines(request_for(tmp_path))[2].endswith("Paint it \\x1b[31mred")
 
 
 def test_a_tree_of_objects_of_any_depth_is_looked_through(tmp_path: Path) -> None:
@@ -119,38 +119,38 @@ def test_a_tree_of_objects_of_any_depth_is_looked_through(tmp_path: Path) -> Non
     for _ in range(1_100):
         deep += "/d"
         os.mkdir(deep)
-    found = list(contribute(look_at(tmp_path)))
+    found = list(contribute(request_for(tmp_path)))
     os.removedirs(deep)
     assert [offer.text.split("\n")[0] for offer in found] == ["Branch main"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="names there are text")
-def test_a_name_that_is_no_text_is_told_as_text(tmp_path: Path) -> None:
+def test_an_undecodable_name_is_shown_as_text(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"\xff.py")).write_text("x", encoding="utf-8")
     repository(tmp_path, CODE)
     (tmp_path / os.fsdecode(b"\xff.py")).unlink()
-    assert "D \\udcff.py" in lines(look_at(tmp_path))
+    assert "D \\udcff.py" in lines(request_for(tmp_path))
 
 
 def test_it_stays_within_its_part(tmp_path: Path) -> None:
     repository(tmp_path, {f"file{n}.py": "x\n" for n in range(60)})
     write(tmp_path, {f"file{n}.py": "y\n" for n in range(60)})
-    (offer,) = contribute(look_at(tmp_path, room=300))
+    (offer,) = contribute(request_for(tmp_path, room=300))
     assert offer.text.split("\n")[0] == "Branch main"
     assert len(offer.text.split()) <= 30
     assert offer.text.endswith("more lines]")
 
 
 def test_without_a_repository_or_a_commit_nothing_is_offered(tmp_path: Path) -> None:
-    assert lines(look_at(tmp_path)) == []
+    assert lines(request_for(tmp_path)) == []
     git(tmp_path, "init", "-q")
-    assert lines(look_at(tmp_path)) == []
+    assert lines(request_for(tmp_path)) == []
 
 
 def test_without_git_nothing_is_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repository(tmp_path, CODE)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert lines(look_at(tmp_path)) == []
+    assert lines(request_for(tmp_path)) == []
 
 
 def _elsewhere(root: Path, how: str, outside: Path) -> None:
@@ -182,7 +182,7 @@ def test_a_repository_that_lies_elsewhere_is_refused_with_the_reason(tmp_path: P
     outside.mkdir()
     _elsewhere(root, how, outside)
     refused: list[Refusal] = []
-    assert lines(look_at(root, refused=refused)) == []
+    assert lines(request_for(root, refused=refused)) == []
     assert ".git" in [each.path for each in refused if "elsewhere" in each.why]
 
 
@@ -219,8 +219,8 @@ def test_nothing_that_a_repository_names_is_run(tmp_path: Path) -> None:
     root, canary = repository(tmp_path / "root", CODE), tmp_path / "canary"
     _trapped(root, canary)
     write(root, {"app.py": "one\n2\nthree\n"})
-    told = lines(look_at(root, "why does app.py:2 fail"))
-    assert {"M app.py", "Mentioned lines, as they were last changed:"} <= set(told)
+    shown = lines(request_for(root, "why does app.py:2 fail"))
+    assert {"M app.py", "Mentioned lines, as they were last changed:"} <= set(shown)
     assert not canary.exists()
     subprocess.run(["git", "status"], cwd=root, check=False, capture_output=True)
     assert canary.exists()  # the traps are real: git as people run it falls into them
@@ -233,7 +233,7 @@ def test_a_program_called_git_in_the_workspace_is_not_run(
     (root / "git").write_text(f"#!/bin/sh\necho ran > '{tmp_path / 'canary'}'\n", encoding="utf-8")
     (root / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{root}{os.pathsep}{os.environ['PATH']}")
-    assert lines(look_at(root)) == []
+    assert lines(request_for(root)) == []
     assert not (tmp_path / "canary").exists()
 
 
@@ -245,4 +245,4 @@ def test_a_question_that_takes_too_long_has_no_answer(
     slow.chmod(0o755)
     monkeypatch.setenv("PATH", f"{slow.parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr("foveal.sources.workspace.repository.SECONDS", 0.05)
-    assert lines(look_at(root)) == ["Branch main", "Recent commits:"]
+    assert lines(request_for(root)) == ["Branch main", "Recent commits:"]

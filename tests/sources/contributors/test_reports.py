@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from foveal.sources.contributor import Look
+from foveal.sources.contributor import ContextRequest
 from foveal.sources.contributors.reports import results
 from foveal.sources.workspace.values import Refusal
-from workspaces import look_at, words, write
+from workspaces import request_for, words, write
 
 JUNIT = """<?xml version="1.0" encoding="utf-8"?><testsuites><testsuite>
 <testcase classname="tests.test_app" name="test_ok"/>
@@ -27,14 +27,14 @@ COVERAGE = """<coverage line-rate="0.91"><packages><package><classes>
 LAUGHS = '<!DOCTYPE a [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]><testsuite>&b;</testsuite>'
 
 
-def told(look: Look) -> dict[str, list[str]]:
-    return {offer.source_path: offer.text.splitlines() for offer in results(look)}
+def shown(request: ContextRequest) -> dict[str, list[str]]:
+    return {offer.source_path: offer.text.splitlines() for offer in results(request)}
 
 
 @pytest.mark.parametrize("path", ["junit.xml", "junit-3.11.xml", "test-results/a/b.xml", "reports/x.xml"])
-def test_failures_are_told_with_the_heads_of_their_messages(tmp_path: Path, path: str) -> None:
+def test_failures_are_shown_with_the_first_lines_of_their_messages(tmp_path: Path, path: str) -> None:
     write(tmp_path, {path: JUNIT})
-    assert told(look_at(tmp_path)) == {
+    assert shown(request_for(tmp_path)) == {
         path: [
             "2 failed, 1 skipped, of 4 tests",
             "FAILED tests.test_app::test_login: AssertionError: 401 != 200   more of it",
@@ -45,21 +45,21 @@ def test_failures_are_told_with_the_heads_of_their_messages(tmp_path: Path, path
 
 def test_reports_are_read_though_git_ignores_them(tmp_path: Path) -> None:
     write(tmp_path, {".gitignore": "*.xml\ntest-results/\n", "junit.xml": JUNIT, "test-results/a.xml": JUNIT})
-    assert set(told(look_at(tmp_path))) == {"junit.xml", "test-results/a.xml"}
+    assert set(shown(request_for(tmp_path))) == {"junit.xml", "test-results/a.xml"}
 
 
 def test_pytest_remembers_what_failed_last(tmp_path: Path) -> None:
     path = ".pytest_cache/v/cache/lastfailed"
     write(tmp_path, {path: json.dumps({"tests/test_app.py::test_login": True})})
-    assert told(look_at(tmp_path))[path] == [
+    assert shown(request_for(tmp_path))[path] == [
         "Failed when pytest last ran them:",
         "tests/test_app.py::test_login",
     ]
 
 
-def test_coverage_tells_the_least_tested_of_the_files_that_are_worked_on(tmp_path: Path) -> None:
+def test_coverage_lists_the_least_tested_working_files(tmp_path: Path) -> None:
     write(tmp_path, {"coverage.xml": COVERAGE, "src/app.py": "", "src/lib.py": "", "src/other.py": ""})
-    assert told(look_at(tmp_path, "test src/app.py and src/lib.py"))["coverage.xml"] == [
+    assert shown(request_for(tmp_path, "test src/app.py and src/lib.py"))["coverage.xml"] == [
         "Tests run 91% of all lines",
         "25% of the lines of src/lib.py are tested",
         "50% of the lines of src/app.py are tested",
@@ -69,7 +69,7 @@ def test_coverage_tells_the_least_tested_of_the_files_that_are_worked_on(tmp_pat
 def test_all_of_them_share_the_part_of_their_type(tmp_path: Path) -> None:
     many = "".join(f'<testcase name="t{n}"><failure message="m"/></testcase>' for n in range(300))
     write(tmp_path, {"junit.xml": f"<testsuite>{many}</testsuite>", "coverage.xml": COVERAGE})
-    offers = list(results(look_at(tmp_path, room=1_000)))
+    offers = list(results(request_for(tmp_path, room=1_000)))
     assert [offer.text.splitlines()[0][:10] for offer in offers] == ["300 failed", "Tests run "]
     assert sum(words(offer.text) for offer in offers) <= 100
 
@@ -81,7 +81,7 @@ def test_a_report_with_a_document_type_is_refused_before_it_is_parsed(
 ) -> None:
     write(tmp_path, {path: text})
     refused: list[Refusal] = []
-    assert told(look_at(tmp_path, refused=refused)) == {}
+    assert shown(request_for(tmp_path, refused=refused)) == {}
     why = "has a document type or an entity in it, and is not parsed"
     assert refused == [Refusal(path=path, why=why)]
 
@@ -93,11 +93,11 @@ def test_what_is_no_report_is_passed_over_in_no_time(tmp_path: Path, text: str) 
     names = ("junit.xml", "coverage.xml", ".pytest_cache/v/cache/lastfailed")
     write(tmp_path, dict.fromkeys(names, text))
     start = time.process_time()
-    assert "FAILED" not in str(told(look_at(tmp_path)))
+    assert "FAILED" not in str(shown(request_for(tmp_path)))
     assert time.process_time() - start < 2
 
 
 def test_a_folder_of_reports_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
     write(tmp_path, {"outside/junit.xml": JUNIT, "root/a.py": ""})
     (tmp_path / "root/reports").symlink_to(tmp_path / "outside")
-    assert told(look_at(tmp_path / "root")) == {}
+    assert shown(request_for(tmp_path / "root")) == {}

@@ -8,11 +8,11 @@ import pytest
 
 from foveal.sources.contributor import Offer
 from foveal.sources.contributors.retrieval import Hit, retrieval
-from workspaces import look_at, words
+from workspaces import request_for, words
 
 
 def offered(root: Path, *hits: Hit, room: int = 10_000) -> list[Offer]:
-    return list(retrieval(hits)(look_at(root, room=room)))
+    return list(retrieval(hits)(request_for(root, room=room)))
 
 
 def hit(text: str, score: float, source: str = "past/m1") -> Hit:

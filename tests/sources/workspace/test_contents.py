@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fenced import Fenced, fenced, within
-from foveal.sources.workspace.safe_open import decoded
+from foveal.sources.workspace.safe_open import decode
 from foveal.sources.workspace.secrets import secret_file, secret_text
 
 LIMIT = 1_000
@@ -182,7 +182,7 @@ def test_what_is_no_text_is_refused_whatever_its_name(place: Fenced, content: by
 
 @given(st.binary(max_size=60))
 def test_a_text_gives_its_bytes_back(content: bytes) -> None:
-    text = decoded(content)
+    text = decode(content)
     if text is not None and not content.startswith((b"\xff\xfe", b"\xfe\xff")):
         assert text.encode() == content.removeprefix(b"\xef\xbb\xbf")
 
@@ -232,7 +232,7 @@ def test_secrets_are_refused_by_name(place: Fenced, name: str) -> None:
 def test_names_that_only_look_like_secrets_are_read(place: Fenced, name: str) -> None:
     place.put(name)
     assert place.workspace().text(name) == "inside\n"
-    assert [seen.path for seen in place.workspace().scan()] == [name]
+    assert [file.path for file in place.workspace().scan()] == [name]
 
 
 @pytest.mark.parametrize("folder", SECRET_FOLDERS)

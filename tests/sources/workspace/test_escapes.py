@@ -121,12 +121,12 @@ def test_links_inside_lead_to_what_they_name(place: Fenced, length: int, absolut
         place.link(f"link{number}", f"link{number - 1}")
     workspace = place.workspace()
     assert workspace.text(f"link{length}") == "inside\n"
-    assert [seen.path for seen in workspace.scan()] == ["src/app.py"]
+    assert [file.path for file in workspace.scan()] == ["src/app.py"]
 
 
 def test_a_folder_that_links_to_itself_is_walked_once(place: Fenced) -> None:
     place.link("src/again", "..")
-    assert [seen.path for seen in place.workspace().scan()] == ["src/app.py"]
+    assert [file.path for file in place.workspace().scan()] == ["src/app.py"]
     assert place.workspace().text("src/again/src/again/src/app.py") == "inside\n"
 
 
@@ -199,7 +199,7 @@ def test_names_that_are_no_text_are_refused(place: Fenced, form: str, letter: st
 def test_a_scan_passes_over_names_that_are_no_text(place: Fenced) -> None:
     for name in (b"line\nbreak.py", b"latin-\xe9.py"):
         Path(os.fsdecode(os.fsencode(place.root) + b"/" + name)).write_text("x")
-    assert [seen.path for seen in place.workspace().scan()] == ["src/app.py"]
+    assert [file.path for file in place.workspace().scan()] == ["src/app.py"]
     assert {refusal.path for refusal in place.refused} == {"line\\nbreak.py", "latin-\\udce9.py"}
 
 

@@ -1,4 +1,4 @@
-"""What `.gitignore` names is passed over: git's own answers are the specification."""
+"""Files that `.gitignore` excludes are skipped: git's own answers are the specification."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def place(tmp_path: Path) -> Fenced:
 
 
 def listed(place: Fenced) -> list[str]:
-    return [seen.path for seen in place.workspace().scan() if not seen.path.endswith(".gitignore")]
+    return [file.path for file in place.workspace().scan() if not file.path.endswith(".gitignore")]
 
 
 def ignored(patterns: Patterns, path: str) -> bool:
@@ -111,6 +111,11 @@ def _ignored_by_git(repository: Path) -> list[str]:
     return answer.stdout.decode().split("\0")[:-1]
 
 
+def test_a_star_after_an_escaped_one_is_a_wildcard() -> None:
+    verdicts = [Patterns(r"\**").verdict(name, folder=False) for name in ("*", "*a", "a")]
+    assert verdicts == [True, True, None]
+
+
 @pytest.mark.parametrize(("pattern", "name"), HOSTILE.values(), ids=HOSTILE)
 def test_no_pattern_takes_long(pattern: str, name: str) -> None:
     started = time.process_time()
@@ -147,7 +152,7 @@ def test_what_the_repository_itself_excludes_is_ignored(place: Fenced) -> None:
     assert listed(place) == []
 
 
-def test_an_ignored_file_is_read_for_who_asks_for_it_so(place: Fenced) -> None:
+def test_an_ignored_file_is_read_on_request(place: Fenced) -> None:
     place.put(".gitignore", "reports/\n")
     place.put("reports/junit.xml", "<testsuite/>")
     workspace = place.workspace()
@@ -174,10 +179,10 @@ def test_a_cache_that_says_so_is_not_walked(place: Fenced, mark: str) -> None:
 def test_changed_rules_hold_from_the_next_scan(place: Fenced) -> None:
     place.put("a.py")
     workspace = place.workspace()
-    assert [seen.path for seen in workspace.scan()] == ["a.py"]
+    assert [file.path for file in workspace.scan()] == ["a.py"]
     assert workspace.text("a.py") == "inside\n"
     place.put(".gitignore", "*.py\n")
-    assert [seen.path for seen in workspace.scan()] == [".gitignore"]
+    assert [file.path for file in workspace.scan()] == [".gitignore"]
     assert workspace.text("a.py") is None
 
 

@@ -1,4 +1,4 @@
-"""What a workspace promises: each file that may be read is found, read once, and told of where it is not."""
+"""What a workspace promises: each readable file is found and read once, each refused one is reported."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from fenced import ON_WINDOWS, Fenced, fenced, opened
 from foveal.errors import InputError
-from foveal.sources.workspace.workspace import Limits, Memory, Refusal, Workspace
+from foveal.sources.workspace.workspace import FileCache, Limits, Refusal, Workspace
 
 SPELLINGS = (
     "src/app.py",
@@ -32,12 +32,12 @@ def place(tmp_path: Path) -> Fenced:
 
 
 def settle() -> None:
-    """Let the clock of the file system tick, so that a version tells a file from what it was before."""
+    """Let the clock of the file system tick, so that a version shows a file from what it was before."""
     time.sleep(0.05)
 
 
 def names(workspace: Workspace) -> list[str]:
-    return [seen.path for seen in workspace.scan()]
+    return [file.path for file in workspace.scan()]
 
 
 def test_a_scan_lists_every_file_in_order(place: Fenced) -> None:
@@ -48,18 +48,18 @@ def test_a_scan_lists_every_file_in_order(place: Fenced) -> None:
 
 def test_a_file_is_seen_with_its_size_and_age(place: Fenced) -> None:
     os.utime(place.put("a.py", "four"), (1_000_000_000, 1_000_000_000))
-    seen = place.workspace().seen("a.py")
-    assert seen
-    assert (seen.path, seen.size, seen.touched_at) == ("a.py", 4, 1_000_000_000)
-    assert [seen] == place.workspace().scan()
+    file = place.workspace().info("a.py")
+    assert file
+    assert (file.path, file.size, file.touched_at) == ("a.py", 4, 1_000_000_000)
+    assert [file] == place.workspace().scan()
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_a_file_is_found_however_it_is_spelt(place: Fenced, spelling: str) -> None:
+def test_a_file_is_found_however_its_path_is_spelled(place: Fenced, spelling: str) -> None:
     place.put("src/app.py")
-    seen = place.workspace().seen(spelling.format(root=place.root))
-    assert seen
-    assert seen.path == "src/app.py"
+    file = place.workspace().info(spelling.format(root=place.root))
+    assert file
+    assert file.path == "src/app.py"
 
 
 @pytest.mark.skipif(not ON_WINDOWS, reason="elsewhere a backslash is a letter like any other")
@@ -75,7 +75,7 @@ def test_what_is_not_there_is_no_refusal(place: Fenced, path: str) -> None:
     place.put("a.py")
     place.put("src/b.py")
     workspace = place.workspace()
-    assert (workspace.seen(path), workspace.text(path), workspace.derived(path, "n", len)) == (
+    assert (workspace.info(path), workspace.text(path), workspace.derived(path, "n", len)) == (
         None,
         None,
         None,
@@ -83,17 +83,17 @@ def test_what_is_not_there_is_no_refusal(place: Fenced, path: str) -> None:
     assert place.refused == []
 
 
-def test_but_where_somebody_counts_on_it_that_is_told(place: Fenced) -> None:
+def test_a_missing_file_that_the_caller_expects_is_reported(place: Fenced) -> None:
     place.put("src/b.py")
     workspace = place.workspace()
     paths = ("src/b.py", "./absent.py", "src", "../b.py")
-    assert [workspace.seen(path, expected=True) is None for path in paths] == [False, True, True, True]
-    told = [(each.path, each.why) for each in place.refused]
-    assert told[:2] == [("absent.py", "names no file"), ("src", "names no file")]
-    assert told[2:] == [("../b.py", "is outside the workspace")]
+    assert [workspace.info(path, expected=True) is None for path in paths] == [False, True, True, True]
+    reported = [(each.path, each.why) for each in place.refused]
+    assert reported[:2] == [("absent.py", "names no file"), ("src", "names no file")]
+    assert reported[2:] == [("../b.py", "is outside the workspace")]
 
 
-def test_a_refusal_is_told_once(place: Fenced) -> None:
+def test_a_refusal_is_reported_once(place: Fenced) -> None:
     place.put("a.bin", b"\x00")
     place.put(".env")
     workspace = place.workspace()
@@ -103,7 +103,7 @@ def test_a_refusal_is_told_once(place: Fenced) -> None:
     assert [refusal.path for refusal in place.refused] == ["a.bin", ".env"]
 
 
-def test_a_refused_file_that_is_mended_is_read(place: Fenced) -> None:
+def test_a_refused_file_that_is_fixed_is_read(place: Fenced) -> None:
     place.put("a.txt", b"\x00")
     workspace = place.workspace()
     assert workspace.text("a.txt") is None
@@ -111,7 +111,7 @@ def test_a_refused_file_that_is_mended_is_read(place: Fenced) -> None:
     assert workspace.text("a.txt") == "mended"
 
 
-def test_somebody_who_cannot_use_a_file_may_say_so(place: Fenced) -> None:
+def test_a_caller_may_refuse_a_file_that_it_cannot_use(place: Fenced) -> None:
     workspace = place.workspace()
     for _ in range(2):
         workspace.refuse(Refusal(path="a.py", why="takes too long to parse"))
@@ -119,7 +119,7 @@ def test_somebody_who_cannot_use_a_file_may_say_so(place: Fenced) -> None:
 
 
 def test_very_many_refusals_are_summed_up(place: Fenced) -> None:
-    place.limits = Limits(told=3)
+    place.limits = Limits(refusals=3)
     for number in range(9):
         place.put(f"{number}.pem")
     place.workspace().scan()
@@ -145,7 +145,7 @@ def test_very_many_refusals_are_summed_up(place: Fenced) -> None:
     ],
     ids=["files", "entries", "depth", "path length"],
 )
-def test_each_limit_of_a_scan_is_told(place: Fenced, limits: Limits, found: list[str], why: str) -> None:
+def test_each_limit_of_a_scan_is_reported(place: Fenced, limits: Limits, found: list[str], why: str) -> None:
     place.limits = limits
     for path in ("a.py", "b.py", "x/c.py", "x/y/d.py"):
         place.put(path)
@@ -160,7 +160,7 @@ def test_a_path_that_is_too_deep_or_too_long_is_refused(place: Fenced) -> None:
 
 
 @pytest.mark.skipif(ON_WINDOWS or os.geteuid() == 0, reason="nothing is closed to the administrator")
-def test_what_the_system_does_not_let_us_read_is_told(place: Fenced) -> None:
+def test_a_file_that_the_system_does_not_let_us_read_is_reported(place: Fenced) -> None:
     place.put("a.py").chmod(0)
     assert place.why("a.py") == "cannot be read: Permission denied"
 
@@ -186,7 +186,7 @@ def test_a_change_is_noticed_even_if_the_clock_of_the_disk_stood_still(
         assert workspace.derived("a.py", "number", int) == number
 
 
-def test_what_is_made_of_a_file_is_made_once(place: Fenced) -> None:
+def test_what_is_derived_from_a_file_is_computed_once(place: Fenced) -> None:
     place.put("a.py", "one two")
     workspace = place.workspace()
     made: list[str] = []
@@ -202,7 +202,7 @@ def test_what_is_made_of_a_file_is_made_once(place: Fenced) -> None:
     assert made == ["one two"]
 
 
-def test_nothing_made_of_a_file_is_made_once_as_well(place: Fenced) -> None:
+def test_deriving_nothing_from_a_file_happens_once_as_well(place: Fenced) -> None:
     place.put("a.py")
     workspace = place.workspace()
     made: list[str] = []
@@ -211,7 +211,7 @@ def test_nothing_made_of_a_file_is_made_once_as_well(place: Fenced) -> None:
     assert made == ["inside\n"]
 
 
-def test_what_was_made_outlives_the_text(place: Fenced) -> None:
+def test_what_was_derived_outlives_the_text(place: Fenced) -> None:
     place.limits = Limits(cached_characters=10)
     for name in "abc":
         place.put(name, name * 9)
@@ -230,9 +230,9 @@ def test_texts_in_memory_are_bounded(place: Fenced) -> None:
         place.put(f"{number}.py", "x" * 10)
     workspace = place.workspace()
     assert all(workspace.text(path) for path in names(workspace))
-    memory = workspace._memory
-    assert isinstance(memory, Memory)
-    assert sum(len(known.text or "") for known in memory._known.values()) <= 100
+    memory = workspace._cache
+    assert isinstance(memory, FileCache)
+    assert sum(len(known.text or "") for known in memory._files.values()) <= 100
 
 
 def test_a_file_that_is_gone_is_forgotten(place: Fenced) -> None:
@@ -240,7 +240,7 @@ def test_a_file_that_is_gone_is_forgotten(place: Fenced) -> None:
     workspace = place.workspace()
     assert workspace.text("a.py") == "inside\n"
     file.unlink()
-    assert (workspace.text("a.py"), workspace.seen("a.py"), names(workspace)) == (None, None, [])
+    assert (workspace.text("a.py"), workspace.info("a.py"), names(workspace)) == (None, None, [])
 
 
 def test_threads_may_share_a_workspace(place: Fenced) -> None:
@@ -250,7 +250,7 @@ def test_threads_may_share_a_workspace(place: Fenced) -> None:
     workspace = place.workspace()
     wrong: list[str] = []
 
-    def look() -> None:
+    def request() -> None:
         for path in names(workspace):
             number = path.removesuffix(".py")
             if (workspace.text(path), workspace.derived(path, "size", len)) != (
@@ -259,7 +259,7 @@ def test_threads_may_share_a_workspace(place: Fenced) -> None:
             ):
                 wrong.append(path)
 
-    threads = [threading.Thread(target=look) for _ in range(4)]
+    threads = [threading.Thread(target=request) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

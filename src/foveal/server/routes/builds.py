@@ -16,7 +16,7 @@ from foveal.server.problems import Problem
 from foveal.server.routing import At, Named, Number, Told
 from foveal.server.tenants import Place
 from foveal.session import Comparison
-from foveal.session.inspect.builds import Builds, Chunks, Drawn, drawn_build, list_builds, list_chunks
+from foveal.session.inspect.builds import Builds, Chunks, Drawn, list_builds, list_chunks, load_build
 from foveal.session.inspect.diff import Diff
 from foveal.session.inspect.replay import Replayed
 from foveal.session.inspect.why import Why
@@ -125,7 +125,7 @@ def builds(
 @router.get("/sessions/{name}/builds/{number}")
 def drawn(at: At, name: Named, number: Which) -> Drawn:
     """One build with all its decisions, to be drawn."""
-    return drawn_build(at.session(name), _number(number))
+    return load_build(at.session(name), _number(number))
 
 
 @router.get("/sessions/{name}/builds/{number}/chunks")

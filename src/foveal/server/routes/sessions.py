@@ -19,7 +19,7 @@ from foveal.server import schemas as body
 from foveal.server.routing import At, Limit, Named, Told
 from foveal.session import Session
 from foveal.session.arguments import a_text
-from foveal.session.inspect.builds import Page, exported, page
+from foveal.session.inspect.builds import Page, export_messages, list_messages
 from foveal.session.responses import Mark, MarksTold, MarkTold, SessionTold, session_told
 from foveal.session.values import Removal
 
@@ -87,7 +87,7 @@ def messages(
     at: At, name: Named, after: Annotated[int, Query(ge=0, le=body.INTEGER_MOST)] = 0, limit: Limit = 100
 ) -> Page:
     """The messages without their bodies, oldest first, a page at a time."""
-    return page(at.session(name), after=after, limit=limit)
+    return list_messages(at.session(name), after=after, limit=limit)
 
 
 @router.post("/sessions/{name}/messages", status_code=201)
@@ -130,7 +130,7 @@ def export(at: At, name: Named) -> Any:
 
 
 def _lines(session: Session) -> Iterator[bytes]:
-    messages = exported(session)
+    messages = export_messages(session)
     while some := list(islice(messages, PAGE)):
         yield "".join(f"{json.dumps(json.loads(body))}\n" for body in some).encode()
 

@@ -68,12 +68,13 @@ def searches(history: History, scene: Scene) -> bool:
 
 def relevant(state: SessionState, history: History, scene: Scene) -> tuple[int, ...]:
     """Positions of the messages that match the task or the user's latest message, best first."""
-    from foveal.session.search.search import LARGE, turns_for
+    from foveal.session.search.focus import rank_turns
+    from foveal.session.search.search import LARGE
 
     text, given = retrieval_query(history, scene.task, scene.layout)
     text = text[:TASK_MOST]
     if given and len(history.entries) <= LARGE and state.resources.light:
-        turns = turns_for(state, text, history, most=scene.budget, now=scene.now)
+        turns = rank_turns(state, text, history, most=scene.budget, now=scene.now)
         return tuple(history.starts[turn] for turn in turns)
     if len(words(text)) < FEWEST_WORDS:
         return ()

@@ -23,9 +23,9 @@ from foveal.session.resources import Resources
 from foveal.session.search.search import search_session
 from foveal.session.state import SessionState
 from foveal.sources.assemble import SmartContext, assemble_smart_context, room_within
-from foveal.sources.contributor import PROJECT_DOCS, Look, weight_of
-from foveal.sources.contributors.retrieval import Hit, offered, retrieval
-from foveal.sources.gather import gather, spelt
+from foveal.sources.contributor import PROJECT_DOCS, ContextRequest, weight_of
+from foveal.sources.contributors.retrieval import Hit, hit_offers, retrieval
+from foveal.sources.gather import gather, resolve_active_files
 from foveal.sources.workspace.values import Refusal
 from foveal.sources.workspace.workspace import Workspace
 from foveal.window import Contributed
@@ -49,9 +49,11 @@ def contributions(state: SessionState, request: BuildRequest, count: Callable[[s
     opened = state.resources.part(OpenWorkspaces).open(_workspace(request))
     recent, question = _recent(state)
     numbers = _numbers(state)
-    look = _look(opened.workspace, request, count, recent, question, slots=_slots(state, request, numbers))
-    hits = retrieval(_hits(state, look.task, request.moment))
-    found = gather(look, (hits, *request.contributors), weights=numbers.weights, progress=request.progress)
+    asked = _context_request(
+        opened.workspace, request, count, recent, question, room=_room(state, request, numbers)
+    )
+    hits = retrieval(_hits(state, asked.task, request.moment))
+    found = gather(asked, (hits, *request.contributors), weights=numbers.weights, progress=request.progress)
     docs = [each.text for each in found.material if each.type == PROJECT_DOCS]
     state.resources.part(ShownDocs).show(str(opened.workspace.root), "\n".join(docs))
     events = _events(state, opened.refused, found.left_out)
@@ -99,7 +101,7 @@ def from_other_sessions(
             weight=weight_of(offer.type),
             salience=offer.salience or 0.0,
         )
-        for offer in offered(hits, RETRIEVED_ROOM, count)
+        for offer in hit_offers(hits, RETRIEVED_ROOM, count)
     )
 
 
@@ -155,7 +157,7 @@ def _recent(state: SessionState) -> tuple[tuple[str, ...], str]:
     return tuple(message.text for message in messages if message.role != "system"), question
 
 
-def _slots(state: SessionState, request: BuildRequest, numbers: PenguinNumbers) -> int:
+def _room(state: SessionState, request: BuildRequest, numbers: PenguinNumbers) -> int:
     """The room for contributors: DIALOG lends what the conversation does not use."""
     with state.reading():
         entries = [entry for entry in state.log.entries if not entry.absence]
@@ -164,25 +166,25 @@ def _slots(state: SessionState, request: BuildRequest, numbers: PenguinNumbers) 
     return room_within([replace(slot, used=dialog) if slot.name == DIALOG else slot for slot in slots])
 
 
-def _look(
+def _context_request(
     workspace: Workspace,
     request: BuildRequest,
     count: Callable[[str], int],
     recent: tuple[str, ...],
     question: str,
     *,
-    slots: int,
-) -> Look:
-    look = Look(
+    room: int,
+) -> ContextRequest:
+    asked = ContextRequest(
         workspace=workspace,
         task=request.task or question,
-        room=slots,
+        room=room,
         count=count,
         now=request.moment,
         said=recent,
         active_files=request.active_files,
     )
-    return spelt(look)
+    return resolve_active_files(asked)
 
 
 def _hits(state: SessionState, task: str, now: float) -> list[Hit]:

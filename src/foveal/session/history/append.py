@@ -1,10 +1,8 @@
-"""Messages in → stored at the session's end, or on a fork where a client's history differs; their ids out.
+"""Add messages to a session: append them, sync a client's whole history, or copy them to a new session.
 
-Messages in → what the store is asked to keep of them; a client's history in → what of it is new.
-
-A session and the name of another in → the other, which begins as the first.
-
-What was erased is not in it. Notes do not go along, so what they cover is shown again.
+Where a client's history differs from the stored one, the session continues on a new branch that shares their
+common beginning; the old branch stays in the store. Notes are not copied to a branch or a forked session, so
+the messages they cover are shown again.
 """
 
 from __future__ import annotations
@@ -26,8 +24,109 @@ from foveal.session.target import Target
 from foveal.store import Draft, SessionRecord
 
 
-def drafted(message: Message, target: Target, *, beside: bool = False) -> Draft:
-    """A message with what the shell found out about it."""
+def plain_message(
+    role: Role, text: str, *, name: str, timestamp: float | None, metadata: Mapping[str, object] | None
+) -> Message:
+    """A plain text message with the details that the caller gave."""
+    details = {"name": name or None, "timestamp": timestamp, "metadata": metadata}
+    given = {key: value for key, value in details.items() if value is not None}
+    return wire.message_of({"role": role, "content": text, **given}, "plain", where="add")
+
+
+def add(state: SessionState, message: Message) -> str:
+    """Store a message of the session's owner, which is not part of a client's history."""
+    with state.writing() as events:
+        (id,) = append_messages(state, [message], events, beside=True)
+    return id
+
+
+def extend(state: SessionState, messages: Any, format: Format | None) -> tuple[str, ...]:
+    """Store messages at the end of the session and return their ids."""
+    with state.writing() as events:
+        return append_messages(state, _load(state, messages, format).messages, events)
+
+
+def sync(state: SessionState, history: Any, format: Format | None) -> tuple[str, ...]:
+    """Store what is new in a client's whole history and return the new ids."""
+    with state.writing() as events:
+        messages = _load(state, history, format).messages
+        shared = _compare(state.log.entries, messages)
+        if shared.branch_at is None:
+            return append_messages(state, messages[shared.known :], events)
+        return _branch(state, messages[shared.known :], shared.branch_at, events)
+
+
+def fork(source: SessionState, name: str, messages: int | None) -> SessionRecord:
+    """Create a session that begins as another one, with its first `messages` or all that are not erased."""
+    store = source.store
+    with store.together():
+        if store.named(name) is not None:
+            raise InputError(
+                f"`name`: there is a session {name!r} already", remedy="choose another `name`", field="name"
+            )
+        with source.reading():
+            head = source.log.head
+            entries = source.log.entries[:messages]
+            originals = source.log.read_unerased(entries)
+        record = store.session(name, now=time.time(), model=head.model, preset=head.preset)
+        state = SessionState(source.resources, record)
+        with state.writing() as events:
+            target = state.target(format=head.format)
+            pairs = zip(entries, originals, strict=True)
+            drafts = [_copy(entry, message, target) for entry, message in pairs if message]
+            stored = store.append(state.id, drafts, counter=target.history_key) if drafts else ()
+            if stored:
+                ids = tuple(entry.id for entry in stored)
+                tokens = sum(draft.tokens for draft in drafts)
+                events.append(MessagesAdded(session=name, ids=ids, tokens=tokens))
+            state.log.reset()
+    return record
+
+
+def append_messages(
+    state: SessionState, messages: Sequence[Message], events: list[Event], *, beside: bool = False
+) -> tuple[str, ...]:
+    """Store messages in the caller's transaction; `beside` if they are the session owner's."""
+    if not messages:
+        return ()
+    target = state.target(format=_format(state, messages))
+    drafts = [_draft(message, target, beside=beside) for message in messages]
+    entries = state.store.append(state.id, drafts, counter=target.history_key)
+    state.log.appended(entries, messages)
+    ids = tuple(entry.id for entry in entries)
+    tokens = sum(draft.tokens for draft in drafts)
+    events.append(MessagesAdded(session=state.name, ids=ids, tokens=tokens))
+    state.resources.worker.wake()
+    return ids
+
+
+def _load(state: SessionState, messages: Any, format: Format | None) -> Conversation:
+    read = isinstance(messages, Conversation)
+    given: Conversation = messages if read else wire.load(messages, format=format, model=state.model)
+    if given.model and not state.model:
+        state.store.session(state.name, now=time.time(), model=given.model)
+        state.log.catch_up()
+    if not given.guessed or read:
+        return given
+    # Messages of several providers look alike: read them in the session's format, or as plain.
+    format = "plain" if state.format == "gemini" else state.format
+    return replace(given, messages=tuple(_as_format(m, format) for m in given.messages))
+
+
+def _as_format(message: Message, format: Format) -> Message:
+    """The same message, read in another format."""
+    role_format: Format = "plain" if message.role == "system" else format
+    read = wire.reread(message.body, role_format, message.role, digest=message.digest)
+    return replace(read, created_at=message.created_at, id=message.id)
+
+
+def _format(state: SessionState, messages: Sequence[Message]) -> Format:
+    given = next((m.format for m in messages if m.format != "plain"), state.format)
+    return state.log.head.format or given
+
+
+def _draft(message: Message, target: Target, *, beside: bool = False) -> Draft:
+    """A message ready to be stored: counted, and linked to the calls it makes and answers."""
     link = links(message)
     return Draft(
         message=message,
@@ -40,127 +139,43 @@ def drafted(message: Message, target: Target, *, beside: bool = False) -> Draft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parting:
-    """Where a client's history and the stored one part."""
+class _Shared:
+    """How much of a client's history is stored."""
 
     known: int
-    """Messages of the client's that are stored."""
-    fork: int | None
-    """The first stored position that the client's history does not have; None when it only goes on."""
+    """Messages at its beginning that are stored."""
+    branch_at: int | None
+    """The first stored position that the client's history does not have; None if it has all of them."""
 
 
-def parting(stored: Sequence[Entry], given: Sequence[Message]) -> Parting:
-    """Walk both histories; what the owner added beside is no part of the client's and is passed over."""
+def _compare(stored: Sequence[Entry], given: Sequence[Message]) -> _Shared:
+    """Compare both histories by content, skipping messages that only the session's owner added."""
     at = known = 0
     for message in given:
-        place = at
-        while place < len(stored) and stored[place].beside and stored[place].digest != message.digest:
-            place += 1
-        if place == len(stored) or stored[place].digest != message.digest:
+        seq = at
+        while seq < len(stored) and stored[seq].beside and stored[seq].digest != message.digest:
+            seq += 1
+        if seq == len(stored) or stored[seq].digest != message.digest:
             break
-        at, known = place + 1, known + 1
-    fork = next((seq for seq in range(at, len(stored)) if not stored[seq].beside), None)
-    return Parting(known=known, fork=fork)
+        at, known = seq + 1, known + 1
+    branch_at = next((seq for seq in range(at, len(stored)) if not stored[seq].beside), None)
+    return _Shared(known=known, branch_at=branch_at)
 
 
-def carried(drafts: Sequence[Draft], left: Sequence[Entry]) -> Iterator[Draft]:
-    """Drafts for a fork: what was on the branch it leaves keeps its id and its marks."""
-    known: dict[str, deque[Entry]] = defaultdict(deque)
-    for entry in left:
-        known[entry.digest].append(entry)
-    for draft in drafts:
-        before = known[draft.message.digest].popleft() if known.get(draft.message.digest) else None
-        if before is None:
-            yield draft
-            continue
-        message = replace(
-            draft.message,
-            pinned=before.pinned,
-            important=before.important,
-            kind=before.kind,
-            level=before.level,
-            priority=before.priority,
-        )
-        yield replace(draft, message=message, id=before.id, absence=before.absence)
-
-
-def extend(state: SessionState, messages: Any, format: Format | None) -> tuple[str, ...]:
-    with state.writing() as events:
-        return append_drafts(state, _loaded(state, messages, format).messages, events)
-
-
-def sync(state: SessionState, history: Any, format: Format | None) -> tuple[str, ...]:
-    with state.writing() as events:
-        messages = _loaded(state, history, format).messages
-        part = parting(state.log.entries, messages)
-        if part.fork is None:
-            return append_drafts(state, messages[part.known :], events)
-        return _fork(state, messages[part.known :], part.fork, events)
-
-
-def add(state: SessionState, message: Message) -> str:
-    """Store a message of the session's own."""
-    with state.writing() as events:
-        (id,) = append_drafts(state, [message], events, beside=True)
-    return id
-
-
-def worded(
-    role: Role, text: str, *, name: str, timestamp: float | None, metadata: Mapping[str, object] | None
-) -> Message:
-    """A plain message with what was said of it."""
-    given = {"name": name or None, "timestamp": timestamp, "metadata": metadata}
-    said = {key: value for key, value in given.items() if value is not None}
-    return wire.message_of({"role": role, "content": text, **said}, "plain", where="add")
-
-
-def append_drafts(
-    state: SessionState, messages: Sequence[Message], events: list[Event], *, beside: bool = False
+def _branch(
+    state: SessionState, messages: Sequence[Message], at: int, events: list[Event]
 ) -> tuple[str, ...]:
-    if not messages:
-        return ()
-    target = state.target(format=_form(state, messages))
-    drafts = [drafted(message, target, beside=beside) for message in messages]
-    entries = state.store.append(state.id, drafts, counter=target.history_key)
-    state.log.appended(entries, messages)
-    ids = tuple(entry.id for entry in entries)
-    tokens = sum(draft.tokens for draft in drafts)
-    events.append(MessagesAdded(session=state.name, ids=ids, tokens=tokens))
-    state.resources.worker.wake()
-    return ids
-
-
-def _loaded(state: SessionState, messages: Any, format: Format | None) -> Conversation:
-    read = isinstance(messages, Conversation)
-    given: Conversation = messages if read else wire.load(messages, format=format, model=state.model)
-    if given.model and not state.model:
-        state.store.session(state.name, now=time.time(), model=given.model)
-        state.log.catch_up()
-    if not given.guessed or read:
-        return given
-    # Other providers' messages look the same: read them as the session's, or leave that open.
-    form = "plain" if state.format == "gemini" else state.format
-    return replace(given, messages=tuple(_as_form(m, form) for m in given.messages))
-
-
-def _as_form(message: Message, form: Format) -> Message:
-    """The same words as another format reads them."""
-    plain: Format = "plain" if message.role == "system" else form
-    read = wire.reread(message.body, plain, message.role, digest=message.digest)
-    return replace(read, created_at=message.created_at, id=message.id)
-
-
-def _fork(state: SessionState, messages: Sequence[Message], at: int, events: list[Event]) -> tuple[str, ...]:
-    """Go on from `at` with other messages; what was added beside goes along, in its order, first."""
-    left = _uncovered(state, at)
+    """Continue from `at` with other messages, after those that the session's owner added since."""
+    left = _uncover(state, at)
     kept = [entry for entry in left if entry.beside and entry.absence != "erased"]
     own = [message for entry in kept for message in state.log.read(entry.seq, entry.seq + 1)]
-    target = state.target(format=_form(state, messages))
+    target = state.target(format=_format(state, messages))
     drafts = [
-        *(drafted(message, target, beside=True) for message in own),
-        *(drafted(message, target) for message in messages),
+        *(_draft(message, target, beside=True) for message in own),
+        *(_draft(message, target) for message in messages),
     ]
-    entries = state.store.append(state.id, list(carried(drafts, left)), counter=target.history_key, at=at)
+    drafts = list(_keep_marks(drafts, left))
+    entries = state.store.append(state.id, drafts, counter=target.history_key, at=at)
     state.log.reset()
     new = tuple(entry.id for entry in entries if entry.id not in {before.id for before in left})
     replaced = len(left) - len(entries) + len(new)
@@ -171,8 +186,8 @@ def _fork(state: SessionState, messages: Sequence[Message], at: int, events: lis
     return new
 
 
-def _uncovered(state: SessionState, at: int) -> list[Entry]:
-    """What a fork leaves behind. Its notes do not go along, so what they covered is shown again."""
+def _uncover(state: SessionState, at: int) -> list[Entry]:
+    """The entries that a new branch abandons. Everything that their notes cover is shown again."""
     entries = state.log.entries
     shown = {entry.seq for entry in entries if entry.noted_by is not None and entry.noted_by >= at}
     for seq in sorted(seq for seq in shown if seq < at):
@@ -180,48 +195,37 @@ def _uncovered(state: SessionState, at: int) -> list[Entry]:
     return [replace(entry, absence="") if entry.seq in shown else entry for entry in entries[at:]]
 
 
-def _form(state: SessionState, messages: Sequence[Message]) -> Format:
-    told = next((m.format for m in messages if m.format != "plain"), state.format)
-    return state.log.head.format or told
+def _keep_marks(drafts: Sequence[Draft], left: Sequence[Entry]) -> Iterator[Draft]:
+    """The drafts, with the ids and marks of those that are on the branch being left."""
+    known: dict[str, deque[Entry]] = defaultdict(deque)
+    for entry in left:
+        known[entry.digest].append(entry)
+    for draft in drafts:
+        before = known[draft.message.digest].popleft() if known.get(draft.message.digest) else None
+        if before is None:
+            yield draft
+            continue
+        yield replace(draft, message=_mark(draft.message, before), id=before.id, absence=before.absence)
 
 
-def fork(source: SessionState, name: str, messages: int | None) -> SessionRecord:
-    """Make the session, whole or not at all."""
-    store = source.store
-    with store.together():
-        if store.named(name) is not None:
-            raise InputError(f"`name`: there is a session {name!r} already", remedy="give it another name")
-        with source.reading():
-            head = source.log.head
-            entries = source.log.entries[:messages]
-            said = source.log.read_unerased(entries)
-        record = store.session(name, now=time.time(), model=head.model, preset=head.preset)
-        state = SessionState(source.resources, record)
-        with state.writing() as events:
-            target = state.target(format=head.format)
-            pairs = zip(entries, said, strict=True)
-            drafts = [_draft(entry, message, target) for entry, message in pairs if message]
-            stored = store.append(state.id, drafts, counter=target.history_key) if drafts else ()
-            if stored:
-                ids = tuple(entry.id for entry in stored)
-                tokens = sum(draft.tokens for draft in drafts)
-                events.append(MessagesAdded(session=name, ids=ids, tokens=tokens))
-            state.log.reset()
-    return record
-
-
-def _draft(entry: Entry, message: Message, target: Target) -> Draft:
-    """The message with everything that was said of it."""
-    marked = replace(
-        message,
+def _copy(entry: Entry, message: Message, target: Target) -> Draft:
+    """A stored message as a draft for another session, with its marks."""
+    copied = replace(
+        _mark(message, entry),
         id="",
         created_at=entry.created_at,
-        kind=entry.kind,
-        level=entry.level,
-        priority=entry.priority,
-        pinned=entry.pinned,
-        important=entry.important,
         metadata=json.loads(entry.metadata) if entry.metadata else {},
     )
     absence = "" if entry.noted_by is not None or entry.stand_in else entry.absence
-    return replace(drafted(marked, target, beside=entry.beside), absence=absence)
+    return replace(_draft(copied, target, beside=entry.beside), absence=absence)
+
+
+def _mark(message: Message, entry: Entry) -> Message:
+    return replace(
+        message,
+        pinned=entry.pinned,
+        important=entry.important,
+        kind=entry.kind,
+        level=entry.level,
+        priority=entry.priority,
+    )

@@ -1,6 +1,6 @@
-"""A session in → what is learnt by walking through it in order: its typed records, its resolved errors.
+"""Read a session in order to find its records and its resolved errors.
 
-Only new messages cost anything: the walk goes on where it ended, and starts again when the past changed.
+Only new messages are read: reading continues where it stopped, and starts over when earlier messages changed.
 """
 
 from __future__ import annotations
@@ -20,25 +20,26 @@ _ALL = 1 << 62
 
 
 class Walker:
-    """How far a process has walked through one session, and what it heard on the way."""
+    """What this process has found in one session so far."""
 
     def __init__(self, state: SessionState) -> None:
         self._state = state
         self._known: tuple[int, int] = (-1, 0)
-        """The branch, and how many of its messages were erased, when the walk began."""
+        """The branch, and how many of its messages were erased, when reading began."""
         self._begin()
 
     def _begin(self) -> None:
         self._at = 0
         self._heard, self._walk = Overheard(), Walk()
         self.records: dict[str, tuple[tuple[RecordKind, str], ...]] = {}
-        """Kind and text of each, by content."""
+        """Kind and text of each record, by the digest of its message."""
         self.outside: dict[str, tuple[str, ...]] = {}
-        """Sentences that only repeat what came from outside, by content."""
+        """Sentences that only repeat text from outside the conversation, by the digest of their message."""
         self.resolved: list[Resolved] = []
-        """Errors of before with what resolved them, in the order of their resolutions."""
+        """Earlier errors with what resolved them, in the order of their resolutions."""
 
     def catch_up(self) -> None:
+        """Read the messages that are new; all of them after an edit of the history or an erasure."""
         log = self._state.log
         known = (log.head.branch, log.erased)
         if known != self._known or self._at > len(log.entries):
@@ -48,10 +49,10 @@ class Walker:
             entries = log.entries[start : start + READ]
             for entry, message in zip(entries, log.read_unerased(entries), strict=True):
                 if message is not None:
-                    self._over(entry, message)
+                    self._read(entry, message)
         self._at = len(log.entries)
 
-    def _over(self, entry: Entry, message: Message) -> None:
+    def _read(self, entry: Entry, message: Message) -> None:
         said = said_by(message, entry.seq, self._heard)
         self.records.setdefault(entry.digest, tuple((each.kind, each.text) for each in said.records))
         if outside := tuple(sentence for passage in said.passages for sentence in passage.outside):
@@ -60,6 +61,7 @@ class Walker:
 
 
 def session_records(state: SessionState) -> tuple[Recorded, ...]:
+    """The decisions, constraints and corrections of a session, in order; new ones are stored first."""
     with state.reading():
         found = _unsaved(state)
     if found:
@@ -73,7 +75,7 @@ def session_records(state: SessionState) -> tuple[Recorded, ...]:
 
 
 def _unsaved(state: SessionState) -> Mapping[str, tuple[tuple[RecordKind, str], ...]]:
-    """The records of contents that were not mined here yet; a session without such contents is not walked."""
+    """The records of messages that were not mined yet; the session is read only if it has such messages."""
     missing = {content.digest for content in state.store.unmined(state.id, limit=_ALL)}
     if missing.isdisjoint(entry.digest for entry in state.log.entries):
         return {}

@@ -1,7 +1,8 @@
-"""Turns of a session in → the note that windows show in their place; a message in → whom its note covers.
+"""Put notes in place of turns, and write them again when a message they cover is erased.
 
-A note is data in an envelope. It stands where the last message that it covers stood; each of them is left out
-and knows its note. What stands between them and is shown, or was left out on request, is covered by none.
+A note is data in an envelope. It is stored at the position of the last message it covers; all these messages
+are left out and refer to their note. Messages between them that are shown, or were left out on request, are
+not covered.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ from foveal.session.target import Target
 from foveal.store import Head
 
 SHARE = 4
-"""A note is to be at most this part of what it stands for; where that is too little to say anything, half."""
+"""A note has at most this fraction of the tokens it replaces, or half where a fraction would be too short."""
 LEAST = 24
-"""Tokens of words that are worth a note."""
+"""Tokens of text that are worth a note."""
 PLANS = 4
-"""Times that something is planned while others may change the session."""
+"""How often a plan is made while other threads and processes may change the session."""
 RESOLVED = 3
-"""Errors with what resolved them that a note tells of, the newest: decisions need the room."""
+"""Resolved errors that a note mentions, the latest: decisions need the room."""
 MOST = 300
-"""Tokens of a note, whatever it stands for: small windows need small notes. Only records may take more."""
+"""Tokens of a note, however much it replaces: small windows need small notes. Only records may exceed it."""
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -51,91 +52,208 @@ class Note:
     entries: tuple[Entry, ...]
     text: str
     summary: str = ""
-    """The words in it that a summarizer made."""
+    """The summarizer's part of the text."""
     original: int = 0
-    """Tokens of what it stands for."""
+    """Tokens of the covered messages."""
     tokens: int = 0
-    """What it costs as a message."""
+    """Tokens of the note as a message."""
 
 
-def covered(entries: Sequence[Entry], seq: int) -> tuple[int, ...]:
-    """The messages that the note over this one covers, its own place last; empty where there is none."""
-    note = entries[seq].noted_by
-    return () if note is None else tuple(each.seq for each in entries if each.noted_by == note)
-
-
-def made(
+def write_note(
     state: SessionState, target: Target, turns: Sequence[int], *, answer: Answer, title: str = ""
 ) -> Note | None:
-    """The note for these turns; None where it would not be worth its tokens.
+    """The note for these turns; None if it would not be worth its tokens.
 
-    It takes half of theirs at most. Records are never left out for that: with them it may take more, but
-    always less than the turns.
+    It has at most half of their tokens. Records are never left out for that: with them it may have more, but
+    always fewer than the turns.
     """
     history = state.log.history(target)
-    heard = said(state, history, turns)
-    original = sum(each.tokens for each in heard)
+    messages = read_turns(state, history, turns)
+    original = sum(each.tokens for each in messages)
     price = partial(_price, history)
-    empty = price(_enveloped(title, heard))
+    empty = price(_envelop(title, messages))
     room = min(MOST, original // SHARE) - empty
     if room < LEAST:
         room = min(LEAST, original // 2 - empty)
-    most = original - 1 if any(each.records for each in heard) else original // 2
-    # A model's words are counted by another vocabulary, and may be too many in this one.
+    most = original - 1 if any(each.records for each in messages) else original // 2
+    # A model's summary was counted with another vocabulary, and may be too long in this one.
     for by in (answer, partial(extractive, count=target.meter.text)) if room > 0 else ():
-        summary = told(state, target, heard, tokens=room, answer=by)
-        text = _enveloped("\n".join(filter(None, (title, summary))), heard)
+        summary = summarize(state, target, messages, tokens=room, answer=by)
+        text = _envelop("\n".join(filter(None, (title, summary))), messages)
         if price(text) <= most:
-            entries = tuple(history.entries[each.seq] for each in heard)
+            entries = tuple(history.entries[each.seq] for each in messages)
             return Note(entries=entries, text=text, summary=summary, original=original, tokens=price(text))
     return None
 
 
-def told(
-    state: SessionState, target: Target, heard: Sequence[Said], *, answer: Answer, tokens: int | None = None
-) -> str:
-    """The summary of messages: what was decided word for word, errors with what resolved them, the rest.
-
-    Without a number of tokens, half of the messages' own or as many as a note has at most.
-    """
-    if not heard:
-        return ""
-    first, last = heard[0].seq, heard[-1].seq
-    most = max(1, min(MOST, sum(each.tokens for each in heard) // 2)) if tokens is None else tokens
-    resolved = [r for r in state.part(Walker).resolved if first <= r.error_seq and r.resolution_seq <= last]
-    return task_summary(heard, resolved[-RESOLVED:], tokens=most, count=target.meter.text, answer=answer)
-
-
-def counted(state: SessionState, history: History, turns: Sequence[int]) -> str:
-    """The note of counts for these turns, with their records."""
-    seqs = [*chain.from_iterable(behind(history, turns))]
-    records = distinct(record for each in said(state, history, turns) for record in each.records)
+def write_counts(state: SessionState, history: History, turns: Sequence[int]) -> str:
+    """The text of a note of counts for these turns, with their records."""
+    seqs = [*chain.from_iterable(originals(history, turns))]
+    records = distinct(record for each in read_turns(state, history, turns) for record in each.records)
     lines = (RECORDS, *map(recorded, records)) if records else ()
     return "\n".join((summary_text([message for _, message in read(history, seqs)]), *lines, END))
 
 
-def shown(history: History, turn: int) -> int:
+def summarize(
+    state: SessionState,
+    target: Target,
+    messages: Sequence[Said],
+    *,
+    answer: Answer,
+    tokens: int | None = None,
+) -> str:
+    """The summary of messages: their records word for word, resolved errors, then the rest in short.
+
+    By default it has at most half of their tokens, and at most as many as a note.
+    """
+    if not messages:
+        return ""
+    first, last = messages[0].seq, messages[-1].seq
+    most = max(1, min(MOST, sum(each.tokens for each in messages) // 2)) if tokens is None else tokens
+    resolved = [r for r in state.part(Walker).resolved if first <= r.error_seq and r.resolution_seq <= last]
+    return task_summary(messages, resolved[-RESOLVED:], tokens=most, count=target.meter.text, answer=answer)
+
+
+def insert_note(state: SessionState, note: Note) -> None:
+    """Leave the messages out of windows, and show the note at the position of the last one."""
+    position = note.entries[-1].seq
+    for entry in note.entries:
+        text = note.text if entry.seq == position else ""
+        state.store.mark(state.id, entry.seq, absence="left out", stand_in=text, noted_by=position)
+
+
+def rewrite_note(state: SessionState, seqs: Sequence[int], before: str, *, title: str = "") -> None:
+    """Write a note again at once, without the message it covered that was just erased."""
+    state.log.catch_up()
+    for seq in seqs:
+        if state.log.entries[seq].absence == "left out":
+            state.store.mark(state.id, seq, absence="left out")
+    state.log.catch_up()
+    target = state.target()
+    history = state.log.history(target)
+    whole = [turn for turn in sorted({history.turn_of(seq) for seq in seqs}) if _left_out(history, turn)]
+    if not whole:
+        return
+    extract = partial(extractive, count=target.meter.text)
+    entries = tuple(entry for turn in whole for entry in _entries(history, turn))
+    if of_counts(before):
+        insert_note(state, Note(entries=entries, text=write_counts(state, history, whole)))
+    elif note := write_note(state, target, whole, answer=extract, title=title):
+        insert_note(state, note)
+    else:
+        for entry in entries:
+            state.store.mark(state.id, entry.seq, absence="")
+
+
+def covered(entries: Sequence[Entry], seq: int) -> tuple[int, ...]:
+    """Positions of all messages that the note of this one covers, the note's last; empty without a note."""
+    note = entries[seq].noted_by
+    return () if note is None else tuple(each.seq for each in entries if each.noted_by == note)
+
+
+def originals(history: History, turns: Sequence[int]) -> list[Sequence[int]]:
+    """For each turn the positions of its messages, or of those that the note in its place covers."""
+    notes: dict[int, list[int]] = {}
+    for entry in history.entries if any(map(history.stand_in, turns)) else ():
+        if entry.noted_by is not None:
+            notes.setdefault(entry.noted_by, []).append(entry.seq)
+    return [
+        _covered_by(history, turn, notes) or [entry.seq for entry in _entries(history, turn)]
+        for turn in turns
+    ]
+
+
+def shown_tokens(history: History, turn: int) -> int:
     """Tokens that windows may show of a turn: its own, or those of the note in its place."""
     if history.absence(turn):
         return 0
     return history.chunk(turn).tokens if history.stand_in(turn) else history.between(*history.span(turn))
 
 
-def said(state: SessionState, history: History, turns: Sequence[int]) -> list[Said]:
-    """The messages of turns as compaction sees them, those behind notes included."""
+def read_turns(state: SessionState, history: History, turns: Sequence[int]) -> list[Said]:
+    """The messages of turns as a summarizer sees them, including those that notes cover."""
     state.part(Walker).catch_up()
     return [
         _said(state, history, history.entries[seq], message)
-        for seqs in behind(history, turns)
+        for seqs in originals(history, turns)
         for seq, message in read(history, seqs)
     ]
 
 
 def read(history: History, seqs: Sequence[int]) -> Iterable[tuple[int, Message]]:
-    """The messages at these positions, neighbours in one go."""
+    """The messages at these positions; consecutive ones are read at once."""
     if seqs and seqs[-1] - seqs[0] == len(seqs) - 1:
         return zip(seqs, history.read(seqs[0], seqs[-1] + 1), strict=True)
     return ((seq, message) for seq in seqs for message in history.read(seq, seq + 1))
+
+
+def open_turn(history: History) -> int:
+    """The last turn that windows show: the model will answer it or just did. -1 if there is none."""
+    system = {turn for turn, why in history.pinned.items() if why == "system_prompt"}
+    turns = range(len(history) - 1, -1, -1)
+    return next((turn for turn in turns if turn not in system and not history.absence(turn)), -1)
+
+
+def plan_and_apply(
+    state: SessionState, target: Target, plan: Callable[[Answer], P], apply: Callable[[P, list[Event]], R]
+) -> R:
+    """Apply a plan in one transaction that waits neither for a model nor for the planning.
+
+    If the messages that the plan is based on were changed meanwhile, it is made again; appended messages do
+    not matter. If the session keeps changing, the last plan is made inside the transaction.
+    """
+    asked: set[str] = set()
+    for _ in range(PLANS):
+        with state.reading():
+            planned = _make(state, target, plan)
+        new = [ask for ask in planned.asks if ask.key not in asked]
+        asked |= {ask.key for ask in new}
+        if _have_written(state, new):
+            continue  # the model's summaries change the plan
+        with state.writing() as events:
+            if planned.is_current(state.log.head):
+                planned.answers.save()
+                return apply(planned.plan, events)
+    with state.writing() as events:
+        planned = _make(state, target, plan)
+        planned.answers.save()
+        return apply(planned.plan, events)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Planned(Generic[P]):
+    """A plan, the session's head when it was made, and the summaries it asked for."""
+
+    plan: P
+    head: Head
+    asks: Sequence[Ask]
+    answers: Answers
+
+    def is_current(self, head: Head) -> bool:
+        return (head.branch, head.version) == (self.head.branch, self.head.version)
+
+
+def _make(state: SessionState, target: Target, plan: Callable[[Answer], P]) -> _Planned[P]:
+    asks: list[Ask] = []
+    answers = Answers(state.resources.library, target.meter.text, better=False)
+
+    def answer(ask: Ask) -> Summary:
+        asks.append(ask)
+        return answers(ask)
+
+    return _Planned(plan=plan(answer), head=state.log.head, asks=asks, answers=answers)
+
+
+def _have_written(state: SessionState, asks: Iterable[Ask]) -> bool:
+    """Have the model write the summaries that are missing or extracts; False if there is nothing to write."""
+    write, library = state.resources.writer, state.resources.library
+    if write is None:
+        return False
+    found = ((ask, library.find(ask)) for ask in asks)
+    missing = [ask for ask, summary in found if summary is None or summary.by == "extractive"]
+    for ask in missing:
+        library.save(ask, write(ask))
+    return bool(missing)
 
 
 def _said(state: SessionState, history: History, entry: Entry, message: Message) -> Said:
@@ -154,17 +272,12 @@ def _said(state: SessionState, history: History, entry: Entry, message: Message)
     )
 
 
-def behind(history: History, turns: Sequence[int]) -> list[Sequence[int]]:
-    """For each turn its messages, or those that the note in its place covers."""
-    notes: dict[int, list[int]] = {}
-    for entry in history.entries if any(map(history.stand_in, turns)) else ():
-        if entry.noted_by is not None:
-            notes.setdefault(entry.noted_by, []).append(entry.seq)
-    return [_note(history, turn, notes) or [entry.seq for entry in _entries(history, turn)] for turn in turns]
-
-
-def _note(history: History, turn: int, notes: Mapping[int, list[int]]) -> list[int]:
+def _covered_by(history: History, turn: int, notes: Mapping[int, list[int]]) -> list[int]:
     return next((notes[entry.seq] for entry in _entries(history, turn) if entry.stand_in), [])
+
+
+def _left_out(history: History, turn: int) -> bool:
+    return all(entry.absence == "left out" for entry in _entries(history, turn))
 
 
 def _entries(history: History, turn: int) -> Sequence[Entry]:
@@ -172,113 +285,10 @@ def _entries(history: History, turn: int) -> Sequence[Entry]:
     return history.entries[first : last + 1]
 
 
-def _enveloped(text: str, heard: Sequence[Said]) -> str:
-    by = Counter(each.role for each in heard)
-    return enveloped(text, first=heard[0].seq, last=heard[-1].seq, by=by)
+def _envelop(text: str, messages: Sequence[Said]) -> str:
+    by = Counter(each.role for each in messages)
+    return enveloped(text, first=messages[0].seq, last=messages[-1].seq, by=by)
 
 
 def _price(history: History, text: str) -> int:
     return history.frame.price(history.frame.scribe.note(text))
-
-
-def put(state: SessionState, note: Note) -> None:
-    """Leave the messages out and let the note stand where the last of them stood."""
-    place = note.entries[-1].seq
-    for entry in note.entries:
-        text = note.text if entry.seq == place else ""
-        state.store.mark(state.id, entry.seq, absence="left out", stand_in=text, noted_by=place)
-
-
-def put_again(state: SessionState, seqs: Sequence[int], before: str, *, title: str = "") -> None:
-    """Something that a note covered was erased: the note is made again of what is left, at once."""
-    state.log.catch_up()
-    for seq in seqs:
-        if state.log.entries[seq].absence == "left out":
-            state.store.mark(state.id, seq, absence="left out")
-    state.log.catch_up()
-    target = state.target()
-    history = state.log.history(target)
-    whole = [turn for turn in sorted({history.turn_of(seq) for seq in seqs}) if _left_out(history, turn)]
-    if not whole:
-        return
-    entries = tuple(entry for turn in whole for entry in _entries(history, turn))
-    if of_counts(before):
-        put(state, Note(entries=entries, text=counted(state, history, whole)))
-    elif note := made(state, target, whole, answer=partial(extractive, count=target.meter.text), title=title):
-        put(state, note)
-    else:
-        for entry in entries:
-            state.store.mark(state.id, entry.seq, absence="")
-
-
-def _left_out(history: History, turn: int) -> bool:
-    return all(entry.absence == "left out" for entry in _entries(history, turn))
-
-
-def acted_on(
-    state: SessionState, target: Target, plan: Callable[[Answer], P], act: Callable[[P, list[Event]], R]
-) -> R:
-    """Act on a plan in one transaction that waits neither for a model nor for the plan to be made.
-
-    Where what was planned on changed meanwhile, another plan is made; what was only added changes nothing.
-    Among others who change something all the time, the last plan is made while they wait.
-    """
-    asked: set[str] = set()
-    for _ in range(PLANS):
-        with state.reading():
-            made = _planned(state, target, plan)
-        new = [ask for ask in made.asks if ask.key not in asked]
-        asked |= {ask.key for ask in new}
-        if _written(state, new):
-            continue
-        with state.writing() as events:
-            if made.holds(state.log.head):
-                made.answers.save()
-                return act(made.plan, events)
-    with state.writing() as events:
-        made = _planned(state, target, plan)
-        made.answers.save()
-        return act(made.plan, events)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Planned(Generic[P]):
-    """A plan, where the session stood, and what was asked for it."""
-
-    plan: P
-    head: Head
-    asks: Sequence[Ask]
-    answers: Answers
-
-    def holds(self, now: Head) -> bool:
-        return (now.branch, now.version) == (self.head.branch, self.head.version)
-
-
-def _planned(state: SessionState, target: Target, plan: Callable[[Answer], P]) -> _Planned[P]:
-    asks: list[Ask] = []
-    answers = Answers(state.resources.library, target.meter.text, better=False)
-
-    def answer(ask: Ask) -> Summary:
-        asks.append(ask)
-        return answers(ask)
-
-    return _Planned(plan=plan(answer), head=state.log.head, asks=asks, answers=answers)
-
-
-def _written(state: SessionState, asks: Iterable[Ask]) -> bool:
-    """Have the model that writes summaries, if one does, answer; False: there was nothing to do for it."""
-    write, library = state.resources.writer, state.resources.library
-    if write is None:
-        return False
-    found = ((ask, library.find(ask)) for ask in asks)
-    missing = [ask for ask, summary in found if summary is None or summary.by == "extractive"]
-    for ask in missing:
-        library.save(ask, write(ask))
-    return bool(missing)
-
-
-def open_turn(history: History) -> int:
-    """The last turn that windows show, which the model is to answer or has just answered; -1 without one."""
-    system = {turn for turn, why in history.pinned.items() if why == "system_prompt"}
-    turns = range(len(history) - 1, -1, -1)
-    return next((turn for turn in turns if turn not in system and not history.absence(turn)), -1)

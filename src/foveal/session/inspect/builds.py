@@ -1,13 +1,10 @@
-"""A session in → its builds, messages and events, page by page, for somebody who leafs through them.
-
-A session's past as it is told: a build in numbers, a build to be drawn, a page of messages. Values.
-"""
+"""List a session's past builds, its messages and its events, page by page."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from foveal import wire
 from foveal.errors import InputError, NotFoundError
@@ -20,6 +17,12 @@ from foveal.session.session import Session
 from foveal.session.state import SessionState
 from foveal.store import BuildRecord, Content, LoggedEvent
 from foveal.window import Cost, Costs, Decision, Manifest, Score, Slot, Verdict
+
+TEXT_MOST = 240
+"""Characters of a message that a page shows."""
+CHUNKS_MOST = 500
+"""Messages that are listed or read at a time."""
+DURATION = "duration_ms"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,29 +37,31 @@ class Built:
     tokens: int
     percent: float
     messages: int
-    """That the history had."""
+    """Messages of the history at that time."""
     kept: int
     left_out: int
-    """Messages."""
+    """Messages left out of the window."""
     parts: Mapping[str, int]
     slots: tuple[Slot, ...]
     milliseconds: float | None
-    """None: the preset does not measure itself."""
+    """None if the preset does not measure its time."""
     managed: Cost | None
     unmanaged: Cost | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Builds:
+    """One page of a session's builds."""
+
     builds: tuple[Built, ...]
-    """Newest first."""
+    """Latest first."""
     next: int | None
     """The `before` of the next page; None on the last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """A decision, with what the messages it is about are."""
+    """A decision, and what its messages are."""
 
     first: int
     last: int
@@ -71,14 +76,14 @@ class Segment:
     id: str = ""
     handle: str = ""
     mark: str = ""
-    """Of its first message; empty where the history was edited since."""
+    """Role, kind, id, handle and mark of the first message; empty if the history was edited since."""
     roles: Mapping[str, int] = field(default_factory=dict)
     """Messages by role."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawn:
-    """One build, to be drawn."""
+    """One build with all its decisions, for a client that draws it."""
 
     number: int
     created_at: float
@@ -88,14 +93,14 @@ class Drawn:
     budget: int
     tokens: int
     current: bool
-    """False: the history was edited since, and its positions are those of the branch that was left."""
+    """False if the history was edited since: positions then refer to the abandoned branch."""
     parts: Mapping[str, int]
     slots: tuple[Slot, ...]
     metrics: Mapping[str, float]
     warnings: tuple[str, ...]
     costs: Costs | None
     segments: tuple[Segment, ...]
-    """In order of the history, without a gap."""
+    """In the order of the history, without gaps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +120,8 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
+    """One page of a session's messages."""
+
     messages: tuple[Row, ...]
     total: int
     next: int | None
@@ -122,18 +129,9 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chunk:
+class Chunk(Row):
     """A message without its body, and what a build decided about it."""
 
-    place: int
-    id: str
-    handle: str
-    role: Role
-    kind: Kind | None
-    tokens: int
-    mark: str
-    created_at: float | None
-    text: str
     verdict: Verdict
     detail: Detail
     slot: str
@@ -143,20 +141,16 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunks:
+    """Some messages of one build."""
+
     number: int
     total: int
-    """Messages that the build saw."""
+    """Messages of the history when it was built."""
     chunks: tuple[Chunk, ...]
 
 
-TEXT_MOST = 240
-"""Characters of a message that a page shows."""
-CHUNKS_MOST = 500
-DURATION = "duration_ms"
-
-
 def list_builds(session: Session, *, limit: int = 50, before: int | None = None) -> Builds:
-    """The builds of a session in numbers, newest first."""
+    """The builds of a session in numbers, latest first."""
     state = session._state
     found = state.store.builds(state.id, limit=limit + 1, before=before)
     more = len(found) > limit
@@ -166,35 +160,13 @@ def list_builds(session: Session, *, limit: int = 50, before: int | None = None)
     )
 
 
-def _built(state: SessionState, record: BuildRecord) -> Built:
-    manifest = read_manifest(state, record)
-    costs = priced(manifest.costs, record.model, state.resources.catalogue) if manifest.costs else None
-    return Built(
-        number=record.number,
-        created_at=record.created_at,
-        preset=record.preset,
-        model=record.model,
-        budget=record.budget,
-        tokens=record.tokens,
-        percent=round(100 * record.tokens / record.budget, 1) if record.budget else 0.0,
-        messages=_seen(manifest),
-        kept=sum(_messages(each) for each in manifest.kept),
-        left_out=sum(_messages(each) for each in manifest.left_out),
-        parts=manifest.parts,
-        slots=manifest.slots,
-        milliseconds=manifest.metrics.get(DURATION),
-        managed=costs.managed if costs else None,
-        unmanaged=costs.unmanaged if costs else None,
-    )
-
-
-def drawn_build(session: Session, number: int | None = None) -> Drawn:
-    """One build with all its decisions, the newest unless named."""
+def load_build(session: Session, number: int | None = None) -> Drawn:
+    """One build with all its decisions, by default the latest."""
     state = session._state
     record = stored_build(state, number)
     manifest = stored_manifest(state, record.number)
     with state.reading():
-        current = _current(state, manifest)
+        current = _on_current_branch(state, manifest)
         entries = state.log.entries if current else ()
         segments = tuple(_segment(each, entries[each.first : each.last + 1]) for each in manifest.decisions)
     return Drawn(
@@ -212,6 +184,85 @@ def drawn_build(session: Session, number: int | None = None) -> Drawn:
         warnings=manifest.warnings,
         costs=manifest.costs,
         segments=segments,
+    )
+
+
+def list_chunks(session: Session, number: int | None = None, *, first: int, last: int) -> Chunks:
+    """The messages from `first` to `last`, both included, with what a build decided about each."""
+    if last - first >= CHUNKS_MOST:
+        raise InputError(
+            f"`last`: {last - first + 1:,} messages were requested, at most {CHUNKS_MOST} are listed at once",
+            remedy=f"request {CHUNKS_MOST} messages at a time",
+            field="last",
+        )
+    state = session._state
+    record = stored_build(state, number)
+    manifest = read_manifest(state, record)
+    total = _length(manifest)
+    rows: tuple[Row, ...] = ()
+    if _on_current_branch(state, manifest):
+        rows = list_messages(session, after=first, limit=last - first + 1).messages
+    pairs = _decided(manifest, [row for row in rows if row.place < total])
+    return Chunks(number=record.number, total=total, chunks=tuple(_chunk(*pair) for pair in pairs))
+
+
+def list_messages(session: Session, *, after: int = 0, limit: int = 100) -> Page:
+    """Messages from a position on, oldest first, with the beginnings of their texts."""
+    state = session._state
+    with state.reading():
+        entries, total = state.log.entries[after : after + limit], len(state.log.entries)
+        found = state.store.messages(state.id, start=after, stop=after + limit) if entries else ()
+    rows = tuple(_row(*pair) for pair in zip(entries, found, strict=True))
+    end = after + len(rows)
+    return Page(messages=rows, total=total, next=end if rows and end < total else None)
+
+
+def export_messages(session: Session) -> Iterator[str]:
+    """The original messages as JSON, oldest first, read page by page; erased ones are omitted."""
+    state, start = session._state, 0
+    while found := state.store.messages(state.id, start=start, stop=start + CHUNKS_MOST):
+        start += len(found)
+        yield from (content.body for content in found if content)
+
+
+def still_exists(session: Session) -> bool:
+    """False once a session was deleted, also by another process."""
+    try:
+        session._state.store.head(session._state.id)
+    except NotFoundError:
+        return False
+    return True
+
+
+def events_after(fov: Foveal, *, after: int, limit: int) -> Sequence[LoggedEvent]:
+    """The events after a number, logged by all processes that use the store."""
+    return fov._store.events(after=after, limit=limit)
+
+
+def latest_event(fov: Foveal) -> int:
+    """The number of the latest event; 0 if there is none."""
+    return fov._store.newest_event()
+
+
+def _built(state: SessionState, record: BuildRecord) -> Built:
+    manifest = read_manifest(state, record)
+    costs = priced(manifest.costs, record.model, state.resources.catalogue) if manifest.costs else None
+    return Built(
+        number=record.number,
+        created_at=record.created_at,
+        preset=record.preset,
+        model=record.model,
+        budget=record.budget,
+        tokens=record.tokens,
+        percent=round(100 * record.tokens / record.budget, 1) if record.budget else 0.0,
+        messages=_length(manifest),
+        kept=sum(_messages(each) for each in manifest.kept),
+        left_out=sum(_messages(each) for each in manifest.left_out),
+        parts=manifest.parts,
+        slots=manifest.slots,
+        milliseconds=manifest.metrics.get(DURATION),
+        managed=costs.managed if costs else None,
+        unmanaged=costs.unmanaged if costs else None,
     )
 
 
@@ -235,21 +286,6 @@ def _segment(decision: Decision, entries: Sequence[Entry]) -> Segment:
     )
 
 
-def list_chunks(session: Session, number: int | None = None, *, first: int, last: int) -> Chunks:
-    """The messages of a stretch, both ends included, with what a build decided about each."""
-    if last - first >= CHUNKS_MOST:
-        raise InputError(
-            f"`last`: {last - first + 1:,} messages are asked for", remedy=f"ask for {CHUNKS_MOST} at once"
-        )
-    state = session._state
-    record = stored_build(state, number)
-    manifest = read_manifest(state, record)
-    seen = _seen(manifest)
-    rows = page(session, after=first, limit=last - first + 1).messages if _current(state, manifest) else ()
-    pairs = _decided(manifest, [row for row in rows if row.place < seen])
-    return Chunks(number=record.number, total=seen, chunks=tuple(_chunk(*pair) for pair in pairs))
-
-
 def _decided(manifest: Manifest, rows: Sequence[Row]) -> Iterator[tuple[Row, Decision]]:
     decisions = iter(manifest.decisions)
     decision = next(decisions, None)
@@ -262,32 +298,13 @@ def _decided(manifest: Manifest, rows: Sequence[Row]) -> Iterator[tuple[Row, Dec
 
 def _chunk(row: Row, decision: Decision) -> Chunk:
     return Chunk(
-        place=row.place,
-        id=row.id,
-        handle=row.handle,
-        role=row.role,
-        kind=row.kind,
-        tokens=row.tokens,
-        mark=row.mark,
-        created_at=row.created_at,
-        text=row.text,
+        **{each.name: getattr(row, each.name) for each in fields(row)},
         verdict=decision.verdict,
         detail=decision.detail,
         slot=decision.slot,
         because=decision.because,
         score=decision.score,
     )
-
-
-def page(session: Session, *, after: int = 0, limit: int = 100) -> Page:
-    """Messages from a position on, oldest first, with their first words."""
-    state = session._state
-    with state.reading():
-        entries, total = state.log.entries[after : after + limit], len(state.log.entries)
-        found = state.store.messages(state.id, start=after, stop=after + limit) if entries else ()
-    rows = tuple(_row(*pair) for pair in zip(entries, found, strict=True))
-    end = after + len(rows)
-    return Page(messages=rows, total=total, next=end if rows and end < total else None)
 
 
 def _row(entry: Entry, content: Content | None) -> Row:
@@ -300,14 +317,14 @@ def _row(entry: Entry, content: Content | None) -> Row:
         tokens=entry.tokens,
         mark=_mark(entry),
         created_at=entry.created_at,
-        text=_words(entry, content) if content else "",
+        text=_beginning(entry, content) if content else "",
     )
 
 
-def _words(entry: Entry, content: Content) -> str:
-    """The beginning of a text on one line; a long one is not looked at whole."""
+def _beginning(entry: Entry, content: Content) -> str:
+    """The beginning of a message's text, on one line."""
     text = wire.reread(content.body, content.format, entry.role, digest=content.digest).text
-    flat = " ".join(text[: 8 * TEXT_MOST].split())
+    flat = " ".join(text[: 8 * TEXT_MOST].split())  # a long text is not split as a whole
     return flat if len(flat) <= TEXT_MOST else flat[: TEXT_MOST - 1] + "…"
 
 
@@ -315,42 +332,16 @@ def _mark(entry: Entry) -> str:
     return entry.absence or ("pinned" if entry.pinned else "")
 
 
-def _current(state: SessionState, manifest: Manifest) -> bool:
-    """Is the build of the branch that the session is on?"""
-    here = str(state.store.head(state.id).branch)
-    return manifest.record.get("branch", here) == here
+def _on_current_branch(state: SessionState, manifest: Manifest) -> bool:
+    """False if the history was edited since the build."""
+    branch = str(state.store.head(state.id).branch)
+    return manifest.record.get("branch", branch) == branch
 
 
-def _seen(manifest: Manifest) -> int:
+def _length(manifest: Manifest) -> int:
+    """Messages of the history when the window was built."""
     return manifest.decisions[-1].last + 1 if manifest.decisions else 0
 
 
 def _messages(decision: Decision) -> int:
     return decision.last - decision.first + 1
-
-
-def exported(session: Session) -> Iterator[str]:
-    """The originals as JSON, oldest first, read page by page; erased ones are not among them."""
-    state, start = session._state, 0
-    while found := state.store.messages(state.id, start=start, stop=start + CHUNKS_MOST):
-        start += len(found)
-        yield from (content.body for content in found if content)
-
-
-def is_there(session: Session) -> bool:
-    """Was it not deleted meanwhile, by whomever?"""
-    try:
-        session._state.store.head(session._state.id)
-    except NotFoundError:
-        return False
-    return True
-
-
-def happened(fov: Foveal, *, after: int, limit: int) -> Sequence[LoggedEvent]:
-    """The events after a number, as every process that uses the store logged them."""
-    return fov._store.events(after=after, limit=limit)
-
-
-def newest_event(fov: Foveal) -> int:
-    """The number of the newest event; 0 where there is none."""
-    return fov._store.newest_event()

@@ -1,7 +1,7 @@
-"""One history in → every preset's window of it side by side: size, what is in it, cost, time, validity.
+"""Compare presets on one history: size and content of each window, cost, time, validity.
 
-Nothing is stored. The windows are made as `fit` and `build` make them, and each is held against the rules of
-its provider. What the user's newest words refer to is not searched for: a build may bring that back besides.
+Nothing is stored. Windows are made as `fit` and `build` make them, and each is checked against the rules of
+its provider. Nothing is retrieved for the user's latest message, as a build might.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ KINDS = ("system", "user", "assistant", "tool_calls", "tool_output")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """What one preset makes of the history."""
+    """The window that one preset makes of the history."""
 
     preset: str
     tokens: int
     messages: int
-    """Of the history, in the window."""
+    """Messages of the history that are in the window."""
     kinds: Mapping[str, int]
-    """The same by kind: system, user, assistant, tool_calls, tool_output."""
+    """Their number by kind: system, user, assistant, tool_calls, tool_output."""
     cached: int
-    """Tokens at the start that the window before this one, at the model's last answer, began with too."""
+    """Tokens at the start that the window before this one, for the model's last answer, began with too."""
     cost: float | None
-    """US dollars for sending the window; None when nobody knows the price."""
+    """US dollars for sending the window; None if the price is unknown."""
     cost_cached: float | None
-    """The same with a prompt cache that holds the window before: `cached` tokens at the price for reading
-    it, the others at the price for writing to it where there is one."""
+    """The same with a prompt cache that has the window before: `cached` tokens at the price for reading it,
+    the others at the price for writing to it, if there is one."""
     milliseconds: float
-    """To build the window from nothing but the counts of its messages and, where a session's preset holds
-    still, the layout of the window before: the first build of a process."""
+    """Time to build the window as the first one of a process: only the token counts of its messages are known
+    and, if the session's preset keeps a stable prefix, the layout of the window before."""
     invalid: int
     """Rules of the provider that the window breaks; always 0."""
 
@@ -70,37 +70,37 @@ class Comparison:
     budget: int
     messages: int
     kinds: Mapping[str, int]
-    """Of the whole history."""
+    """Messages of the whole history, by kind."""
     tokens: int
-    """Of a request with the whole history."""
+    """Tokens of a request with the whole history."""
     cost: float | None
-    """For sending all of it, without a cache."""
+    """US dollars for sending all of it, without a cache."""
     presets: tuple[Compared, ...]
     refused: Mapping[str, str] = field(default_factory=dict)
-    """The presets that have no window for this budget, and why; an error where none has."""
+    """The presets for which no window fits the budget, and why; if none fits, comparing raises an error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """What every preset is given."""
+    """What all presets are given."""
 
     target: Target
     entries: Sequence[Entry]
-    """Counted as the target counts."""
+    """Counted for the target."""
     fresh: Callable[[], History]
-    """A history without any turn yet, for the same messages."""
+    """Makes an empty history that reads the same messages."""
     given: Conversation
     budget: int
     task: str = ""
     now: float = 0.0
     prices: Prices | None = None
     rates: Callable[[Preset], Rates | None] = lambda _: None
-    """What a preset that holds still goes by in a session."""
+    """The cache prices by which a preset with a stable prefix decides in a session."""
     layout: Callable[[Preset], Layout | None] = lambda _: None
     """The layout that the session's next window begins with."""
 
 
-def compare(  # noqa: PLR0913 — as the front door `fit`, by name
+def compare(  # noqa: PLR0913 — every option of `fit`, by name
     messages: Any,
     *,
     budget: int | None = None,
@@ -113,7 +113,7 @@ def compare(  # noqa: PLR0913 — as the front door `fit`, by name
     catalogue: Path | None = None,
     numbers: Tables | None = None,
 ) -> Comparison:
-    """The windows that presets make of these messages, side by side; all of ours unless named.
+    """The windows that presets make of these messages, side by side; by default all built-in presets.
 
     The arguments are those of `fit`.
 
@@ -142,17 +142,18 @@ def compare(  # noqa: PLR0913 — as the front door `fit`, by name
 
 
 def named(names: Sequence[str] | None, numbers: Tables | None) -> tuple[Preset, ...]:
-    """The presets of these names, all of ours when none is given."""
+    """The presets of these names, all built-in ones if none are given."""
     if isinstance(names, str):
         raise InputError(
             f"`presets` is the text {names!r}, not a list",
             remedy='give the names, as in `["recent", "omar"]`',
+            field="presets",
         )
     return tuple(find(name, numbers) for name in names or PRESETS)
 
 
 def compared(case: Case, presets: Sequence[Preset]) -> Comparison:
-    """Build, judge and price a window for each."""
+    """Build, check and price a window for each preset."""
     target = case.target
     rows: list[Compared] = []
     refused: dict[str, BudgetError] = {}
@@ -182,11 +183,11 @@ def _row(case: Case, preset: Preset) -> Compared:
     before = _before(case, preset)
     layout = before.layout if before else None
     started = time.perf_counter()
-    made = _made(case, preset, len(case.entries), layout=layout, now=case.now)
+    built = _build(case, preset, len(case.entries), layout=layout, now=case.now)
     seconds = time.perf_counter() - started
-    window, prices = made.window, case.prices
+    window, prices = built.window, case.prices
     kept = [e for d in window.manifest.kept for e in case.entries[d.first : d.last + 1]]
-    cost = predicted(window.tokens, _repeated(case, before, made) if before else 0, case.target.card)
+    cost = predicted(window.tokens, _repeated(case, before, built) if before else 0, case.target.card)
     return Compared(
         preset=preset.name,
         tokens=window.tokens,
@@ -201,16 +202,16 @@ def _row(case: Case, preset: Preset) -> Compared:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Made:
+class _Built:
     window: Window
     chunks: Sequence[Chunk]
     history: History
     layout: Layout | None
-    """The layout that a session's next window begins with; `fit` knows of no window before."""
+    """The layout that a session's next window begins with; None outside of a session."""
 
 
-def _made(case: Case, preset: Preset, stop: int, *, layout: Layout | None, now: float) -> _Made:
-    """The window of the first messages, as one that saw nothing of the history but the layout before."""
+def _build(case: Case, preset: Preset, stop: int, *, layout: Layout | None, now: float) -> _Built:
+    """The window of the first `stop` messages, built from an empty history and the layout before."""
     history = case.fresh()
     history.extend(case.entries[:stop])
     order = case.target.order(preset, budget=case.budget, tools=case.given.tools, task=case.task, now=now)
@@ -218,37 +219,37 @@ def _made(case: Case, preset: Preset, stop: int, *, layout: Layout | None, now: 
     fitted = pipeline.fit(history, order)
     window = case.target.window(fitted, case.given, entries=history.entries, fetch=_no_recall)
     layout = fitted.layout if order.scene.rates else None
-    return _Made(window=window, chunks=fitted.chunks, history=history, layout=layout)
+    return _Built(window=window, chunks=fitted.chunks, history=history, layout=layout)
 
 
 def _no_recall(handle: str) -> NoReturn:
-    raise InputError(f"a comparison recalls nothing, not {handle!r} either", remedy="`fit` or `build` it")
+    raise InputError(
+        f"a comparison cannot recall {handle!r}",
+        remedy="make the window with `fit` or `build`",
+    )
 
 
 def _answered(entries: Sequence[Entry]) -> int:
-    """How many messages the request had that the model answered last; 0 where there was none."""
+    """How many messages the last request had that the model answered; 0 if there was none."""
     roles = [entry.role for entry in entries]
     ends = range(len(roles) - 1, 0, -1)
     return next((at for at in ends if roles[at] == "assistant" and roles[at - 1] in ("user", "tool")), 0)
 
 
-def _before(case: Case, preset: Preset) -> _Made | None:
-    """The window that a session sent last, else that of the request that the model answered last.
-
-    None where there was none.
-    """
+def _before(case: Case, preset: Preset) -> _Built | None:
+    """The window that a session sent last, else that of the last request the model answered, if any."""
     own, stop = case.layout(preset), _answered(case.entries)
     try:
         if own:
-            sent = _made(case, preset, own.length, layout=own, now=own.used_at)
+            sent = _build(case, preset, own.length, layout=own, now=own.used_at)
             if not sent.window.manifest.metrics.get("refocused"):  # else it was for another budget
                 return sent
-        return _made(case, preset, stop, layout=None, now=case.now) if stop else None
-    except (BudgetError, InputError):  # what was asked then does not fit, or is not to be shown any more
+        return _build(case, preset, stop, layout=None, now=case.now) if stop else None
+    except (BudgetError, InputError):  # the open turn of that time does not fit, or was left out since
         return None
 
 
-def _repeated(case: Case, before: _Made, now: _Made) -> int:
+def _repeated(case: Case, before: _Built, now: _Built) -> int:
     """Tokens of the longest beginning that two windows share, as a provider's cache would find it."""
     if before.layout and expired(before.layout.used_at, case.now, case.target.card.cache_ttl):
         return 0
@@ -257,7 +258,7 @@ def _repeated(case: Case, before: _Made, now: _Made) -> int:
 
 
 def _invalid(window: Window) -> int:
-    """Broken rules. To end with the assistant is the history's doing, and some models take it."""
+    """Broken rules, except that a history may end with the assistant: some models accept that."""
     return len(set(wire.check(window.request, window.format)) - {"ends_with_assistant"})
 
 

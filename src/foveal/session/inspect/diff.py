@@ -1,8 +1,7 @@
-"""Two builds of a session in → what entered the window, what left it, what is there in other detail, and why.
+"""Compare two builds of a session: which messages entered the window, left it or changed detail, and why.
 
-Tokens are those that messages take in the windows: all of them together are the difference of the two.
-Positions are those of one branch of the history. Where it was edited between the builds, the same position
-is another message, and there is nothing to compare.
+Tokens are those that messages have in the windows, so they add up to the difference of the two. Positions are
+those of one branch of the history: builds from before and after an edit cannot be compared.
 """
 
 from __future__ import annotations
@@ -27,20 +26,20 @@ GROUPS = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
-    """A run of messages that both builds decided about in one way each."""
+    """A run of messages for which each build has one decision."""
 
     first: int
     last: int
     """Positions, both included."""
     ids: tuple[str, ...]
     tokens: int
-    """Of the messages as they are stored."""
+    """Tokens of the messages as they are stored."""
     was: int
-    """Tokens that they took in the first window."""
+    """Tokens in the first window."""
     now: int
-    """And in the second: what is folded into a note takes none, the note in its place all of its own."""
+    """Tokens in the second window. Messages covered by a note have none; the note has its own."""
     before: Decision | None
-    """None: they came after that build."""
+    """None if the messages came after that build."""
     after: Decision | None
 
 
@@ -58,22 +57,22 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diff:
-    """What is another from build to build."""
+    """The differences between two builds."""
 
     a: Side
     b: Side
     entered: tuple[Changed, ...]
     left: tuple[Changed, ...]
     changed: tuple[Changed, ...]
-    """In both, in other detail, or in another short form."""
+    """Messages in both windows, in another detail or another short form."""
     stayed: int
-    """Messages that are in both alike."""
+    """Messages that are the same in both windows."""
     beside: int
-    """Tokens by which all else differs: framing, tools, notes between the messages, material beside them."""
+    """Tokens by which everything else differs: framing, tools, notes between messages, attached context."""
 
     @property
     def text(self) -> str:
-        """All of it for a person at a terminal."""
+        """All of it, for a terminal."""
         return "\n".join(line.text for line in diff_lines(self))
 
 
@@ -100,17 +99,17 @@ def diff_builds(state: SessionState, a: int, b: int) -> Diff:
 
 
 def _alike(was: str, now: str, run: Changed) -> bool:
-    """Is it in both in the same detail, and in the same words as far as their number tells?"""
+    """Whether a run has the same detail in both, and unless in full the same number of tokens."""
     return was == now and (was == "full" or run.was == run.now)
 
 
 def _more(runs: Sequence[Changed]) -> int:
-    """Tokens by which the second window is larger for these messages; below 0, smaller."""
+    """Tokens that these messages have more in the second window; negative for fewer."""
     return sum(run.now - run.was for run in runs)
 
 
 def _check(state: SessionState, manifests: Sequence[Manifest], numbers: tuple[int, int]) -> None:
-    """Both must be of the branch that the session is on: the store tells of no other."""
+    """Refuse builds of a branch that the session has left: the store returns only current messages."""
     here = str(state.log.head.branch)
     for manifest, number in zip(manifests, numbers, strict=True):
         if manifest.record.get("branch", here) != here:
@@ -133,29 +132,29 @@ def _side(record: BuildRecord, manifest: Manifest) -> Side:
 
 
 def _runs(entries: Sequence[Entry], before: Manifest, after: Manifest) -> Iterator[Changed]:
-    """The messages that either build saw, cut wherever either decided anew."""
+    """The messages of either build, in runs that end where a decision of either build ends."""
     stops = sorted({decision.last + 1 for each in (before, after) for decision in each.decisions})
     sums = (0, *accumulate(entry.tokens for entry in entries))
-    first, places = 0, [0, 0]
+    first, indexes = 0, [0, 0]
     for stop in stops:
-        now = [_at(each.decisions, at) for each, at in zip((before, after), places, strict=True)]
-        took = [_took(decision, first, stop, sums) for decision in now]
+        now = [_at(each.decisions, at) for each, at in zip((before, after), indexes, strict=True)]
+        tokens = [_tokens(decision, first, stop, sums) for decision in now]
         yield Changed(
             first=first,
             last=stop - 1,
             ids=tuple(entry.id for entry in entries[first:stop]),
             tokens=sums[stop] - sums[first],
-            was=took[0],
-            now=took[1],
+            was=tokens[0],
+            now=tokens[1],
             before=now[0],
             after=now[1],
         )
-        places = [at + (d is not None and d.last < stop) for at, d in zip(places, now, strict=True)]
+        indexes = [at + (d is not None and d.last < stop) for at, d in zip(indexes, now, strict=True)]
         first = stop
 
 
-def _took(decision: Decision | None, first: int, stop: int, sums: Sequence[int]) -> int:
-    """What of a decision's tokens fell to some of its messages: shares of their size that add up to all."""
+def _tokens(decision: Decision | None, first: int, stop: int, sums: Sequence[int]) -> int:
+    """The share of a decision's tokens for some of its messages, by size; shares add up to the whole."""
     if decision is None or decision.verdict != "kept":
         return 0
     start, whole = sums[decision.first], sums[decision.last + 1] - sums[decision.first]
@@ -164,17 +163,17 @@ def _took(decision: Decision | None, first: int, stop: int, sums: Sequence[int])
     return decision.tokens * (sums[stop] - start) // whole - decision.tokens * (sums[first] - start) // whole
 
 
-def _at(decisions: Sequence[Decision], place: int) -> Decision | None:
-    return decisions[place] if place < len(decisions) else None
+def _at(decisions: Sequence[Decision], index: int) -> Decision | None:
+    return decisions[index] if index < len(decisions) else None
 
 
 def _shown(decision: Decision | None) -> str:
-    """In which detail it is in; empty where it is not."""
+    """The detail in which it is in the window; empty if it is not."""
     return decision.detail if decision and decision.verdict == "kept" else ""
 
 
 def diff_lines(found: Diff) -> Iterator[Line]:
-    """The difference line by line."""
+    """The text of a diff, line by line."""
     yield Line(f"build {found.a.build} → {found.b.build}", "title")
     for name in ("preset", "model", "budget", "tokens"):
         values = getattr(found.a, name), getattr(found.b, name)
@@ -196,23 +195,23 @@ def diff_lines(found: Diff) -> Iterator[Line]:
 
 
 def _step(name: str, before: object, after: object) -> str:
-    told = [f"{value:,}" if isinstance(value, int) else str(value) for value in (before, after)]
-    return f"{name:<12}{told[0]}" if before == after else f"{name:<12}{told[0]} → {told[1]}"
+    was, now = (f"{value:,}" if isinstance(value, int) else str(value) for value in (before, after))
+    return f"{name:<12}{was}" if before == after else f"{name:<12}{was} → {now}"
 
 
 def _section(title: str, runs: Sequence[Changed], look: Look) -> Iterator[Line]:
-    """The runs by their reasons: what befell many messages alike is said once."""
+    """The runs grouped by their reasons, so that each pair of reasons is printed once."""
     if not runs:
         return
     yield Line("")
     yield Line(f"{title}: {_size(runs)}", "title")
-    alike: dict[tuple[str, str], list[Changed]] = {}
+    groups: dict[tuple[str, str], list[Changed]] = {}
     for run in runs:
-        alike.setdefault((_reason(run.before), _reason(run.after)), []).append(run)
-    largest = sorted(alike.items(), key=lambda pair: -sum(run.was + run.now for run in pair[1]))
+        groups.setdefault((_reason(run.before), _reason(run.after)), []).append(run)
+    largest = sorted(groups.items(), key=lambda pair: -sum(run.was + run.now for run in pair[1]))
     for (was, now), group in largest[:GROUPS]:
-        places = ", ".join(map(_places, group))
-        texts = (f"  {places}: {_size(group)}", f"    was {was}", f"    is {now}")
+        positions = ", ".join(map(_positions, group))
+        texts = (f"  {positions}: {_size(group)}", f"    was {was}", f"    is {now}")
         for text in texts:
             indent = " " * (len(text) - len(text.lstrip()) + 2)
             yield from (Line(each, look) for each in wrap(text, WIDTH, subsequent_indent=indent))
@@ -225,7 +224,7 @@ def _size(runs: Sequence[Changed]) -> str:
     return f"{messages:,} message{'s' * (messages != 1)}, {_more(runs):+,} tokens"
 
 
-def _places(run: Changed) -> str:
+def _positions(run: Changed) -> str:
     return f"{run.first + 1}" if run.first == run.last else f"{run.first + 1}–{run.last + 1}"
 
 

@@ -1,25 +1,21 @@
-"""A message and a build in → why it was in that window or not, and what would have changed that.
+"""Explain why a message was in a build's window or not, and what would have changed that.
 
-The numbers are found by making the build again: with that many tokens more the decision is another, with one
-fewer it is not. Where a build cannot be made again, the words say what its record tells.
-
-A stored build in → the same build made again with another budget, or another score of one message.
-
-Nothing is stored. What a caller said of a build beside its budget (a task, files) is not in its record, so
-whoever asks looks first whether the build comes out as it was: `faithful`.
+The numbers are found by making the build again: with that many more tokens the decision is another, with one
+token fewer it is not. Nothing is stored. A build's record has only some of its options (a task and files are
+not in it), so a rebuild counts only if it reproduces the build; if not, the text gives what the record shows.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from foveal.errors import BudgetError, NotFoundError
 from foveal.model import Entry
 from foveal.pipeline import fit as pipeline
-from foveal.pipeline.explain import Line, decision_about, detail
+from foveal.pipeline.explain import decision_about, detail
 from foveal.pipeline.history import History
 from foveal.pipeline.material.values import Material
 from foveal.pipeline.scoring import Recipe, Scorer
@@ -38,14 +34,70 @@ from foveal.session.target import Target
 from foveal.store import BuildRecord
 from foveal.window import FIXED, Code, Decision, Manifest, Score
 
+GONE: dict[Code, str] = {
+    "erased": "nothing brings it back",
+    "left_out": "`restore` lets it in again",
+    "empty": "no budget brings it in",
+}
+UNSURE = "the exact number is unknown: not all options of the build are stored"
 
-class Again:
-    """One stored build. Whoever asks holds the session."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """The decision about one message in a build."""
+
+    id: str
+    build: int
+    preset: str
+    place: int
+    """Its position in the history, from 0."""
+    decision: Decision
+    """In or out, the detail, the reason, the score by part, the slot; shared with the rest of its turn."""
+    tokens: int | None = None
+    """Tokens of budget that change the decision while one fewer does not: positive for a message that is left
+    out or not in full, negative for one that is in; None if no budget does, or if it is unknown."""
+    score: float | None = None
+    """The score that brings it in while the next lower one does not; None likewise."""
+    otherwise: str
+    """The same in words, or why there is no number."""
+    text: str
+    """All of it, for a terminal."""
+
+
+def explain_decision(state: SessionState, id: str, build: int | None) -> Why:
+    record = stored_build(state, build)
+    stored, material = read_manifest(state, record), _material(state, record)
+    with state.reading():
+        entry = _entry(state, id, stored)
+        rebuild = Rebuild(state, record, stored, material)
+        reproduced = rebuild.reproduce()
+        manifest = reproduced or stored
+        decision = _decision(manifest, entry)
+        tokens = score = None
+        if reproduced and decision.code not in GONE and not _fixed(decision):
+            tokens = _tokens(rebuild, manifest, decision, entry.seq)
+            score = _score(rebuild, manifest, decision, entry.seq)
+    otherwise = _otherwise(decision, tokens, score, manifest, sure=reproduced is not None)
+    return Why(
+        id=entry.id,
+        build=record.number,
+        preset=stored.preset,
+        place=entry.seq,
+        decision=decision,
+        tokens=tokens,
+        score=score,
+        otherwise=otherwise,
+        text="\n".join(line.text for line in detail(manifest, entry.seq, otherwise=otherwise)),
+    )
+
+
+class Rebuild:
+    """Makes a stored build again, with another budget or score. The caller holds the session's lock."""
 
     def __init__(
         self, state: SessionState, record: BuildRecord, manifest: Manifest, material: Sequence[Material] = ()
     ) -> None:
-        self._state, self._told = state, manifest
+        self._state, self._stored = state, manifest
         self._preset = state.preset(record.preset)
         target = replace(state.target(record.model), handles=HANDLES in manifest.record)
         self._history = _history(state, target, manifest.decisions[-1].last + 1, self._preset)
@@ -72,19 +124,19 @@ class Again:
 
     @property
     def scored(self) -> bool:
-        """Its scores can be changed one by one."""
+        """Whether the preset scores messages, so that a score can be changed."""
         return self._scores is not None
 
     @property
     def most(self) -> int:
-        """Tokens with which everything fits, and more."""
+        """A budget with which everything fits."""
         history = self._history
-        return 2 * (history.tokens + _overhead(self._told)) + history.note_tokens * (len(history) + 1)
+        return 2 * (history.tokens + _overhead(self._stored)) + history.note_tokens * (len(history) + 1)
 
-    def made(self, budget: int, *, scores: tuple[int, float] | None = None) -> Manifest | None:
-        """The manifest with that budget; None where there is no window so small.
+    def manifest(self, budget: int, *, scores: tuple[int, float] | None = None) -> Manifest | None:
+        """The manifest with another budget; None if no window fits it.
 
-        `scores`: the position of a message, and the score it has instead of its own.
+        `scores`: the position of a message, and the score to use instead of its own.
         """
         if self._scores:
             self._scores.instead = scores
@@ -98,27 +150,45 @@ class Again:
             return None
         return fitted.manifest
 
-    def faithful(self) -> Manifest | None:
-        """The build as it was, every decision with its score; None where it does not come out the same."""
-        told, found = self._told, self.made(self._told.budget)
-        if found is None or _beside(found) != _beside(told):
+    def reproduce(self) -> Manifest | None:
+        """The manifest of the build with the score of every decision; None if it cannot be reproduced."""
+        stored, found = self._stored, self.manifest(self._stored.budget)
+        if found is None or _contributed(found) != _contributed(stored):
             return None
-        if found.tokens == told.tokens and _kept(found) == _kept(told):
+        if found.tokens == stored.tokens and _kept(found) == _kept(stored):
             return found
-        # A window that holds still is laid out anew for another budget, whatever came before it.
-        return told if self._preset.stable_prefix and TASK not in told.record else None
+        # With a stable prefix, other budgets get a new layout, whatever the windows before this build were.
+        return stored if self._preset.stable_prefix and TASK not in stored.record else None
 
 
-def material_of(state: SessionState, record: BuildRecord) -> Sequence[Material]:
-    """What stood beside that build, as far as it can be known. Nothing may be locked meanwhile."""
-    wanted = BuildRequest(
+class _Scores:
+    """A scorer that is called once: the same messages at the same time have the same scores."""
+
+    def __init__(self, score: Scorer) -> None:
+        self.instead: tuple[int, float] | None = None
+        self._score = score
+        self._found: Sequence[Score] | None = None
+
+    def __call__(self, items: Sequence[Item], scene: Scene) -> Sequence[Score]:
+        if self._found is None:
+            self._found = self._score(items, scene)
+        if self.instead is None:
+            return self._found
+        seq, total = self.instead
+        pairs = zip(items, self._found, strict=True)
+        return [replace(score, total=total) if item.index == seq else score for item, score in pairs]
+
+
+def _material(state: SessionState, record: BuildRecord) -> Sequence[Material]:
+    """The attached context of a build, as far as its record allows. The caller must not hold a lock."""
+    request = BuildRequest(
         budget=record.budget, model=record.model, preset=record.preset, now=record.created_at
     )
-    return gather(state, wanted).material
+    return gather(state, request).material
 
 
 def _history(state: SessionState, target: Target, stop: int, preset: Preset) -> History:
-    """The history as long as it was then; one that reads little is read anew and let go of."""
+    """The history up to `stop`; a preset that looks at few turns gets a copy that is dropped afterwards."""
     whole = state.log.history(target)
     if preset.looks_at_all and len(whole.entries) == stop:
         return whole
@@ -134,110 +204,28 @@ def _overhead(manifest: Manifest) -> int:
 
 
 def _kept(manifest: Manifest) -> set[tuple[int, str]]:
-    return {(seq, each.detail) for each in manifest.kept for seq in _places(each)}
+    return {(seq, each.detail) for each in manifest.kept for seq in range(each.first, each.last + 1)}
 
 
-def _beside(manifest: Manifest) -> Counter[tuple[str, int]]:
-    """The material that there was, in or not."""
+def _contributed(manifest: Manifest) -> Counter[tuple[str, int]]:
+    """The material that was offered, admitted or not."""
     return Counter((each.type, each.tokens) for each in manifest.contributed)
 
 
-def _places(decision: Decision) -> range:
-    return range(decision.first, decision.last + 1)
-
-
-class _Scores:
-    """A scorer that is asked once: of the same messages at the same moment it says the same."""
-
-    def __init__(self, score: Scorer) -> None:
-        self.instead: tuple[int, float] | None = None
-        self._score = score
-        self._found: Sequence[Score] | None = None
-
-    def __call__(self, items: Sequence[Item], scene: Scene) -> Sequence[Score]:
-        if self._found is None:
-            self._found = self._score(items, scene)
-        if self.instead is None:
-            return self._found
-        place, total = self.instead
-        pairs = zip(items, self._found, strict=True)
-        return [replace(score, total=total) if item.index == place else score for item, score in pairs]
-
-
-GONE: dict[Code, str] = {
-    "erased": "nothing brings it back",
-    "left_out": "`restore` lets it in again",
-    "empty": "no budget brings it in",
-}
-UNSURE = "more exactly nobody can say: what the build was asked for beside its budget is not stored"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Why:
-    """The decision about one message in a build."""
-
-    id: str
-    build: int
-    preset: str
-    place: int
-    """Its position in the history, from 0."""
-    decision: Decision
-    """In or out, the detail, the reason, the score by part, the slot; together with the rest of its turn."""
-    tokens: int | None = None
-    """Tokens of budget that change the decision while one fewer does not: more for what is left out or not
-    in full, fewer, below 0, for what is in; None where no budget does, or nobody can say."""
-    score: float | None = None
-    """The score that brings it in while the next lower one does not; None likewise."""
-    otherwise: str
-    """The same in words, or why there is no number."""
-    text: str
-    """All of it for a person at a terminal."""
-
-
-def explain_decision(state: SessionState, id: str, build: int | None) -> Why:
-    record = stored_build(state, build)
-    told, material = read_manifest(state, record), material_of(state, record)
-    with state.reading():
-        entry = _entry(state, id, told)
-        again = Again(state, record, told, material)
-        manifest = again.faithful()
-        decision = _decision(manifest or told, entry)
-        tokens = score = None
-        if manifest and decision.code not in GONE and not _fixed(decision):
-            tokens = _tokens(again, manifest, decision, entry.seq)
-            score = _score(again, manifest, decision, entry.seq)
-    otherwise = _words(decision, tokens, score, manifest or told, sure=manifest is not None)
-    found = Why(
-        id=entry.id,
-        build=record.number,
-        preset=told.preset,
-        place=entry.seq,
-        decision=decision,
-        tokens=tokens,
-        score=score,
-        otherwise=otherwise,
-        text="",
-    )
-    return replace(found, text="\n".join(line.text for line in lines(manifest or told, found)))
-
-
-def lines(manifest: Manifest, found: Why) -> Iterator[Line]:
-    return detail(manifest, found.place, otherwise=found.otherwise)
-
-
 def _entry(state: SessionState, id: str, manifest: Manifest) -> Entry:
-    """The message, if the build saw it."""
-    place = state.located(id)
+    """The message, if it is on the branch of the build."""
+    located = state.located(id)
     if manifest.record.get("branch", str(state.log.head.branch)) != str(state.log.head.branch):
         raise NotFoundError(
             "the history was edited after that build: its positions are those of the branch that was left",
-            remedy="`explain` shows the whole of it; or name a later build",
+            remedy="`explain` shows the whole build; or name a later one",
         )
-    if not place.current:
+    if not located.current:
         raise NotFoundError(
-            f"message {id!r} is on a branch that the session left", remedy="`entries` gives those it has"
+            f"message {id!r} is on a branch this session has left",
+            remedy="`entries` gives the ids of the current branch",
         )
-    return place.entry
+    return located.entry
 
 
 def _decision(manifest: Manifest, entry: Entry) -> Decision:
@@ -254,7 +242,7 @@ def _fixed(decision: Decision) -> bool:
 
 
 def _changed(before: Decision, after: Manifest | None, seq: int) -> bool:
-    """Is it in now, or in full now, or no more?"""
+    """Whether a left-out message is in now, a shortened one in full, or one in full no longer so."""
     found = decision_about(after, seq) if after else None
     if before.verdict == "left out":
         return found is not None and found.verdict == "kept"
@@ -262,24 +250,25 @@ def _changed(before: Decision, after: Manifest | None, seq: int) -> bool:
     return whole if before.detail != "full" else not whole
 
 
-def _tokens(again: Again, manifest: Manifest, decision: Decision, seq: int) -> int | None:
+def _tokens(rebuild: Rebuild, manifest: Manifest, decision: Decision, seq: int) -> int | None:
+    """The smallest change of the budget that changes the decision."""
     budget = manifest.budget
     if decision.verdict == "kept" and decision.detail == "full":
-        fewer = crossing(lambda n: _changed(decision, again.made(budget - n), seq), budget - 1)
-        # Where there is no window at all, nothing was decided about this message.
-        return None if fewer is None or again.made(budget - fewer) is None else -fewer
+        fewer = crossing(lambda n: _changed(decision, rebuild.manifest(budget - n), seq), budget - 1)
+        # If no window fits at all, that says nothing about this message.
+        return None if fewer is None or rebuild.manifest(budget - fewer) is None else -fewer
     guess = Cut(manifest).lacks(decision) if decision.verdict == "left out" else 0
     return crossing(
-        lambda n: _changed(decision, again.made(budget + n), seq),
-        max(0, again.most - budget),
+        lambda n: _changed(decision, rebuild.manifest(budget + n), seq),
+        max(0, rebuild.most - budget),
         (guess, guess - 1),
     )
 
 
-def _score(again: Again, manifest: Manifest, decision: Decision, seq: int) -> float | None:
-    """The lowest, in steps of the digits that scores are told with, that brings a left-out message in."""
+def _score(rebuild: Rebuild, manifest: Manifest, decision: Decision, seq: int) -> float | None:
+    """The lowest score that brings a left-out message in, with as many digits as scores are shown with."""
     cut, score = Cut(manifest), worth(decision)
-    if not again.scored or score is None or decision.verdict == "kept":
+    if not rebuild.scored or score is None or decision.verdict == "kept":
         return None
     steps = 10**cut.digits
     own = math.floor(score.total * steps)
@@ -288,27 +277,23 @@ def _score(again: Again, manifest: Manifest, decision: Decision, seq: int) -> fl
     guess = 0 if above is None else math.floor(above * steps) - own
 
     def enough(more: int) -> bool:
-        return _changed(decision, again.made(manifest.budget, scores=(seq, (own + more) / steps)), seq)
+        scores = (seq, (own + more) / steps)
+        return _changed(decision, rebuild.manifest(manifest.budget, scores=scores), seq)
 
     more = crossing(enough, math.ceil(best * steps) - own + 1, (guess + 1, guess))
     return None if more is None else (own + more) / steps
 
 
-def _more(tokens: int) -> str:
-    if tokens == 1:
-        return "with one token more of budget"
-    return f"with {tokens:,} more tokens of budget, not with {tokens - 1:,}"
-
-
-def _words(
+def _otherwise(
     decision: Decision, tokens: int | None, score: float | None, manifest: Manifest, *, sure: bool
 ) -> str:
+    """What would have changed the decision, in words."""
     if decision.code in GONE:
         return GONE[decision.code]
     whole, cut = decision.verdict == "kept" and decision.detail == "full", Cut(manifest)
     if not sure and not _fixed(decision):
-        told = cut.keeps(decision)
-        return f"{told}; {UNSURE}" if told else UNSURE
+        known = cut.keeps(decision)
+        return f"{known}; {UNSURE}" if known else UNSURE
     if whole and tokens is None:
         return "it is in with every budget"
     if whole and tokens is not None:
@@ -318,3 +303,9 @@ def _words(
     ways = [] if tokens is None else [_more(tokens)]
     ways += [] if score is None else [f"with a score of {cut.score(score)}"]
     return f"{goal} {'; or '.join(ways)}" if ways else f"no budget brings it {goal}"
+
+
+def _more(tokens: int) -> str:
+    if tokens == 1:
+        return "with one token more of budget"
+    return f"with {tokens:,} more tokens of budget, not with {tokens - 1:,}"

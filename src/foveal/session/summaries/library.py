@@ -1,7 +1,7 @@
-"""An `Ask` in → a `Summary`, never made twice: remembered for half an hour, kept in the store for good.
+"""Keep summaries, so that none is written twice: in memory for half an hour, in the store for good.
 
-A build is answered at once, by what is stored or by an extract; where a model writes summaries, it is asked
-in the background and its answer serves from the next build on.
+A build never waits for a model: it gets the stored summary, or else an extract. If a model writes summaries,
+it is asked in the background, and later builds use its summary.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from foveal.pipeline.summarize.values import Answer, Ask, Summary
 from foveal.store import Store, SummaryRecord
 
 REMEMBERED = 30 * 60.0
-"""Seconds."""
+"""Seconds that a summary stays in memory."""
 MOST = 4_096
-"""Summaries at hand."""
+"""Summaries in memory."""
 QUEUED = 1_024
-"""Asks that wait for a model; the newest ones, for the windows are about them."""
+"""Summaries that wait for a model at most; the oldest requests are dropped, as windows need the latest."""
 
 
 @dataclass(slots=True)
 class Library:
-    """The summaries of one tenant's store, and those that a model is still to write."""
+    """The summaries of one tenant's store, and the queue of those that a model should write."""
 
     store: Store
     memo: Memo[Summary] = field(default_factory=lambda: Memo(REMEMBERED, MOST))
@@ -36,33 +36,35 @@ class Library:
     _lock: Lock = field(default_factory=Lock)
 
     def find(self, ask: Ask) -> Summary | None:
+        """The summary in memory or in the store, if there is one."""
         found = self.memo.get(ask.key)
         if found is None and (record := self.store.summary(ask.key)):
             found = Summary(text=record.text, tokens=record.tokens, by=record.by)
             self.memo.put(ask.key, found)
         return found
 
-    def save(self, ask: Ask, made: Summary) -> None:
+    def save(self, ask: Ask, summary: Summary) -> None:
+        """Store a summary with its sources; the store keeps a model's summary over an extract."""
         record = SummaryRecord(
             key=ask.key,
-            text=made.text,
-            tokens=made.tokens,
-            by=made.by,
+            text=summary.text,
+            tokens=summary.tokens,
+            by=summary.by,
             level=ask.level,
             created_at=time.time(),
         )
         kept = self.store.save_summary(record, [passage.digest for passage in ask.passages])
-        if kept and made.by == "llm":  # an extract may have come too late: `find` asks the store
-            self.memo.put(ask.key, made)
+        if kept and summary.by == "llm":  # for an extract, the store may have a better one
+            self.memo.put(ask.key, summary)
 
     def forget(self) -> None:
-        """Something was erased: what is at hand may tell of it."""
+        """Forget all summaries in memory and in the queue: they may quote a message that was just erased."""
         self.memo.clear()
         with self._lock:
             self._queue.clear()
 
     def queue(self, ask: Ask) -> None:
-        """Have a model write it when there is time; one that it failed at is not asked again for a while."""
+        """Queue a summary for the model, unless the model failed at it within the last half hour."""
         with self._lock:
             if not self._tried.get(ask.key):
                 self._queue.pop(ask.key, None)
@@ -71,53 +73,53 @@ class Library:
                 del self._queue[next(iter(self._queue))]
 
     def write_one(self, write: Answer) -> bool:
-        """Have the newest waiting summary written; says whether more wait."""
+        """Have the latest queued summary written; return whether more should be written now."""
         with self._lock:
             if not self._queue:
                 return False
             ask = self._queue.pop(next(reversed(self._queue)))
-        if not self._there(ask):
+        if not self._has_sources(ask):
             return bool(self._queue)
-        made = write(ask)
-        if made.by != "llm":
+        summary = write(ask)
+        if summary.by != "llm":
             self._tried.put(ask.key, ask.key)
-            return False  # whoever failed at one is not asked for the others right away
-        self.save(ask, made)
+            return False  # a model that just failed is not asked for the next one right away
+        self.save(ask, summary)
         return bool(self._queue)
 
-    def _there(self, ask: Ask) -> bool:
-        """What it tells of may have been erased by somebody else since it was asked."""
+    def _has_sources(self, ask: Ask) -> bool:
+        """Whether everything to be summarized is still stored: another process may have erased some of it."""
         if ask.level > 1:
             return all(self.store.summary(passage.digest) for passage in ask.passages)
         return all(self.store.by_handle(handle_of(passage.digest)) for passage in ask.passages)
 
 
 class Answers:
-    """Who answers one build: nothing it makes is stored before `save`, so a build reads one moment."""
+    """The source of summaries for one build. New extracts are stored only by `save`: a build only reads."""
 
     def __init__(self, library: Library, count: Callable[[str], int], *, better: bool) -> None:
-        """`better`: a model writes summaries, so an extract is to be replaced by its words."""
+        """`better`: a model writes summaries, so extracts are queued to be replaced by its summaries."""
         self._library = library
         self._count = count
         self._better = better
-        self._made: dict[str, tuple[Ask, Summary]] = {}
+        self._new: dict[str, tuple[Ask, Summary]] = {}
 
     def __call__(self, ask: Ask) -> Summary:
-        if ask.key in self._made:
-            return self._made[ask.key][1]
+        if ask.key in self._new:
+            return self._new[ask.key][1]
         found = self._library.find(ask)
         if found is None:
             found = extractive(ask, self._count)
-            self._made[ask.key] = (ask, found)
+            self._new[ask.key] = (ask, found)
         if self._better and ask.whole and found.by == "extractive":
             self._library.queue(ask)
         return found
 
     def save(self) -> None:
-        """Keep what was made, in the caller's transaction: lower levels first, for they are sources."""
-        for ask, made in sorted(self._made.values(), key=lambda pair: pair[0].level):
+        """Store the new extracts in the caller's transaction, lower levels first: higher ones cite them."""
+        for ask, summary in sorted(self._new.values(), key=lambda pair: pair[0].level):
             if ask.whole:
-                self._library.save(ask, made)
+                self._library.save(ask, summary)
             else:
-                self._library.memo.put(ask.key, made)
-        self._made = {}
+                self._library.memo.put(ask.key, summary)
+        self._new = {}

@@ -1,4 +1,4 @@
-"""A workspace's code in → a map of it: the files and symbols that matter for a task, in so many tokens."""
+"""Map the code of a workspace: the files and symbols that matter for a task, within a number of tokens."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A file's name in → its language: the grammar that parses it, and which nodes of it define or use a name.
+"""List the languages: by file name, the grammar that parses it, and which nodes define or use a name.
 
-Data only. The grammars come in wheels of their own; a language that is not here is shown without symbols.
+Each grammar is a package of its own. Files in other languages are shown without symbols.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 CONTAINERS = frozenset({"class", "struct", "interface", "trait", "impl", "module", "namespace", "enum"})
-"""Kinds whose bodies hold definitions of their own."""
+"""Kinds whose bodies contain definitions."""
 _C_NODES = (
     "function_definition=function declaration=variable type_definition=type struct_specifier=struct "
     "union_specifier=struct enum_specifier=enum preproc_def=constant preproc_function_def=function"
@@ -33,16 +33,16 @@ _TS_NODES = (
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """How one language is read."""
+    """How one language is parsed."""
 
     module: str
-    """The package that holds the grammar."""
+    """The package of the grammar."""
     definitions: Mapping[str, str]
-    """Type of node → kind of definition."""
+    """The kind of definition of each type of node."""
     through: frozenset[str]
-    """Types of nodes that hold definitions without being one."""
+    """Types of nodes that contain definitions without being one."""
     names: tuple[str, ...]
-    """Types of nodes that are a name in use."""
+    """Types of nodes that are the use of a name."""
     grammar: str = "language"
     """The function of the package that returns the grammar."""
 
@@ -160,7 +160,7 @@ _BY_ENDING = {ending: name for name, endings in _ENDINGS.items() for ending in e
 
 
 def language_of(path: str) -> str | None:
-    """The name of a file's language by the file's ending; None: it is shown without symbols.
+    """The language of a file by its ending; None where its symbols cannot be shown.
 
     >>> language_of("src/app.TSX"), language_of("Makefile")
     ('tsx', None)

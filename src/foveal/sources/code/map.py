@@ -1,6 +1,6 @@
-"""A workspace, a task and tokens in → a map of the code that fits: folders, files, signatures; path order.
+"""Draw a map of a workspace's code within a number of tokens: folders, files and signatures, by path.
 
-Never over the tokens as they are counted on the whole text; what does not fit is told in the last line.
+The whole text never exceeds the tokens; its last line says how much is left out.
 """
 
 from __future__ import annotations
@@ -9,41 +9,41 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from foveal.sources.code.symbols import clean
-from foveal.sources.contributor import CODEBASE_MAP, Look, Offer, Progress, part, too_small
+from foveal.sources.contributor import CODEBASE_MAP, ContextRequest, Offer, Progress, room_for, too_small
 from foveal.window import Contributed
 
 if TYPE_CHECKING:
     from foveal.sources.code.graph import Graph
-    from foveal.sources.workspace.values import Seen
+    from foveal.sources.workspace.values import FileInfo
     from foveal.sources.workspace.workspace import Workspace
 
 FULL = 0.98
-"""Of the tokens: a map that uses as much is not probed further."""
+"""Share of the tokens: a map that uses as much is full enough."""
 DENSITY = 3.0
-"""Characters to a token where the first probe is made."""
+"""Characters per token that the first probe assumes."""
 SMALLER = 40
-"""Things after the first that does not fit, among which smaller ones are looked for."""
+"""Entries after the first that does not fit, among which smaller ones are looked for."""
 PROBES = 12
-"""Of these, so many are tried."""
+"""How many of these are tried."""
 INDENT = 2
 """Spaces."""
 WIDEST_PATH = 200
 """Characters."""
 
 Entry = tuple[int, int]
-"""A file, and a definition of it by its number or -1 for the file itself."""
+"""The number of a file, and of a definition in it, or -1 for the file itself."""
 
 
 def codebase(
-    look: Look, *, files: Sequence[Seen] | None = None, progress: Progress | None = None
+    request: ContextRequest, *, files: Sequence[FileInfo] | None = None, progress: Progress | None = None
 ) -> Offer | Contributed | None:
-    """The map of the workspace's code, as large as its part of the room.
+    """The contributor: the map of the workspace's code, as large as its share of the room.
 
-    `files`: those of the workspace, where somebody scanned it already.
+    `files`: the files of the workspace, where the caller has scanned it already.
     """
-    graph, order = _drawn(look, files, progress)
-    room = part(look, CODEBASE_MAP)
-    if text := _fitted(graph, order, room, look.count):
+    graph, order = _ranked(request, files, progress)
+    room = room_for(request, CODEBASE_MAP)
+    if text := _fit(graph, order, room, request.count):
         return Offer(text=text, type=CODEBASE_MAP, source_path=".")
     if not order:
         return None
@@ -52,24 +52,24 @@ def codebase(
 
 
 def definitions(
-    look: Look, *, files: Sequence[Seen] | None = None, progress: Progress | None = None
+    request: ContextRequest, *, files: Sequence[FileInfo] | None = None, progress: Progress | None = None
 ) -> Mapping[str, Sequence[int]]:
-    """Where the code defines what the task surely names: files, and the lines of each."""
-    from foveal.sources.code.focus import spoken
-    from foveal.sources.code.rank import defining
+    """The files that define what the task names, and the lines of each."""
+    from foveal.sources.code.focus import find_focus
+    from foveal.sources.code.rank import defining_lines
 
-    graph, _ = _drawn(look, files, progress)
-    return defining(graph, spoken(look.task, ()))
+    graph, _ = _ranked(request, files, progress)
+    return defining_lines(graph, find_focus(request.task, ()))
 
 
-def _drawn(
-    look: Look, files: Sequence[Seen] | None, progress: Progress | None
+def _ranked(
+    request: ContextRequest, files: Sequence[FileInfo] | None, progress: Progress | None
 ) -> tuple[Graph, Sequence[Entry]]:
-    """The graph of the code, ranked; whoever asks the same again is answered from memory."""
+    """The graph of the code, and its entries ranked for the task; cached while nothing changes."""
     from foveal.sources.code.survey import survey
 
-    said = (*look.said, "\n".join(look.active_files))
-    return survey(look.workspace).ranked(look.task, said, progress, files=files)
+    said = (*request.said, "\n".join(request.active_files))
+    return survey(request.workspace).ranked(request.task, said, progress, files=files)
 
 
 def codebase_map(
@@ -81,26 +81,26 @@ def codebase_map(
     said: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> str:
-    """What matters most for the task in at most `tokens` tokens; empty where nothing fits or is there.
+    """What matters most for the task in at most `tokens` tokens; empty where nothing fits.
 
-    The first map of a workspace parses every file and tells `progress` how many are done, of how many; later
-    ones parse what changed.
+    The first map of a workspace parses every file, and calls `progress` with the number done and of all;
+    later ones parse what changed.
     """
-    # numpy and the parsers are loaded when somebody wants a map.
+    # numpy and the parsers are imported only for a map.
     from foveal.sources.code.survey import survey
 
     graph, order = survey(workspace).ranked(task, said, progress)
-    return _fitted(graph, order, tokens, count)
+    return _fit(graph, order, tokens, count)
 
 
-def _fitted(graph: Graph, order: Sequence[Entry], tokens: int, count: Callable[[str], int]) -> str:
+def _fit(graph: Graph, order: Sequence[Entry], tokens: int, count: Callable[[str], int]) -> str:
     def cost(entries: Sequence[Entry]) -> int:
-        return count(written(graph, entries))
+        return count(render(graph, entries))
 
-    most, used = _most(order, tokens, cost, first=_guess(graph, order, DENSITY * tokens))
+    most, used = _count_fitting(order, tokens, cost, first=_guess(graph, order, DENSITY * tokens))
     shown, tried = list(order[:most]), 0
     inside = {*shown}
-    # The next thing does not fit, but of those after it a smaller one may.
+    # The next entry does not fit, but a smaller one after it may.
     for entry in order[most + 1 : most + 1 + SMALLER]:
         if used >= FULL * tokens or tried == PROBES:
             break
@@ -111,11 +111,11 @@ def _fitted(graph: Graph, order: Sequence[Entry], tokens: int, count: Callable[[
                 shown.append(entry)
                 inside.add(entry)
                 used = with_it
-    return written(graph, shown) if shown else ""
+    return render(graph, shown) if shown else ""
 
 
 def _guess(graph: Graph, order: Sequence[Entry], characters: float) -> int:
-    """How many of the first entries have about so many characters."""
+    """How many of the first entries have about this many characters."""
     for number, (file, definition) in enumerate(order):
         text = graph.paths[file] if definition < 0 else graph.definitions[definition].signature
         characters -= len(text) + INDENT
@@ -124,10 +124,10 @@ def _guess(graph: Graph, order: Sequence[Entry], characters: float) -> int:
     return len(order)
 
 
-def _most(
+def _count_fitting(
     order: Sequence[Entry], tokens: int, cost: Callable[[Sequence[Entry]], int], *, first: int
 ) -> tuple[int, int]:
-    """How many of the first entries fit, or nearly as many, and their tokens. Each probe is near the room."""
+    """How many of the first entries fit, or nearly as many, and their tokens. Probes stay near the room."""
     low, used, high, probe, probes = 0, 0, len(order) + 1, first, 0
     while high - low > 1:
         found = cost(order[:probe])
@@ -138,22 +138,22 @@ def _most(
             high = probe
         if FULL * tokens <= found <= tokens:
             break
-        aim = probe * tokens // max(found, 1) if probes % 3 else (low + high) // 2
-        probe = min(max(aim, low + 1), high - 1, 2 * probe)
+        target = probe * tokens // max(found, 1) if probes % 3 else (low + high) // 2
+        probe = min(max(target, low + 1), high - 1, 2 * probe)
     return low, used
 
 
 def _reachable(graph: Graph, entry: Entry, shown: set[Entry]) -> bool:
-    """Whether what holds the entry is shown."""
+    """Whether the entry's parent is shown."""
     file, definition = entry
     if definition < 0:
         return True
-    holder = int(graph.holder_of[definition])
-    return (file, -1 if holder == definition else holder) in shown
+    parent = int(graph.parent_of[definition])
+    return (file, -1 if parent == definition else parent) in shown
 
 
-def written(graph: Graph, shown: Sequence[Entry]) -> str:
-    """The map with these entries: each file under its folder, each definition under what holds it."""
+def render(graph: Graph, shown: Sequence[Entry]) -> str:
+    """The map with these entries: each file under its folder, each definition under its parent."""
     lines: list[str] = []
     folder, indent = "", 0
     for file, definition in sorted(shown):
@@ -171,13 +171,13 @@ def written(graph: Graph, shown: Sequence[Entry]) -> str:
 
 def _depth(graph: Graph, definition: int) -> int:
     depth = 1
-    while (holder := int(graph.holder_of[definition])) != definition:
-        depth, definition = depth + 1, holder
+    while (parent := int(graph.parent_of[definition])) != definition:
+        depth, definition = depth + 1, parent
     return depth
 
 
 def _left_out(graph: Graph, shown: Sequence[Entry]) -> list[str]:
     symbols = sum(definition >= 0 for _, definition in shown)
     left = {"file": len(graph.paths) - (len(shown) - symbols), "symbol": len(graph.definitions) - symbols}
-    told = [f"{many:,} more {what}{'s' * (many > 1)}" for what, many in left.items() if many]
-    return [f"… {', '.join(told)}"] if told else []
+    counts = [f"{many:,} more {what}{'s' * (many > 1)}" for what, many in left.items() if many]
+    return [f"… {', '.join(counts)}"] if counts else []

@@ -1,7 +1,8 @@
-"""A file's text and language in → the names it defines, with their signatures, and the names it uses.
+"""Parse a file into the names it defines, with their signatures, and the names it uses.
 
-One walk over what can hold definitions, one query for the names. Bodies of functions are not walked: what is
-local to them is nobody else's. Runs where it can be killed (`worker`), for a grammar may never return.
+One walk visits what can contain definitions, one query finds the names. Function bodies are not walked: what
+is local to them cannot be used elsewhere. This runs in a process that can be killed (`worker`), because a
+grammar may never return.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Query
 
 MOST = 2_000
-"""Definitions of one file; one with more is generated."""
+"""Definitions of one file; a file with more is generated."""
 WIDEST = 120
-"""Characters of a signature: what comes after them is defaults and docs."""
+"""Characters of a signature; what follows is defaults and comments."""
 DEEPEST = 6
-"""Definitions around a definition; code that people read has two or three."""
+"""Levels of nested definitions; code that people read has two or three."""
 LONGEST = 100
 """Characters of a name; a longer one is data."""
 _NAME = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
 _SPACE = re.compile(r"\s+")
 _LOOSE = re.compile(r"(?<=[(\[]) | (?=[)\]])|,(?= ?[)\]])")
-"""What a list on several lines leaves when it is put on one."""
+"""What is left over when a list on several lines is joined into one."""
 VALUES = frozenset({"variable", "constant", "field"})
-"""Kinds whose value is not told: it may be a secret, or a table."""
+"""Kinds whose value is not shown: it may be a secret, or a table."""
 _VALUE = re.compile(r"(?<![=!<>])=(?![=>])")
 _FUNCTIONS = ("arrow_function", "function_expression", "generator_function", "function")
 
@@ -45,29 +46,29 @@ class Definition:
     signature: str
     """One line: the definition up to its body."""
     line: int
-    """Of the file, from 1."""
-    within: int = -1
-    """Place of the definition that holds it among its file's definitions; -1: the file does."""
+    """Counted from 1."""
+    parent: int = -1
+    """Index of the definition around it among those of its file; -1: none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Symbols:
-    """What is in one file, by name."""
+    """The names in one file."""
 
     definitions: tuple[Definition, ...] = ()
     used: tuple[str, ...] = ()
-    """Names it uses and does not define, in order."""
+    """Names that it uses and does not define, sorted."""
     refused: str = ""
-    """Why nothing is known of it; empty where something is."""
+    """Why it could not be parsed; empty where it could."""
     hung: bool = False
-    """Refused because the parser did not answer in time."""
+    """Refused because the parser did not return in time."""
 
 
 def symbols(text: str, language: str) -> Symbols:
     """What a text defines and uses.
 
     >>> found = symbols("class Door:\\n  def open(self, key: Key) -> None:\\n    turn(key)\\n", "python")
-    >>> [(each.kind, each.signature, each.within) for each in found.definitions]
+    >>> [(each.kind, each.signature, each.parent) for each in found.definitions]
     [('class', 'class Door', -1), ('method', 'def open(self, key: Key) -> None', 0)]
     >>> found.used
     ('Key', 'key', 'self', 'turn')
@@ -87,7 +88,7 @@ def clean(text: str, widest: int = WIDEST) -> str:
     'def f(a, b\\\\u0007…'
     """
     line = _LOOSE.sub("", _SPACE.sub(" ", text[: 4 * widest]).strip())
-    if not line.isprintable():  # nothing in a file breaks, hides or turns around a line of the map
+    if not line.isprintable():  # no file may break, hide or reverse a line of the map
         line = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in line)
     return line if len(line) <= widest else f"{line[: widest - 1]}…"
 
@@ -112,33 +113,33 @@ def _used(root: Node, source: bytes, names: Query) -> set[str]:
 
 def _definitions(root: Node, source: bytes, language: str) -> Iterator[Definition]:
     known, count = LANGUAGES[language], 0
-    left = [(root, _Holder())]
+    left = [(root, _Parent())]
     while left and count < MOST:
-        node, holder = left.pop()
+        node, parent = left.pop()
         kind = known.definitions.get(node.type)
-        found = _definition(node, source, kind, holder) if kind else None
+        found = _definition(node, source, kind, parent) if kind else None
         if found is not None:
             yield found
             count += 1
-            if found.kind not in CONTAINERS or holder.depth == DEEPEST:
+            if found.kind not in CONTAINERS or parent.depth == DEEPEST:
                 continue
-            holder = _Holder(count - 1, found.kind, holder.depth + 1)
+            parent = _Parent(count - 1, found.kind, parent.depth + 1)
             node = node.child_by_field_name("body") or node
         elif node is not root and node.type not in known.through:
             continue
-        left += [(child, holder) for child in reversed(node.named_children)]
+        left += [(child, parent) for child in reversed(node.named_children)]
 
 
 @dataclass(frozen=True, slots=True)
-class _Holder:
-    """What is around a node: the file, or a definition."""
+class _Parent:
+    """What is around a node: a definition, or the file."""
 
-    place: int = -1
+    index: int = -1
     kind: str = ""
     depth: int = 0
 
 
-def _definition(node: Node, source: bytes, kind: str, holder: _Holder) -> Definition | None:
+def _definition(node: Node, source: bytes, kind: str, parent: _Parent) -> Definition | None:
     named = _named(node)
     value = _value(node)
     is_function = value is not None and value.type in _FUNCTIONS
@@ -146,20 +147,20 @@ def _definition(node: Node, source: bytes, kind: str, holder: _Holder) -> Defini
         return None
     body = (value if is_function and value else node).child_by_field_name("body")
     if node.type.endswith("_specifier") and body is None:
-        return None  # `struct door;` says that there is one, elsewhere
+        return None  # `struct door;` only declares what is defined elsewhere
     name = _last_name(_text(named, source))
     if not name:
         return None
-    told = is_function or kind not in VALUES
-    head = _head(node, body if told else value, source)
-    head = head if told else _VALUE.split(head, maxsplit=1)[0]
+    has_value = kind in VALUES and not is_function
+    head = _head(node, value if has_value else body, source)
+    head = _VALUE.split(head, maxsplit=1)[0] if has_value else head
     signature = _signature(head, whole=body is not None or kind in VALUES or kind == "type")
-    kind = _kind(node, kind, holder.kind, is_function=is_function)
-    return Definition(name, kind, signature, node.start_point[0] + 1, holder.place)
+    kind = _kind(node, kind, parent.kind, is_function=is_function)
+    return Definition(name, kind, signature, node.start_point[0] + 1, parent.index)
 
 
 def _value(node: Node) -> Node | None:
-    """What a name is bound to; C nests it in a declarator."""
+    """What a name is bound to; in C it is nested in a declarator."""
     declarator = node.child_by_field_name("declarator")
     for each in (node, declarator):
         for field in ("value", "right"):
@@ -169,7 +170,7 @@ def _value(node: Node) -> Node | None:
 
 
 def _named(node: Node) -> Node | None:
-    """The node that holds the name: C nests it in declarators, an `impl` has that of its type."""
+    """The node of the name: in C it is nested in declarators, an `impl` has the name of its type."""
     for field in ("name", "declarator", "left", "type"):
         found = node.child_by_field_name(field)
         if found is not None:
@@ -182,14 +183,14 @@ def _named(node: Node) -> Node | None:
 
 
 def _last_name(text: str) -> str:
-    """Of `a::b`, `exports.b` and `B<T>` the `b`."""
+    """The last name: `b` of `a::b` and `exports.b`, `B` of `B<T>`."""
     names = _NAME.findall(text.partition("<")[0].partition("(")[0].partition("[")[0])
     name = names[-1].lstrip("$") or names[-1] if names else ""
     return name if len(name) <= LONGEST else ""
 
 
 def _head(node: Node, body: Node | None, source: bytes) -> str:
-    """The text of a definition up to its body, without the comments in it."""
+    """The text of a definition up to its body, without comments."""
     start, end = node.start_byte, body.start_byte if body is not None else node.end_byte
     end = min(end, start + 8 * WIDEST)
     head, pieces = source[start:end], []
@@ -201,7 +202,7 @@ def _head(node: Node, body: Node | None, source: bytes) -> str:
 
 
 def _nearest(node: Node, end: int) -> Iterator[Node]:
-    """Its children and theirs, as far as they begin before `end`."""
+    """Children and grandchildren that begin before `end`."""
     for child in node.named_children[:WIDEST]:
         if child.start_byte < end:
             yield child
@@ -213,10 +214,10 @@ def _signature(text: str, *, whole: bool) -> str:
     return clean(text.rstrip().removesuffix("=>").rstrip(" \t\r\n{:=;"))
 
 
-def _kind(node: Node, kind: str, holder: str, *, is_function: bool) -> str:
+def _kind(node: Node, kind: str, parent: str, *, is_function: bool) -> str:
     if is_function or _declares_function(node):
         kind = "function"
-    if holder in CONTAINERS - {"module", "namespace"}:
+    if parent in CONTAINERS - {"module", "namespace"}:
         return {"function": "method", "variable": "field"}.get(kind, kind)
     return kind
 

@@ -1,4 +1,4 @@
-"""Search hits in → a contributor that offers them, each with the score it was found with."""
+"""Offer search hits, each with the score it was found with."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from foveal.pipeline.shorten.turn import cut
-from foveal.sources.contributor import DENSEST, RETRIEVAL, Look, Offer, part
+from foveal.sources.contributor import MAX_CHARS_PER_TOKEN, RETRIEVAL, ContextRequest, Offer, room_for
 
 LEAST = 24
-"""Tokens of a hit that are worth showing."""
+"""Tokens below which a hit is not worth showing."""
 SHARE = 3
 """One hit takes at most a third of what is left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """Words that a search brought back, and how well they answer: 0..1."""
+    """A text that a search found, and how well it answers, from 0 to 1."""
 
     text: str
     source: str
@@ -24,19 +24,19 @@ class Hit:
     said_at: float | None = None
 
 
-def retrieval(hits: Sequence[Hit]) -> Callable[[Look], Iterator[Offer]]:
+def retrieval(hits: Sequence[Hit]) -> Callable[[ContextRequest], Iterator[Offer]]:
     """A contributor of these hits."""
-    return lambda look: offered(hits, part(look, RETRIEVAL), look.count)
+    return lambda request: hit_offers(hits, room_for(request, RETRIEVAL), request.count)
 
 
-def offered(hits: Sequence[Hit], tokens: int, count: Callable[[str], int]) -> Iterator[Offer]:
-    """The best hits first, each within a third of what is left of the tokens."""
+def hit_offers(hits: Sequence[Hit], tokens: int, count: Callable[[str], int]) -> Iterator[Offer]:
+    """The best hits first, each within a third of the tokens that are left."""
     for hit in sorted(hits, key=lambda hit: -hit.score):
         room = tokens // SHARE
         if room < LEAST:
             return
         if hit.text.strip():
-            text = cut(hit.text[: DENSEST * room], room, count)
+            text = cut(hit.text[: MAX_CHARS_PER_TOKEN * room], room, count)
             tokens -= count(text)
             yield Offer(
                 text=text,

@@ -1,7 +1,7 @@
-"""A path, or the beginning of a text, in → whether it looks like a secret.
+"""Recognize files that hold secrets, by their names and by how their texts begin.
 
-Names are compared without case, and without what editors append to copies. An example of a secret file
-(`.env.example`) and a public key (`id_rsa.pub`) are none.
+Names are compared without case, and without the endings that editors append to copies. An example of a
+secret file (`.env.example`) and a public key (`id_rsa.pub`) are not secrets.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _KEY_FIELD = re.compile(r'"private_key"\s{0,9}:\s{0,9}"-----BEGIN')
 
 
 def secret_folder(name: str) -> bool:
-    """Whether a folder of that name holds what belongs to one person alone."""
+    """Whether a folder of that name holds credentials."""
     return name.casefold() in _FOLDERS
 
 
@@ -61,6 +61,6 @@ def secret_file(name: str) -> bool:
 
 
 def secret_text(text: str) -> bool:
-    """Whether a text begins as files with a private key do."""
+    """Whether a text begins like a file with a private key."""
     head = text[:_HEAD]
     return bool(_KEY_BLOCK.search(head) or (head.lstrip()[:1] == "{" and _KEY_FIELD.search(head)))

@@ -1,7 +1,7 @@
-"""A root in → every file below it that may be read, by a walk that follows no link.
+"""List every file below a root that may be read, without following links.
 
-Those near the root come first where there are more than the limits allow. What a link inside leads to is
-listed under its own name, so nothing is listed twice.
+Where there are more than the limits allow, those near the root come first. The target of a link inside the
+root is listed under its own name, so nothing is listed twice.
 """
 
 from __future__ import annotations
@@ -11,19 +11,21 @@ from collections import deque
 from collections.abc import Callable
 from itertools import islice
 
-from foveal.sources.workspace.gitignore import IGNORE_FILE, Ignoring, Rules
+from foveal.sources.workspace.gitignore import IGNORE_FILE, IgnoreFiles, Rules
 from foveal.sources.workspace.safe_open import (
+    UNPRINTABLE_NAME,
     Unusable,
-    folder,
     is_link,
-    kind,
-    odd,
-    resolved,
+    is_unprintable,
+    open_folder,
+    resolve_links,
+    special_kind,
     too_large,
+    too_long,
     version,
 )
 from foveal.sources.workspace.secrets import secret_file, secret_folder
-from foveal.sources.workspace.values import Limits, Seen
+from foveal.sources.workspace.values import FileInfo, Limits
 
 REPOSITORY = ".git"
 SECRET = "may hold a secret: its name says so"  # noqa: S105 — not one itself
@@ -68,38 +70,39 @@ UNWALKED = frozenset(
         ".vs",
     )
 )
-"""Made by programs for themselves: other people's code, caches, and what is put together again at will."""
+"""Folders that programs create for themselves: other people's code, caches, and what can be built again."""
 _CACHE_MARKS = frozenset(("CACHEDIR.TAG", "pyvenv.cfg"))
-_STEPS_TO_READ = 20_000
-"""What it takes to make an expression of one letter of a pattern, in steps of comparing."""
+_STEPS_TO_COMPILE = 20_000
+"""Cost of compiling one character of a pattern, in steps of comparing."""
 
 
 class Walk:
-    """One walk through the workspace: what it found, and what it may still spend."""
+    """One walk through the workspace: what it found, and what it has spent."""
 
     def __init__(
-        self, root: str, ignoring: Ignoring, limits: Limits, tell: Callable[[str, Unusable], None]
+        self, root: str, ignore_files: IgnoreFiles, limits: Limits, refuse: Callable[[str, Unusable], None]
     ) -> None:
-        self._root, self._ignoring, self._limits, self._tell = root, ignoring, limits, tell
+        self._root, self._ignore_files, self._limits, self._refuse = root, ignore_files, limits, refuse
         self._steps = 0
         self._entries = 0
         self._waiting: deque[tuple[str, Rules]] = deque()
-        self.found: list[Seen] = []
+        self._found: list[FileInfo] = []
 
-    def run(self) -> list[Seen]:
+    def run(self) -> list[FileInfo]:
         """Every file that may be read, by path."""
-        self._waiting.append(("", self._ignoring.at_root()))
+        self._waiting.append(("", self._ignore_files.at_root()))
         while self._waiting:
             path, rules = self._waiting.popleft()
-            if spent := self._spent():
-                self._tell(path, Unusable(why=f"{spent}; it and what comes after it is not looked at"))
+            if exhausted := self._exhausted():
+                self._refuse(path, Unusable(why=f"{exhausted}; it and what comes after it is not looked at"))
                 break
-            self._folder(path, rules)
-        return sorted(self.found, key=lambda seen: seen.path)
+            self._visit_folder(path, rules)
+        return sorted(self._found, key=lambda file: file.path)
 
-    def _spent(self) -> str:
+    def _exhausted(self) -> str:
+        """Which limit is reached; empty where none is."""
         limits = self._limits
-        if len(self.found) >= limits.files:
+        if len(self._found) >= limits.files:
             return f"comes after {limits.files:,} files"
         if self._entries >= limits.entries:
             return f"comes after {limits.entries:,} files and folders"
@@ -107,33 +110,33 @@ class Walk:
             return "comes after more `.gitignore` patterns than can be compared in reasonable time"
         return ""
 
-    def _folder(self, path: str, rules: Rules) -> None:
+    def _visit_folder(self, path: str, rules: Rules) -> None:
         try:
-            with folder(self._root, path) as place, os.scandir(place) as listing:
-                # One more than there may be: `_spent` can tell that there are more.
+            with open_folder(self._root, path) as folder, os.scandir(folder) as listing:
+                # One more than allowed, so that `_exhausted` notices that there are more.
                 entries = list(islice(listing, self._limits.entries - self._entries + 1))
-                self._listed(path, rules, sorted(entries, key=lambda entry: entry.name))
+                self._visit_entries(path, rules, sorted(entries, key=lambda entry: entry.name))
         except FileNotFoundError:
-            return  # gone since its parent was listed
-        except OSError as fault:
-            self._tell(path, Unusable(why=f"cannot be read: {fault.strerror}"))
+            return  # deleted since its parent was listed
+        except OSError as error:
+            self._refuse(path, Unusable(why=f"cannot be read: {error.strerror}"))
 
-    def _listed(self, path: str, rules: Rules, entries: list[os.DirEntry[str]]) -> None:
+    def _visit_entries(self, path: str, rules: Rules, entries: list[os.DirEntry[str]]) -> None:
         names = {entry.name for entry in entries}
         if path and names & _CACHE_MARKS:
             return
         if IGNORE_FILE in names:
-            above, rules = rules, self._ignoring.within(rules, path)
-            self._steps += _STEPS_TO_READ * max(0, rules.size - above.size)
+            above, rules = rules, self._ignore_files.within(rules, path)
+            self._steps += _STEPS_TO_COMPILE * max(0, rules.size - above.size)
         self._entries += len(entries)
         prefix = f"{path}/" if path else ""
         for entry in entries:
-            if len(self.found) >= self._limits.files or self._steps >= self._limits.ignore_steps:
-                self._waiting.appendleft((prefix + entry.name, rules))  # for `_spent` to name
+            if len(self._found) >= self._limits.files or self._steps >= self._limits.ignore_steps:
+                self._waiting.appendleft((prefix + entry.name, rules))  # the path that `run` refuses
                 return
-            self._entry(prefix + entry.name, rules, entry)
+            self._visit(prefix + entry.name, rules, entry)
 
-    def _entry(self, path: str, rules: Rules, entry: os.DirEntry[str]) -> None:
+    def _visit(self, path: str, rules: Rules, entry: os.DirEntry[str]) -> None:
         is_folder = entry.is_dir(follow_symlinks=False)
         if is_folder and entry.name.casefold() in UNWALKED:
             return
@@ -143,48 +146,47 @@ class Walk:
         try:
             info = entry.stat(follow_symlinks=False)
         except FileNotFoundError:
-            return  # gone since it was listed
-        if why := self._unusable(path, entry.name, info):
-            self._tell(path, Unusable(why=why))
+            return  # deleted since it was listed
+        if why := self._why_unusable(path, entry.name, info):
+            self._refuse(path, Unusable(why=why))
         elif is_link(info):
-            self._link(path)
+            self._check_link(path)
         elif is_folder:
             self._waiting.append((path, rules))
         else:
-            self.found.append(seen_as(path, info))
+            self._found.append(file_info(path, info))
 
-    def _unusable(self, path: str, name: str, info: os.stat_result) -> str:
+    def _why_unusable(self, path: str, name: str, info: os.stat_result) -> str:
         limits = self._limits
-        if odd(name):
-            return "has a control character or bytes that are no text in its name"
+        if is_unprintable(name):
+            return UNPRINTABLE_NAME
         if len(path) > limits.path_length:
-            return f"has {len(path):,} characters; at most {limits.path_length:,} are looked up"
-        what = kind(info)
-        if what == "a folder":
+            return too_long(path, limits)
+        kind = special_kind(info)
+        if kind == "a folder":
             if path.count("/") >= limits.depth:
                 return f"is {limits.depth:,} folders deep; what is in it is not looked at"
             return SECRET if secret_folder(name) else ""
-        if what == "a link":
-            return ""
-        return unreadable(name, info, limits)
+        return "" if kind == "a link" else why_unreadable(name, info, limits)
 
-    def _link(self, path: str) -> None:
+    def _check_link(self, path: str) -> None:
+        """Refuse a link that leaves the root."""
         try:
-            target = resolved(self._root, path)
+            target = resolve_links(self._root, path)
         except OSError:
-            return  # it leads nowhere
+            return  # its target does not exist
         if isinstance(target, Unusable):
-            self._tell(path, target)
+            self._refuse(path, target)
 
 
-def seen_as(path: str, info: os.stat_result) -> Seen:
-    return Seen(path=path, size=info.st_size, touched_at=info.st_mtime, version=version(info))
+def file_info(path: str, info: os.stat_result) -> FileInfo:
+    return FileInfo(path=path, size=info.st_size, touched_at=info.st_mtime, version=version(info))
 
 
-def unreadable(name: str, info: os.stat_result, limits: Limits) -> str:
-    """Why a file is not to be opened, by what can be known without; empty where it may be."""
-    if what := kind(info):
-        return f"is {what}"
+def why_unreadable(name: str, info: os.stat_result, limits: Limits) -> str:
+    """Why a file must not be opened, by its name and state; empty where it may be."""
+    if kind := special_kind(info):
+        return f"is {kind}"
     if secret_file(name):
         return SECRET
-    return too_large(info.st_size, limits.file_bytes).why if info.st_size > limits.file_bytes else ""
+    return too_large(info.st_size, limits.file_bytes) if info.st_size > limits.file_bytes else ""
