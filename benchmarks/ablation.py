@@ -1,11 +1,10 @@
-"""The preset `foveal` with one part of it switched off at a time → what that part earns, in recall and money.
+"""Measure what each part of the preset `foveal` earns, in recall and money, by switching it off.
 
     python benchmarks/ablation.py [--json FILE] [--only ROW …] [--most N] [--length N]
 
-A part that earns nothing does not belong there. Most parts are switched off by a number, the others by
-putting something plain in place of one function. The file is written after every row; a row that it already
-has from this commit is not measured again. `--most` takes so many recordings of a domain, `--length` so many
-messages of a session.
+A part that earns nothing should be removed. Most parts are switched off by a number, the others by replacing
+one function with a plain one. The file is written after every row; a row that it already has from this commit
+is not measured again. `--most` limits the recordings of a domain, `--length` the messages of a session.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Real source trees in → how exactly a map of each fits its tokens, and whether it has what the task names.
+"""Measure how exactly codebase maps of real source trees fit their tokens.
 
 This repository and two installed packages, 500, 1 000 and 4 000 tokens, with tasks and without. A map may
-never be over, must use nine tenths or be whole, and must show every symbol that the task names.
+never be over its budget, must use nine tenths of it or be complete, and must show every symbol that the task
+names.
 """
 
 from __future__ import annotations

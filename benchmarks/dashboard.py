@@ -1,9 +1,10 @@
-"""How many frames a second the dashboard's strip draws while it is scrolled and zoomed, with 20 000 chunks.
+"""Measure the frames per second of the dashboard's strip, scrolled and zoomed, with 20 000 chunks.
 
     python benchmarks/dashboard.py [--json FILE] [--chunks 20000]
 
-A real Chromium without a graphics card, a real server, one real window of that many chunks. `script` is the
-time that a frame's drawing takes in the page, which a busy machine changes less than the frames a second.
+It uses a real Chromium without a graphics card, a real server and one real window of that many chunks.
+`script` is the time that drawing a frame takes in the page, which a busy machine affects less than the frames
+per second.
 """
 
 from __future__ import annotations

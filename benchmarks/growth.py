@@ -1,11 +1,11 @@
-"""A growing session in → what one more turn and one more window cost at 1 000 and at 20 000 messages.
+"""Measure what one more turn and one more window cost at 1 000 and at 20 000 messages.
 
-The work of an agent: a call and its answer, 400 tokens, about the median in recordings of coding agents, and
-before every tenth a question of the user's. At each length, turns are appended and a window of 32 000 tokens
-is built after each, in a file on disk. Beside it, turn by turn in the same run, what counting a new turn
-takes, exactly and for the first time; and langchain's `trim_messages` with an exact counter.
+The session is that of an agent: a call and its result, 400 tokens, about the median in recordings of coding
+agents, and before every tenth a question of the user. At each length, turns are appended and a window of
+32 000 tokens is built after each, in a file on disk. In the same run, turn by turn, it measures what counting
+a new turn takes, exactly and for the first time; and langchain's `trim_messages` with an exact counter.
 
-Time is the processor's, of the thread that asks: a busy machine changes medians and ratios of it little.
+Time is processor time of the calling thread: a busy machine changes its medians and ratios little.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PRESETS = ("foveal", "recent")
 COUNTERS = ("o200k_base", "claude", "words")
 """The exact one, and two estimates."""
 KINDS = ("still", "asked", "refocus")
-"""Builds after a turn of tools, after new words of the user's, and those that chose anew."""
+"""Builds after a turn of tools, after a new user message, and those that refocused."""
 EXPONENT_MOST, COUNTS_MOST, FASTER_LEAST = 0.1, 10.0, 100.0
 
 
@@ -143,7 +143,7 @@ def _timed(work: Callable[[], object]) -> float:
 
 
 def _resident() -> float | None:
-    """Megabytes; None where nobody tells."""
+    """Megabytes; None where the system does not report them."""
     status = Path("/proc/self/status")
     lines = status.read_text().splitlines() if status.exists() else []
     return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS")), None)

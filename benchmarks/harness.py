@@ -43,7 +43,7 @@ class Stored:
 
     def open(self, model: str, budget: int) -> None:
         self.budget = budget
-        # No window here is made with vectors: nobody need make them beside the work that is measured.
+        # No window here uses vectors, so they need not be computed during the measurement.
         store = foveal.Foveal(":memory:", numbers=self.numbers, embedder="none")
         self.session = store.session("bench", model=model)
 

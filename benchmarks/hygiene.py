@@ -1,13 +1,12 @@
-"""Recorded chats → the topics and entities that are mined of them: how many are real, duplicated, copied.
+"""Measure how many of the topics and entities mined from recorded chats are real, duplicated or copied.
 
     python benchmarks/hygiene.py [--json FILE] [--seed N] [--contexts]
 
-Every conversation of the recall data that is a chat, and every recorded run of an agent, is mined on its own.
-Two samples are drawn with a fixed seed, of the chats and of the runs, as many from each as possible; whether
-each is a real name of a thing in its chat was judged by reading it in its context (`--contexts` shows where
-it stands; nothing of that is kept). Duplicates and names from prompt files are computed: no chat may have two
-things of the same letters, no two names of eight and more that differ in one, and none that its system
-prompt names.
+Every chat of the recall data, and every recorded run of an agent, is mined on its own. Two samples are drawn
+with a fixed seed, of the chats and of the runs, as many from each as possible; whether each is a real name of
+a thing in its chat was judged by reading it in its context (`--contexts` shows the context; nothing of it is
+kept). Duplicates and names from prompt files are computed: no chat may have two things of the same letters,
+two names of eight and more letters that differ in one, or a thing that its system prompt names.
 """
 
 from __future__ import annotations
@@ -62,11 +61,11 @@ class Chat:
 def chats() -> Iterator[Chat]:
     for name in CHATS:
         for row in _rows(BENCH / "recall" / "data" / "dev" / f"{name}.jsonl.gz"):
-            told = tuple((each["id"], each["role"], each["content"]) for each in row["history"])
-            yield Chat(id=row["conv_id"], messages=told)
+            messages = tuple((each["id"], each["role"], each["content"]) for each in row["history"])
+            yield Chat(id=row["conv_id"], messages=messages)
     for row in _rows(BENCH / "trajectories" / "data" / "dev.jsonl.gz"):
-        told = tuple((str(at), each["role"], _text(each)) for at, each in enumerate(row["messages"]))
-        yield Chat(id=f"{row['domain']}/{row['id']}", messages=told)
+        messages = tuple((str(at), each["role"], _text(each)) for at, each in enumerate(row["messages"]))
+        yield Chat(id=f"{row['domain']}/{row['id']}", messages=messages)
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

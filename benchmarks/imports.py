@@ -1,6 +1,7 @@
-"""What `import foveal` costs → milliseconds beside `import json` and the bare interpreter, as medians.
+"""Measure the time of `import foveal`, compared with `import json` and the bare interpreter.
 
-Every run is a fresh process, the kinds in turn, so that a busy moment hits all of them alike.
+Every run is a new process, the kinds in turn, so that a busy moment affects all of them alike. The figures
+are medians in milliseconds.
 """
 
 from __future__ import annotations

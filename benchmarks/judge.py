@@ -1,8 +1,8 @@
-"""A run and a system in → what its windows keep, cost and break: a small judge for generated runs.
+"""Judge what the windows of a system keep, cost and break, on generated runs.
 
-It offers what the harness of the recorded runs does (`Case`, `Score`, `replay`), so that one script measures
-on either. A value of the next call's arguments is needed where the agent read it before its newest turn. It
-is recalled where a line of the window has it beside two of the words it stood beside (strict: four).
+It has the interface of the harness for recorded runs (`Case`, `Score`, `replay`), so that one script can
+measure on either. A value of the next call's arguments is needed if the agent read it before its newest turn.
+It is recalled if a line of the window has it next to two of the words it was next to (strict: four).
 """
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ class Case:
         self.budget = budget or system + int(fraction * (whole - system))
 
     def needed(self, turn: int) -> Iterator[tuple[str, list[set[str]]]]:
-        """Each value the answer needs and nothing near tells, with the words of the lines that told it."""
+        """Each value the response needs that is not in a recent message, with the words around it."""
         near = "\n".join(map(text_of, (self.messages[0], *self.messages[turn - 2 : turn])))
         for value in _values(self.messages[turn]):
-            told = [m for m in self.messages[1:turn] if value in text_of(m)]
-            if value in near or not told or told[0]["role"] == "assistant":
+            sources = [m for m in self.messages[1:turn] if value in text_of(m)]
+            if value in near or not sources or sources[0]["role"] == "assistant":
                 continue
-            yield value, [_beside(line, value) for m in told for line in _lines(m, value)]
+            yield value, [_beside(line, value) for m in sources for line in _lines(m, value)]
 
 
 class Score:
@@ -118,7 +118,7 @@ class Newest:
 
 
 def window(source: str) -> Callable[[], Any]:
-    """The sliding window that bills are held against: the harness's own for recorded runs."""
+    """The sliding window that bills are compared with: the harness's own for recorded runs."""
     if source == "generated":
         return Newest
     from systems.naive import SlidingWindow

@@ -1,7 +1,8 @@
-"""A system in → what its windows keep and cost, over recorded agent runs or, without those, generated ones.
+"""Measure what the windows of a system keep and cost, over recorded agent runs or generated ones.
 
 Quality: single runs at 25% and 50% of their tokens, as the harness draws them. Cost: long sessions, every
-turn sent, at Anthropic's prices for cached and written tokens. A run is prepared once for all systems.
+turn sent, at Anthropic's prices for cached and written tokens. A run is prepared once for all systems. Runs
+are generated where the recorded ones are missing.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import foveal
-import generated
+import generated_runs
 from harness import ABSENT, Stored, trajectories
 
 FRACTIONS = (0.25, 0.5)
@@ -55,7 +56,7 @@ class Layout(Stored):
     def build(self) -> list[dict[str, Any]]:
         try:
             return super().build()
-        except foveal.BudgetError:  # the harness knows which turns nobody can fit
+        except foveal.BudgetError:  # the harness knows which turns cannot fit
             return []
 
 
@@ -107,11 +108,11 @@ def _at_each_share(make: Any, records: Sequence[Mapping[str, Any]]) -> Iterator[
 def _generated(most: int | None) -> Runs:
     import judge
 
-    runs = generated.recordings(most or 12)
+    runs = generated_runs.recordings(most or 12)
     cases: dict[float, dict[str, list[Any]]] = {fraction: {"generated": []} for fraction in FRACTIONS}
     for fraction, case in _at_each_share(judge.Case, runs):
         cases[fraction]["generated"].append(case)
-    long = generated.recordings(1, size="long")[0]["messages"]
+    long = generated_runs.recordings(1, size="long")[0]["messages"]
     sessions = {name: judge.Case(name, long, budget=budget) for name, budget in GENERATED.items()}
     return Runs(source="generated", judge=judge, cases=cases, sessions=sessions)
 
@@ -207,10 +208,10 @@ class File:
 
     def wants(self, name: str, origin: str) -> bool:
         """Is a row to be measured: asked for by its name, not there yet, or of something else?"""
-        wanted = name in self._only if self._only else self.rows.get(name, {}).get("of") != origin
-        if wanted:
+        due = name in self._only if self._only else self.rows.get(name, {}).get("of") != origin
+        if due:
             print(f"… {name}", file=sys.stderr, flush=True)
-        return wanted
+        return due
 
     def save(self) -> None:
         if self._place:

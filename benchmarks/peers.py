@@ -1,11 +1,11 @@
-"""Foveal's presets and its peers through the same runs → facts and landmarks kept, the bill, what is wrong.
+"""Compare Foveal's presets with other libraries on the same runs: facts and landmarks kept, cost, errors.
 
     python benchmarks/peers.py [--json FILE] [--only "foveal" "sliding window"] [--most N] [--length N]
 
-The peers are those the harness ships, each by its own library (`peers.txt`); one that is not installed is
-named with the reason. A row that the file already has, a preset's from this commit, a peer's from these
-versions, is not measured again. `--most` takes so many recordings of a domain, `--length` so many messages of
-a session.
+The peers are those the harness ships, each using its own library (`peers.txt`); one that is not installed is
+listed with the reason. A row that the file already has, a preset's from this commit, a peer's from these
+versions, is not measured again. `--most` limits the recordings of a domain, `--length` the messages of a
+session.
 """
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ def reason(make: measure.Make) -> str:
     """Why a system cannot be measured here; empty where it can."""
     try:
         make()
-    except ImportError as fault:
-        return f"not installed: {fault}"
+    except ImportError as error:
+        return f"not installed: {error}"
     return ""
 
 
 def origin(name: str) -> str:
-    """What a row tells of: a commit of ours, or a version of a library."""
+    """What a row was measured on: a commit of ours, or a version of a library."""
     if name in PRESETS:
         return measure.commit()
     library = next((each for start, each in LIBRARIES.items() if name.startswith(start)), "")
@@ -110,8 +110,8 @@ def table(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"{name[:24]:24}{shares}" + "".join(_cost(rows, row, each) for each in sessions)
         wrong = {each: count for each, count in totals(row).items() if count and each != "turns"}
         if wrong:
-            told = ", ".join(f"{count:,} {each}" for each, count in wrong.items())
-            yield f"  of {totals(row)['turns']:,} requests {told}"
+            shown = ", ".join(f"{count:,} {each}" for each, count in wrong.items())
+            yield f"  of {totals(row)['turns']:,} requests {shown}"
     for name, why in found["left out"].items():
         yield f"{name[:24]:24} {why}"[:80]
 

@@ -1,11 +1,12 @@
-"""Recorded agent runs in → how often windows of `foveal` break the prefix that a provider has cached: never.
+"""Check on recorded agent runs that windows of `foveal` never break the prefix that a provider has cached.
 
     python benchmarks/prefixes.py [--only DOMAIN] [--format F] [--most N] [--json FILE]
 
 Every turn of every recording, in every format, at 25% and 50% of its tokens, in one session that is closed
-and opened again half-way. A window must begin with the one before, cache markers aside, unless its manifest
-tells a refocus; it must break no rule of its provider (our judges; the harness's own where it has one) and be
-within its budget, counted anew. Results in the file are replaced row by row, so the whole can run in pieces.
+and reopened half-way. A window must begin with the previous one, cache markers aside, unless its manifest
+reports a refocus; it must break no rule of its provider (our judges; the harness's own where it has one) and
+be within its budget, counted again. Results in the file are replaced row by row, so that the whole can run in
+pieces.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Watched:
     def __init__(self, place: Path, format: Format, budget: int) -> None:
         self.place, self.format, self.budget = place / "store.db", format, budget
         self.found: Counter[str] = Counter()
-        self.faults: Counter[str] = Counter()
+        self.errors: Counter[str] = Counter()
         self.before: Window | None = None
         self.layout: dict[str, Any] = {}
         self.open()
@@ -62,16 +63,16 @@ class Watched:
             self.found["refused"] += 1
             return
         before, self.layout = self.layout, layout_of(window) or self.layout
-        anew = self.layout != before
-        self.found.update(windows=1, refocused=anew, held=not anew)
-        self.found["broken"] += not anew and not (self.before and begins(window, self.before))
+        refocused = self.layout != before
+        self.found.update({"windows": 1, "refocused": refocused, "held": not refocused})
+        self.found["broken"] += not refocused and not (self.before and begins(window, self.before))
         self._judge(window)
         self.before = window
 
     def _judge(self, window: Window) -> None:
         request = window.request
         wrong = {*wire.check(request, self.format), *harnessed(request, self.format)}
-        self.faults.update(wrong)
+        self.errors.update(wrong)
         self.found["invalid"] += bool(wrong)
         tokens = foveal.count_tokens(request, model=MODEL, counter=COUNTER, format=self.format)
         self.found["over"] += max(tokens, window.tokens) > self.budget
@@ -126,7 +127,7 @@ def played(record: dict[str, Any], fraction: float, format: Format) -> tuple[Cou
             watched.turn(case.messages[taken:at])
             taken = at
         watched.fov.close()
-    return watched.found, watched.faults
+    return watched.found, watched.errors
 
 
 def measure(
@@ -136,15 +137,15 @@ def measure(
     from trajbench.data import load
 
     found: Counter[str] = Counter()
-    faults: Counter[str] = Counter()
+    errors: Counter[str] = Counter()
     records = load("dev", domain)[:most]
     for number, record in enumerate(records, start=1):
         for fraction in FRACTIONS:
             figures, wrong = played(record, fraction, format)
             found += figures
-            faults += wrong
+            errors += wrong
         tell(f"{domain} {format} {number}/{len(records)}: {dict(found)}")
-    return {"recordings": len(records), **{name: found[name] for name in COLUMNS}, "faults": dict(faults)}
+    return {"recordings": len(records), **{name: found[name] for name in COLUMNS}, "faults": dict(errors)}
 
 
 def rows(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, Any]]]:

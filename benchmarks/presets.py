@@ -1,7 +1,7 @@
-"""Every preset on recorded agent runs → refused requests (none), and how many needed facts are still there.
+"""Run every preset on recorded agent runs: refused requests (there must be none), and needed facts kept.
 
 Every turn at 25% and 50% of the tokens, through a session. Recall is the harness's: the share of values in
-the next recorded tool call that stand in the window with two words of their surroundings (strict: four).
+the next recorded tool call that are in the window with two words of their surroundings (strict: four).
 
     python benchmarks/presets.py [--only recent "recent, short forms"] [--most N] [--json FILE]
 """
@@ -38,7 +38,7 @@ def measure(name: str, most: int | None) -> dict[str, Any]:
         def build(self) -> list[dict[str, Any]]:
             try:
                 return super().build()
-            except foveal.BudgetError:  # the harness knows which turns nobody can fit
+            except foveal.BudgetError:  # the harness knows which turns cannot fit
                 return []
 
     records = load("dev")

@@ -1,9 +1,9 @@
-"""Questions about long histories → how much of the evidence a window of 1k to 8k tokens holds, and how fast.
+"""Measure how much of the evidence for questions a window of 1k to 8k tokens contains, and how fast.
 
-The harness counts tokens itself, refuses what is over budget and believes no claim that the text does not
-bear out; bm25 is timed beside every call. `--embedder FOLDER` ranks with a transformer, not the static table.
-`focus` is told the question and shows what answers it; `build` is given it as its task, and shows the newest
-turn of the history as well: where that alone is over the budget, there is no window and it has found nothing.
+The harness counts tokens itself, refuses windows over budget and accepts no claim that the text does not
+support; bm25 is timed with every call. `--embedder FOLDER` ranks with a transformer instead of static
+embeddings. `focus` gets the question and shows what answers it; `build` gets it as its task, and also shows
+the newest turn of the history: where that alone is over the budget, there is no window and nothing is found.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ def build_for(history: list[dict[str, Any]], query: str, budget: int) -> list[di
 
 
 def _session(history: list[dict[str, Any]]) -> foveal.Session:
-    if _held.get("history") is not history:
-        if "store" in _held:
-            _held["store"].close()
+    if _opened.get("history") is not history:
+        if "store" in _opened:
+            _opened["store"].close()
         store = foveal.Foveal(":memory:", embedder=os.environ.get("RECALL_EMBEDDER", ""))
         session = store.session("recall")
         session.extend([{key: value for key, value in item.items() if value} for item in history])
         store.settle(3_600)
-        _held.update(history=history, store=store, session=session)
-    found: foveal.Session = _held["session"]
+        _opened.update(history=history, store=store, session=session)
+    found: foveal.Session = _opened["session"]
     return found
 
 
-_held: dict[str, Any] = {}
+_opened: dict[str, Any] = {}
 """The history that was asked about last, and the session that holds it."""
 
 
@@ -99,7 +99,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--json", type=Path)
     parser.add_argument("--split", default="dev")
-    parser.add_argument("--embedder", default="", help="a model's folder; the static table unless said")
+    parser.add_argument("--embedder", default="", help="a model's folder; static embeddings by default")
     asked = parser.parse_args()
     if not (BENCH / "run.py").exists():
         print(ABSENT)
@@ -108,8 +108,8 @@ def main() -> int:
     # Windows ask no model for vectors: another embedder changes nothing there.
     built = {} if asked.embedder else measure(asked.split, "", "build_for")
     if asked.json:
-        told = {**found, "build": built} if built else found
-        asked.json.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+        results = {**found, "build": built} if built else found
+        asked.json.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
     return int(any(row["over_budget"] for row in (*found.values(), *built.values())))
 
 

@@ -1,11 +1,10 @@
-"""Run every benchmark beside this file, one after the other → `results/NAME.json` each.
+"""Run every benchmark in this folder, one after the other, and write `results/NAME.json` for each.
 
     python benchmarks/run.py [NAME …]
 
 A benchmark is a script that prints a table and takes `--json FILE`. One that cannot run here (a peer or its
 data is missing) says why and exits 0 without a file. The quick ones come first, those that take an hour last.
-One that fails stops nobody; the first to fail decides the exit code. `make docs` then brings the README up to
-date.
+A failure does not stop the others; the first one decides the exit code. `make docs` then updates the README.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
-LAST = ("handles", "recall", "presets", "peers", "ablation", "tuning")
-"""These take longest, in this order."""
+LAST = ("recall_handles", "recall", "presets", "peers", "ablation", "tune")
+"""The slowest ones, in this order."""
 
 
 def main(names: list[str]) -> int:
     RESULTS.mkdir(exist_ok=True)
-    told, codes = [], []
-    for script in sorted(filter(_is_script, HERE.glob("*.py")), key=_when):
+    times, codes = [], []
+    for script in sorted(filter(_is_script, HERE.glob("*.py")), key=_order):
         if names and script.stem not in names:
             continue
         print(f"\n== {script.stem}", flush=True)
@@ -32,12 +31,12 @@ def main(names: list[str]) -> int:
         command = [sys.executable, str(script), "--json", str(RESULTS / f"{script.stem}.json")]
         codes.append(subprocess.run(command, check=False).returncode)
         end = "" if codes[-1] == 0 else f"   exit {codes[-1]}"
-        told.append(f"{script.stem:16}{time.monotonic() - start:>8.0f} s{end}")
-    print("\n== took\n" + "\n".join(told))
+        times.append(f"{script.stem:16}{time.monotonic() - start:>8.0f} s{end}")
+    print("\n== took\n" + "\n".join(times))
     return next(filter(None, codes), 0)
 
 
-def _when(script: Path) -> tuple[int, str]:
+def _order(script: Path) -> tuple[int, str]:
     return (LAST.index(script.stem) + 1 if script.stem in LAST else 0, script.stem)
 
 

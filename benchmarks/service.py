@@ -1,12 +1,12 @@
-"""The service under load, from another process: what is lost, who waits, how memory grows.
+"""Load the service from another process, and measure lost data, latency and memory.
 
     python benchmarks/service.py [--json FILE] [--sessions 50] [--messages 2000] [--listeners 200]
                                  [--requests 30000]
 
-Sessions are filled at once, as agents do it: a turn of messages, then a window. All the while somebody asks
-`/health` every 20 ms, from a third process, and beside it a bare FastAPI echo that has nothing else to do:
-what that one waits is the machine's. Listeners follow the event stream, leave it and come back with
-`Last-Event-ID`. Then the resident memory over many mixed requests, and requests a second beside the echo.
+Sessions are filled concurrently, as agents do it: a turn of messages, then a window. Meanwhile a third
+process requests `/health` every 20 ms, and a bare FastAPI echo that has nothing else to do: the latency of
+that one is the machine's. Listeners follow the event stream, disconnect and come back with `Last-Event-ID`.
+Then it measures the resident memory over many mixed requests, and requests per second compared with the echo.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ async def loaded(port: int, echo: int, *, sessions: int, messages: int, listener
     listen = [sys.executable, __file__, "--listen", str(port), str(listeners)]
     hearing = subprocess.Popen(listen, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     start = time.perf_counter()
-    faults = await asyncio.gather(*(filled(port, f"s{n}", messages) for n in range(sessions)))
+    errors = await asyncio.gather(*(filled(port, f"s{n}", messages) for n in range(sessions)))
     seconds = time.perf_counter() - start
     waits = json.loads((await asyncio.to_thread(prober.communicate))[0])
     heard = json.loads((await asyncio.to_thread(hearing.communicate))[0])
@@ -209,7 +209,7 @@ async def loaded(port: int, echo: int, *, sessions: int, messages: int, listener
         "messages": sessions * messages,
         "seconds": round(seconds, 1),
         "messages_a_second": round(sessions * messages / seconds),
-        "faults": sum(map(len, faults)),
+        "faults": sum(map(len, errors)),
         **waits,
         **heard,
     }
@@ -226,13 +226,13 @@ async def listened(port: int, listeners: int) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    wanted = set().union(*(ear.heard for ear in ears))
+    every = set().union(*(ear.heard for ear in ears))
     heard = {
         "listeners": listeners,
-        "events": len(wanted),
+        "events": len(every),
         "deliveries": sum(len(ear.heard) for ear in ears),
         "returns": sum(ear.returns for ear in ears),
-        "lost": sum(len(wanted - set(ear.heard)) for ear in ears),
+        "lost": sum(len(every - set(ear.heard)) for ear in ears),
         "twice": sum(len(ear.heard) - len(set(ear.heard)) for ear in ears),
         "resets": sum(ear.resets for ear in ears),
     }
@@ -258,7 +258,7 @@ async def caught_up(ears: list[Listener], last: int) -> None:
 
 
 async def resident(port: int) -> float:
-    """Megabytes, as the service tells them."""
+    """Megabytes, as the service reports them."""
     async with Line(port) as line:
         text = (await line.ask("GET", "/metrics"))[1].decode()
     return int(re.findall(r"^process_resident_memory_bytes (\d+)", text, re.MULTILINE)[0]) / 2**20
@@ -321,10 +321,10 @@ async def measured(given: argparse.Namespace) -> dict[str, object]:
         command = [sys.executable, "-m", "foveal.cli", "--store", store, "serve", "--port", "0"]
         async with started(command) as port, started([sys.executable, "-c", ECHO]) as echo:
             load_before = os.getloadavg()[0]
-            speed = told("requests a second", await rates(port, echo, 1_000))
+            speed = printed("requests a second", await rates(port, echo, 1_000))
             sizes = {"sessions": given.sessions, "messages": given.messages, "listeners": given.listeners}
-            load = told("load", await loaded(port, echo, **sizes))
-            memory = told("memory", await grown(port, given.requests))
+            load = printed("load", await loaded(port, echo, **sizes))
+            memory = printed("memory", await grown(port, given.requests))
     return {
         "method": METHOD,
         "commit": commit(),
@@ -336,7 +336,7 @@ async def measured(given: argparse.Namespace) -> dict[str, object]:
     }
 
 
-def told(title: str, numbers: dict[str, object]) -> dict[str, object]:
+def printed(title: str, numbers: dict[str, object]) -> dict[str, object]:
     print(title, *(f"  {name:20}{value}" for name, value in numbers.items()), sep="\n", flush=True)
     return numbers
 

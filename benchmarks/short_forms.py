@@ -1,11 +1,11 @@
-"""How much of a tool result its short form keeps, beside plain head and tail of the same size.
+"""Measure how much of a tool result its short form keeps, compared with head and tail of the same size.
 
     python benchmarks/short_forms.py [--json FILE] [--sample N]
 
 Every tool result of more than 200 tokens in the recorded sessions is shortened to 50%, 25% and 10% of its
 tokens, both ways. Three shares, by content type: *names*, of its identifiers and JSON values; *needed*, of
 the facts that a later call of the session used and that were first read in this result; *in context*, of
-those, the ones that still stand beside at least two of the words they stood beside.
+those, the ones that are still next to at least two of the words they were next to.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from foveal.pipeline.shorten.content_type import content_type
-from foveal.pipeline.shorten.short_form import short
-from foveal.pipeline.shorten.turn import cut
+from foveal.pipeline.shorten.short_form import short_form
+from foveal.pipeline.shorten.turn import cut_middle
 from foveal.pipeline.signals import identifiers
 from foveal.pipeline.tokens.count import tokenizer
 from harness import ABSENT, trajectories
@@ -117,9 +117,9 @@ def figures(sample: int) -> dict[str, Any]:
         for share in SHARES:
             room = int(result.tokens * share)
             start = time.process_time()
-            made = short(result.text, room, count)
+            made = short_form(result.text, room, count)
             middle = time.process_time()
-            plain = cut(result.text, room, count)
+            plain = cut_middle(result.text, room, count)
             seconds["short"] += middle - start
             seconds["cut"] += time.process_time() - middle
             for way, shorter in (("short", made.text if made else ""), ("cut", plain)):

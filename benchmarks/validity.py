@@ -1,4 +1,4 @@
-"""Recorded agent runs in → how many of the requests Foveal builds a provider would refuse: it must be none.
+"""Count the requests built from recorded agent runs that a provider would refuse: there must be none.
 
 Every turn of every recording, at 25% and 50% of its tokens, judged by the harness's own validators and
 counter in OpenAI chat and Anthropic form. Turns whose system prompt and newest unit alone exceed the budget
@@ -46,7 +46,7 @@ def measure(name: str, most: int | None, preset: str = "") -> dict[str, Any]:
         def build(self) -> list[dict[str, Any]]:
             try:
                 return super().build()  # type: ignore[no-any-return]
-            except foveal.BudgetError:  # the harness knows which turns nobody can fit
+            except foveal.BudgetError:  # the harness knows which turns cannot fit
                 return []
 
     score = Score()

@@ -1,6 +1,6 @@
-"""What `make bench` wrote to `benchmarks/results` → the table and the method under "Measured" in the README.
+"""Write the table and the method under "Measured" in the README from `benchmarks/results`.
 
-Only what stands between the marks is made. A benchmark that has no result here has no row.
+Only the text between the markers is replaced. A benchmark without a result has no row.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PEERS = {
     "strands sliding window": "strands",
     "llamaindex memory": "llama-index",
 }
-"""Libraries that are named beside the plain sliding window, where they were measured."""
+"""Libraries to compare with, besides the plain sliding window, where they were measured."""
 BM25 = {
     "recall": "bm25 .647 / .731 / .790 / .835, same harness",
     "recall_minilm": "bm25 + MiniLM .704 / .791 / .856 / .897",
@@ -42,7 +42,7 @@ preset is in [`ablation.json`](benchmarks/results/ablation.json), versions and c
 
 
 def page() -> str:
-    """The README as it is, with table and method as they should be now."""
+    """The README with an up-to-date table and method."""
     text = PAGE.read_text(encoding="utf-8")
     for name, made in {"measured": table(), "method": METHOD}.items():
         start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
@@ -61,7 +61,7 @@ Row = tuple[str, str, str]
 
 
 def _kept() -> Iterator[Row]:
-    """Facts and landmarks of recorded runs, beside the peers."""
+    """Facts and landmarks kept of recorded runs, compared with the peers."""
     rows = _result("peers").get("rows", {})
     if OURS not in rows:
         return
@@ -82,7 +82,7 @@ def _bills() -> Iterator[Row]:
     rows = _result("peers").get("rows", {})
     if OURS not in rows or WINDOW not in rows:
         return
-    for session, told in {
+    for session, name in {
         "coding-1000@32k": "1 000 messages of coding, window 32k",
         "airline-1000@16k": "1 000 of airline service, 16k",
     }.items():
@@ -91,7 +91,7 @@ def _bills() -> Iterator[Row]:
         against = f"the sliding window's 1, block eviction's {eviction['bill'] / window['bill']:.2f}"
         kept = f"facts kept {_percent(ours['recall'])} against {_percent(window['recall'])} and"
         yield (
-            f"bill for {told}",
+            f"bill for {name}",
             f"{ours['bill'] / window['bill']:.2f}",
             (f"{against}; {kept} {_percent(eviction['recall'])}"),
         )
@@ -120,18 +120,18 @@ def _validity() -> Iterator[Row]:
 
 
 def _evidence() -> Iterator[Row]:
-    said = {
+    rows = {
         "recall": "evidence found by `focus` in 1k / 2k / 4k / 8k tokens, no model",
         "recall_minilm": "the same with a MiniLM folder as the embedder",
     }
-    for name, what in said.items():
+    for name, what in rows.items():
         if found := _result(name):
             shares = (found[size]["macro"] for size in ("1000", "2000", "4000", "8000"))
             yield what, " / ".join(f"{share:.3f}".removeprefix("0") for share in shares), BM25[name]
 
 
 def _tested() -> Sequence[Row]:
-    """What the tests say."""
+    """Results of the tests."""
     return (
         ("o200k counts equal to tiktoken's", "all", "prose, code, JSON, CJK, emoji, 1 000 random strings"),
         ("acknowledged messages lost in 200 × `kill -9`", "0", "`make soak`"),

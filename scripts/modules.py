@@ -1,6 +1,6 @@
-"""The first sentence of every module → the table in `docs/architecture.md`.
+"""Write the table of modules in `docs/architecture.md` from their docstrings.
 
-Only what stands between the two marks is made; the rest of the page is written by hand.
+Only the text between the two markers is generated; the rest of the page is written by hand.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ START, END = "<!-- made by `make docs` -->\n", "<!-- to here -->\n"
 
 
 def page() -> str:
-    """The page as it is, with the table as it should be now."""
+    """The page with an up-to-date table."""
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
     return f"{before}{START}{table()}{END}{rest.partition(END)[2]}"
 

@@ -1,7 +1,6 @@
-"""The public names and their docstrings → `docs/reference/python.md`.
+"""Generate `docs/reference/python.md` from the public names and their docstrings.
 
-The page is made, never edited: `make docs` writes it, a house test compares it with what
-`page()` returns today.
+The page is never edited: `make docs` writes it, and a house test compares it with `page()`.
 """
 
 from __future__ import annotations
@@ -159,10 +158,10 @@ def _class(value: type) -> Iterator[str]:
 
 
 def _members(value: type) -> Iterator[str]:
-    told = _told(value)
+    docstrings = _field_docstrings(value)
     if is_dataclass(value):
         for field in fields(value):
-            yield _entry(f"{field.name}: {field.type}", told.get(field.name, ""))
+            yield _entry(f"{field.name}: {field.type}", docstrings.get(field.name, ""))
     own = {name: found for name, found in vars(value).items() if not name.startswith("_")}
     for name, found in own.items():
         if isinstance(found, property) and found.fget:
@@ -174,15 +173,15 @@ def _members(value: type) -> Iterator[str]:
         yield f"for async code: {', '.join(forms)}"
 
 
-def _told(value: type) -> dict[str, str]:
-    """What stands below each field of a class."""
+def _field_docstrings(value: type) -> dict[str, str]:
+    """The string below each field of a class."""
     body = ast.parse(textwrap.dedent(inspect.getsource(value))).body[0].body  # type: ignore[attr-defined]
-    told = {}
+    found = {}
     for pair in pairwise(body):
         match pair:
             case (ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words)))):
-                told[name] = " ".join(words.split())
-    return told
+                found[name] = " ".join(words.split())
+    return found
 
 
 def _event(event: type) -> str:

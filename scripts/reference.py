@@ -1,7 +1,6 @@
-"""The command line's own help → `docs/reference/cli.md`, one heading per command.
+"""Generate `docs/reference/cli.md` from the help of the commands.
 
-The page is made, never edited: `make docs` writes it, a house test compares it with what
-`page()` returns today.
+The page is never edited: `make docs` writes it, and a house test compares it with `page()`.
 """
 
 from __future__ import annotations

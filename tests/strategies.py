@@ -1,7 +1,7 @@
-"""Whole histories in every wire format, for properties: valid ones, and ones as broken as recorded agents
-leave them. A broken history still loads: what is wrong with it is for the pipeline to repair.
+"""Hypothesis strategies for histories in every format: valid ones, and broken ones like those of real agents.
 
-What is drawn often is made once: to make a strategy and look through it costs more than to draw from it.
+A broken history still loads: repairing it is the job of the pipeline. Strategies that are used often are
+created once, because creating one costs more than drawing from it.
 """
 
 from __future__ import annotations

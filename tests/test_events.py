@@ -1,4 +1,4 @@
-"""What the bus promises: everybody hears, in order, and nobody's fault stops the work."""
+"""The bus delivers every event in order, and an error in a subscriber does not stop the work."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from foveal.events import Bus, Event, Warned, payload
 EVENT = Warned(session="work", text="look")
 
 
-def test_every_subscriber_hears_every_event_in_order() -> None:
+def test_every_subscriber_gets_every_event_in_order() -> None:
     heard: list[tuple[str, Event]] = []
     bus = Bus()
     bus.subscribe(lambda event: heard.append(("one", event)))
@@ -21,7 +21,7 @@ def test_every_subscriber_hears_every_event_in_order() -> None:
     assert heard == [("one", EVENT), ("two", EVENT)]
 
 
-def test_who_unsubscribed_hears_no_more() -> None:
+def test_an_unsubscribed_subscriber_gets_no_more_events() -> None:
     heard: list[Event] = []
     bus = Bus()
     bus.subscribe(heard.append)()
@@ -29,7 +29,9 @@ def test_who_unsubscribed_hears_no_more() -> None:
     assert heard == []
 
 
-def test_a_broken_subscriber_is_logged_and_the_others_hear(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failing_subscriber_is_logged_and_the_others_still_called(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     heard: list[Event] = []
 
     def broken(event: Event) -> None:
@@ -44,7 +46,7 @@ def test_a_broken_subscriber_is_logged_and_the_others_hear(caplog: pytest.LogCap
     assert "subscriber failed on warning" in caplog.text
 
 
-def test_an_async_subscriber_hears_outside_any_loop() -> None:
+def test_an_async_subscriber_runs_outside_any_loop() -> None:
     heard: list[Event] = []
 
     async def listen(event: Event) -> None:
@@ -57,7 +59,7 @@ def test_an_async_subscriber_hears_outside_any_loop() -> None:
     assert heard == [EVENT]
 
 
-def test_an_async_subscriber_hears_on_the_running_loop() -> None:
+def test_an_async_subscriber_runs_on_the_running_loop() -> None:
     heard: list[Event] = []
 
     async def listen(event: Event) -> None:
@@ -73,7 +75,7 @@ def test_an_async_subscriber_hears_on_the_running_loop() -> None:
     assert heard == [EVENT]
 
 
-def test_a_broken_async_subscriber_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failing_async_subscriber_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     async def broken(event: Event) -> None:
         raise ValueError(event)
 

@@ -1,4 +1,4 @@
-"""What the background promises: small units, others first, no failure spreads, nothing is lost."""
+"""Background jobs run in small units, yield to callers, survive failures and lose nothing."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ EAGER = Pace(quiet=0.0, first_retry=0.01, last_retry=0.02)
 
 
 @contextmanager
-def worker(*jobs: Job, pace: Pace = EAGER, faults: list[str] | None = None) -> Iterator[Worker]:
-    told = [] if faults is None else faults
+def worker(*jobs: Job, pace: Pace = EAGER, errors: list[str] | None = None) -> Iterator[Worker]:
+    reported = [] if errors is None else errors
     named = {f"job {number}": job for number, job in enumerate(jobs)}
     with closing(
-        Worker(named, faults=lambda name, error: told.append(f"{name}: {error}"), pace=pace)
+        Worker(named, on_error=lambda name, error: reported.append(f"{name}: {error}"), pace=pace)
     ) as made:
         yield made
 
@@ -39,7 +39,7 @@ def units(done: list[str], *names: str) -> Job:
 
 
 def failing(times: int) -> Job:
-    left = [ValueError(f"fault {number}") for number in range(times)]
+    left = [ValueError(f"error {number}") for number in range(times)]
 
     def job() -> bool:
         if left:
@@ -105,7 +105,7 @@ def test_it_waits_until_the_store_is_quiet() -> None:
     assert done == ["a"]
 
 
-def test_under_steady_use_the_work_goes_on() -> None:
+def test_under_constant_use_the_work_goes_on() -> None:
     done: list[str] = []
     with worker(units(done, "a", "b"), pace=Pace(quiet=60.0, patience=0.05)) as jobs:
         jobs.busy()
@@ -113,13 +113,13 @@ def test_under_steady_use_the_work_goes_on() -> None:
         assert eventually(lambda: done == ["a", "b"])
 
 
-def test_a_failure_is_told_and_tried_again_and_stops_no_other_job() -> None:
-    done, faults = list[str](), list[str]()
-    with worker(failing(2), units(done, "a", "b", "c"), faults=faults) as jobs:
+def test_a_failure_is_reported_and_retried_and_stops_no_other_job() -> None:
+    done, errors = list[str](), list[str]()
+    with worker(failing(2), units(done, "a", "b", "c"), errors=errors) as jobs:
         jobs.wake()
-        assert eventually(lambda: len(faults) == 2 and len(done) == 3)
+        assert eventually(lambda: len(errors) == 2 and len(done) == 3)
         assert eventually(lambda: jobs.drain(SOON))
-    assert faults == ["job 0: fault 0", "job 0: fault 1"]
+    assert errors == ["job 0: error 0", "job 0: error 1"]
 
 
 def test_a_job_that_keeps_failing_is_tried_less_and_less() -> None:
@@ -151,7 +151,7 @@ def test_draining_gives_up_when_its_time_is_over() -> None:
         assert jobs.drain(SOON)
 
 
-def test_closing_waits_for_the_unit_in_hand_and_begins_no_other() -> None:
+def test_closing_waits_for_the_running_unit_and_starts_no_other() -> None:
     started, done = threading.Event(), list[str]()
 
     def job() -> bool:
@@ -200,7 +200,7 @@ def test_a_memo_remembers_for_its_time_and_no_longer() -> None:
     assert kept.get("a") is None
 
 
-def test_a_memo_that_is_full_forgets_what_was_not_asked_for_longest() -> None:
+def test_a_full_memo_forgets_the_least_recently_used() -> None:
     kept, _ = memo()
     for key in "ab":
         kept.put(key, key)

@@ -23,7 +23,7 @@ if typing.TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> object:
-        """What looks through workspaces is imported when it is asked for."""
+        """Import the parts that read workspaces on first use."""
         if name == "assemble_smart_context":
             from foveal.sources.assemble import assemble_smart_context
 

@@ -1,14 +1,14 @@
-"""Every error this package raises on purpose, in one place.
+"""Every error this package raises on purpose.
 
 * FovealError
   - InputError        messages, files or requests that cannot be understood
   - BudgetError       what must stay does not fit
   - NotFoundError     no session, message, handle or build of that name
-  - ConfigError       a setting, model file or preset that makes no sense
+  - ConfigError       a setting, model file or preset that is invalid
   - StoreError        the store cannot be opened, read or written
-    - StoreBusyError     another process holds it
-    - StoreDamagedError  the file is foreign or corrupt
-  - UpstreamError     a model could not be asked, or gave no answer that can be used
+    - StoreBusyError     another process has locked it
+    - StoreDamagedError  the file is not a store, or is corrupt
+  - UpstreamError     a model could not be called, or its response cannot be used
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from __future__ import annotations
 from typing import Literal
 
 See = Literal["", "sessions", "messages", "operations", "profile", "tasks"]
-"""A listing that a remedy refers to; each surface has its own way to show it."""
+"""A listing that a remedy refers to; CLI and HTTP service each name their own way to show it."""
 
 
 class FovealError(Exception):
-    """What happened, and what to do about it. Catch this to catch all of ours."""
+    """What happened, and what to do about it. Catch this to catch every error of this package."""
 
     def __init__(self, what: str, remedy: str, *, field: str = "", see: See = "") -> None:
-        super().__init__(what, remedy)  # both, so the error survives pickling
+        super().__init__(what, remedy)  # both, so that the error survives pickling
         self.what = what
         self.remedy = remedy
         self.field = field
-        """The argument, option or field that the error is about; empty where it is about none."""
+        """The argument, option or field that the error is about; empty where there is none."""
         self.see = see
 
     def __str__(self) -> str:
@@ -35,11 +35,11 @@ class FovealError(Exception):
 
 
 class InputError(FovealError):
-    """Messages, a file or a request that cannot be understood; names the place and the field."""
+    """Messages, a file or a request that cannot be understood; names the position and the field."""
 
 
 class BudgetError(FovealError):
-    """What must be in the window does not fit; names the numbers by part."""
+    """What must be in the window does not fit; lists the tokens by part."""
 
 
 class NotFoundError(FovealError):
@@ -47,7 +47,7 @@ class NotFoundError(FovealError):
 
 
 class ConfigError(FovealError):
-    """A setting, model file or preset that makes no sense; names the key and where it came from."""
+    """A setting, model file or preset that is invalid; names the key and its origin."""
 
 
 class StoreError(FovealError):
@@ -55,7 +55,7 @@ class StoreError(FovealError):
 
 
 class StoreBusyError(StoreError):
-    """Another process held the store for longer than we wait."""
+    """Another process locked the store for longer than we wait."""
 
 
 class StoreDamagedError(StoreError):
@@ -63,4 +63,4 @@ class StoreDamagedError(StoreError):
 
 
 class UpstreamError(FovealError):
-    """A model could not be asked, or gave no answer that can be used; names the host, never the key."""
+    """A model could not be called, or its response cannot be used; names the host, never the key."""

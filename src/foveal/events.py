@@ -1,7 +1,7 @@
-"""What happened, typed; and the bus anyone can listen on.
+"""Typed events, and the bus that delivers them to subscribers.
 
-An event is a frozen value with a documented `name`; its fields are its payload. A subscriber that
-fails is reported to the log and never stops the work.
+An event is a frozen value with a documented `name`; its fields are its payload. An error in a subscriber is
+logged and never stops the work.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class MessagesAdded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryForked:
-    """A client's history differed from the stored one: a branch that shares the prefix was made."""
+    """A client's history differed from the stored one, so a branch that shares the prefix was created."""
 
     name: ClassVar[str] = "history.forked"
     session: str
@@ -77,7 +77,7 @@ class TaskStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskCompleted:
-    """A task is over and has a summary; the words are the store's, so that they can be erased."""
+    """A task is completed and has a summary. Its text is only in the store, so that it can be erased."""
 
     name: ClassVar[str] = "task.completed"
     session: str
@@ -91,7 +91,7 @@ class TaskCompleted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Warned:
-    """Something a person should know that did not stop the work, such as an unknown model."""
+    """Something a user should know that did not stop the work, such as an unknown model."""
 
     name: ClassVar[str] = "warning"
     session: str
@@ -100,30 +100,30 @@ class Warned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryFailed:
-    """A model gave no summary that could be used; the extractive one serves."""
+    """A model returned no usable summary; the extractive one is used."""
 
     name: ClassVar[str] = "summary.failed"
     session: str
     key: str
-    """Of the `Ask`: says which summary without saying what it is about."""
+    """The key of the `Ask`: identifies the summary without revealing its text."""
     fault: str
-    """What went wrong, with its numbers and the host; never a word of the text or of the answer."""
+    """What went wrong, with its numbers and the host; never a word of the text or of the response."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRefused:
-    """A file of a workspace was not read: outside the root, a device, too large, binary, secret."""
+    """A file of a workspace was not read: outside the root, a device, too large, binary, or secret."""
 
     name: ClassVar[str] = "workspace.refused"
     session: str
     path: str
-    """Below the root, with `/`; what is not text in it is escaped."""
+    """Relative to the root, with `/`; bytes that are not text are escaped."""
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryChanged:
-    """Something known of the user was kept, confirmed, edited or deleted; the words are the store's."""
+    """A memory about the user was kept, confirmed, edited or deleted. Its text is only in the store."""
 
     name: ClassVar[str] = "memory.changed"
     session: str
@@ -133,7 +133,7 @@ class MemoryChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WarmedUp:
-    """Bundles for what will probably be asked next were compiled in the background."""
+    """Bundles for predicted requests were compiled in the background."""
 
     name: ClassVar[str] = "bundles.warmed"
     session: str
@@ -144,7 +144,7 @@ class WarmedUp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WarmupStopped:
-    """More bundles were compiled for nothing than were used: this session is not warmed up any more."""
+    """More bundles were wasted than used, so this session is no longer warmed up."""
 
     name: ClassVar[str] = "warmup.stopped"
     session: str
@@ -154,7 +154,7 @@ class WarmupStopped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reported:
-    """An event that a preset's own design documents, under its name and with its payload."""
+    """An event that is specific to a preset, with the name and payload of its design."""
 
     name: str
     session: str
@@ -181,7 +181,7 @@ Subscriber = Callable[[Event], Awaitable[None] | None]
 
 
 def payload(event: Event) -> dict[str, object]:
-    """The event's fields as plain data, for a log or a wire."""
+    """The event's fields as plain data."""
     match event:
         case Reported():
             return dict(event.payload)
@@ -192,7 +192,7 @@ def payload(event: Event) -> dict[str, object]:
 
 
 class Bus:
-    """Hands each event to every subscriber, in order of subscription."""
+    """Delivers each event to every subscriber, in order of subscription."""
 
     def __init__(self) -> None:
         self._subscribers: tuple[tuple[Subscriber, AbstractEventLoop | None], ...] = ()
@@ -200,57 +200,57 @@ class Bus:
         self._tasks: set[Future[None]] = set()
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
-        """Call `subscriber` with every event from now on; returns the way to stop that.
+        """Call `subscriber` with every event from now on; returns a function that unsubscribes it.
 
-        A coroutine runs on the loop it was subscribed from, whichever thread the event comes from.
+        A coroutine runs on the loop it was subscribed from, whichever thread emits the event.
         """
-        place = (subscriber, _running())
+        entry = (subscriber, _running_loop())
         with self._lock:
-            self._subscribers += (place,)
+            self._subscribers += (entry,)
 
         def unsubscribe() -> None:
             with self._lock:
-                self._subscribers = tuple(each for each in self._subscribers if each is not place)
+                self._subscribers = tuple(each for each in self._subscribers if each is not entry)
 
         return unsubscribe
 
     def emit(self, events: Sequence[Event]) -> None:
         for event in events:
-            for subscriber, home in self._subscribers:
-                self._deliver(subscriber, home, event)
+            for subscriber, loop in self._subscribers:
+                self._deliver(subscriber, loop, event)
 
-    def _deliver(self, subscriber: Subscriber, home: AbstractEventLoop | None, event: Event) -> None:
+    def _deliver(self, subscriber: Subscriber, loop: AbstractEventLoop | None, event: Event) -> None:
         try:
-            answer = subscriber(event)
-        except Exception:  # noqa: BLE001 — a subscriber is somebody else's code; the work goes on
+            pending = subscriber(event)
+        except Exception:  # noqa: BLE001 — a subscriber is foreign code; the work goes on
             _log.exception("subscriber failed on %s", event.name)
             return
-        if answer is not None:
-            self._await(_guarded(answer, event.name), home)
+        if pending is not None:
+            self._await(_guarded(pending, event.name), loop)
 
-    def _await(self, answer: Coroutine[None, None, None], home: AbstractEventLoop | None) -> None:
-        """On the subscriber's own loop, on the one that runs here, or to its end right here."""
-        import asyncio  # it alone costs a third of `import foveal`
+    def _await(self, pending: Coroutine[None, None, None], loop: AbstractEventLoop | None) -> None:
+        """Run a coroutine on the subscriber's loop, on the one running in this thread, or to its end here."""
+        import asyncio  # alone a third of the time of `import foveal`
 
-        here = _running()
-        if home is not None and home is not here and not home.is_closed():
-            asyncio.run_coroutine_threadsafe(answer, home)
+        here = _running_loop()
+        if loop is not None and loop is not here and not loop.is_closed():
+            asyncio.run_coroutine_threadsafe(pending, loop)
         elif here is None:
-            asyncio.run(answer)
+            asyncio.run(pending)
         else:
-            task = here.create_task(answer)
+            task = here.create_task(pending)
             self._tasks.add(task)  # the loop itself keeps only a weak reference
             task.add_done_callback(self._tasks.discard)
 
 
-def _running() -> AbstractEventLoop | None:
-    """The loop that runs in this thread, if any; nobody who never imported asyncio has one."""
+def _running_loop() -> AbstractEventLoop | None:
+    """The loop that runs in this thread, if any; without asyncio imported there is none."""
     asyncio = sys.modules.get("asyncio")
     return None if asyncio is None else asyncio._get_running_loop()
 
 
-async def _guarded(answer: Awaitable[None], name: str) -> None:
+async def _guarded(pending: Awaitable[None], name: str) -> None:
     try:
-        await answer
+        await pending
     except Exception:  # noqa: BLE001 — as above
         _log.exception("subscriber failed on %s", name)

@@ -1,7 +1,6 @@
-"""The vocabulary: frozen values that every stage takes and returns.
+"""The values that every stage takes and returns, all frozen.
 
-Nothing here reads, counts or decides. A value is equal to any other value with
-the same content.
+Nothing here reads, counts or decides. Values with the same content are equal.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Literal
 Role = Literal["system", "user", "assistant", "tool"]
 Format = Literal["openai", "responses", "anthropic", "gemini", "plain"]
 Level = Literal["permanent", "session", "working", "volatile"]
-Detail = Literal["full", "trimmed", "gist", "reference", "folded"]
+Detail = Literal["full", "trimmed", "folded"]
 Absence = Literal["", "left out", "erased"]
 Kind = Literal[
     "system_prompt",
@@ -40,16 +39,16 @@ MESSAGES_KEY: Mapping[Format, str] = MappingProxyType(
         "gemini": "contents",
     }
 )
-"""Under which key a request body holds its messages."""
+"""The key of the messages in a request body."""
 SYSTEM_KEY: Mapping[Format, str] = MappingProxyType(
     {"anthropic": "system", "responses": "instructions", "gemini": "systemInstruction"}
 )
-"""Under which key a request body holds its system prompt, where that stands outside the messages."""
+"""The key of the system prompt in a request body, for formats that keep it outside the messages."""
 SYSTEM_KEYS = frozenset({"system", "instructions", "systemInstruction", "system_instruction"})
 
-# Parts. `raw` is the block exactly as the provider's JSON had it, when it came as a block of its own;
-# it carries every field we do not know. `edited` says the named fields win over the same fields of `raw`.
-# `rest` is what `raw` says beyond the named fields, as text: it is sent like them, so it is counted.
+# Parts. `raw` is the JSON of the block exactly as it came, where it was a block of its own; it has every
+# field we do not know. `edited` means that the named fields override those of `raw`. `rest` is the text of
+# the fields of `raw` beyond the named ones: it is sent like them, so it is counted.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +61,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Image:
-    """A picture: base64 `data`, or a `url` (which may be a provider's file id)."""
+    """An image: base64 `data`, or a `url` (which may be a provider's file id)."""
 
     data: str = ""
     url: str = ""
@@ -81,8 +80,8 @@ class File:
     text: str = ""
     media_type: str = ""
     name: str = ""
-    pictures: tuple[Image, ...] = ()
-    """Those that stand between the paragraphs of `text`."""
+    images: tuple[Image, ...] = ()
+    """Images between the paragraphs of `text`."""
     raw: str = ""
     rest: str = ""
 
@@ -90,10 +89,10 @@ class File:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
     id: str
-    """Empty where the format has no ids (Gemini, plain): such calls pair by name and order."""
+    """Empty where the format has no ids (Gemini, plain): such calls pair with results by name and order."""
     name: str
     arguments: str
-    """JSON text, as the model wrote it; it may be broken."""
+    """JSON text as the model wrote it, possibly invalid."""
     raw: str = ""
     rest: str = ""
     edited: bool = False
@@ -101,7 +100,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thinking:
-    """The model's reasoning. With a signature it is never altered and never leaves its message."""
+    """The model's reasoning. With a signature it is never altered and never moved to another message."""
 
     text: str
     signature: str = ""
@@ -111,7 +110,7 @@ class Thinking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opaque:
-    """A block of a type we do not know: carried through untouched, never split, never dropped alone."""
+    """A block of an unknown type: passed through unchanged, never split, never dropped alone."""
 
     type: str
     raw: str
@@ -133,23 +132,23 @@ Part = Text | Image | File | ToolCall | ToolResult | Thinking | Opaque
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One provider message: what it says (`parts`) and how exactly it came (`body`)."""
+    """One provider message: its content (`parts`) and the exact JSON it came as (`body`)."""
 
     role: Role
     parts: tuple[Part, ...]
     format: Format
     body: str = ""
-    """The provider's JSON as it came in. Empty once anything was changed: then it is written from
+    """The provider's JSON as it came. Empty once anything was changed: then the message is written from
     `parts` and `extra`."""
     extra: str = ""
-    """JSON object with the top-level fields that are neither role nor content: unknown ones ride along."""
+    """JSON object of the top-level fields other than role and content, unknown ones included."""
     rest: str = ""
-    """What `extra` says to the model, as text: it is sent, so it is counted."""
+    """The text of `extra` that the model reads: it is sent, so it is counted."""
     flaw: str = ""
-    """What no provider accepts about `body` as it came (`content` is null, `tool_calls` is an empty list):
-    the message must be written anew from its parts."""
+    """Why no provider accepts `body` as it came (`content` is null, `tool_calls` is an empty list): the
+    message must be written again from its parts."""
     digest: str = ""
-    """Content address: equal for equal content, whatever the key order or cache markers."""
+    """Content address: equal for equal content, independent of key order and cache markers."""
     id: str = ""
     author: str = ""
     created_at: float | None = None
@@ -170,7 +169,7 @@ class Message:
 
     @property
     def text(self) -> str:
-        """What a person would read: text, results and arguments, one part a line."""
+        """The readable text: text, results and arguments, one part per line."""
         return "\n".join(filter(None, map(_readable, self.parts)))
 
 
@@ -188,18 +187,18 @@ def _readable(part: Part) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """What came in from outside: a message list, or a whole request body."""
+    """What a caller passed: a message list, or a whole request body."""
 
     format: Format
     messages: tuple[Message, ...]
-    """System instructions first, as messages of role system, wherever the format keeps them."""
+    """System prompts first, as messages of role system, wherever the format keeps them."""
     tools: str = ""
-    """JSON of the tool definitions, as they came; empty when there were none."""
+    """JSON of the tool definitions as they came; empty when there were none."""
     envelope: str = ""
-    """JSON of the request body, key order kept, with null in place of its messages, system and tools;
-    empty for a bare list."""
+    """JSON of the request body in its key order, with null for its messages, system prompt and tools; empty
+    for a bare list."""
     guessed: bool = False
-    """The format was a guess: other providers' messages look the same."""
+    """Whether the format is a guess: messages of other formats look the same."""
 
     @property
     def model(self) -> str:
@@ -208,27 +207,27 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What a provider refuses, as data. `pipeline.mend` repairs by it, `wire.check` judges by it."""
+    """What a provider refuses, as data, for `pipeline.repair`."""
 
     results_first: bool = False
-    """Tool results stand before any other block of their message."""
+    """Tool results come before any other block of their message."""
     results_together: bool = False
-    """All answers to one message's calls stand in one message."""
+    """The results of one message's calls are in one message."""
     object_arguments: bool = False
-    """Arguments must be a JSON object, not just any JSON."""
+    """Arguments must be a JSON object, not any JSON."""
     needs_call: bool = True
     """A tool result without a call is refused."""
     pairs_by_name: bool = False
     """Calls may lack ids; results then pair with them by name and order."""
     item_per_part: bool = False
-    """Every block is a message of its own, so a run of assistant items is one answer and stays together."""
+    """Every block is a message of its own, so a run of assistant items is one response and stays together."""
     calls_follow_input: bool = False
-    """A message with calls must come right after the user's words or a result."""
+    """A message with calls must come right after a user message or a result."""
     max_markers: int | None = None
-    """Cache markers in one request."""
+    """The most cache markers in one request; None where the format has none."""
     max_name: int = 64
     legal_name: str = "A-Za-z0-9_-"
-    """The characters of a tool's name, as in a set of a regular expression."""
+    """The characters allowed in a tool's name, as a character set of a regular expression."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,13 +242,13 @@ class Framing:
     tools: int = 0
     """Once, when any tool is defined."""
     tool: int = 0
-    """For each tool, beside its JSON."""
+    """For each tool, in addition to its JSON."""
     images: Literal["openai", "anthropic", "gemini"] = "openai"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One stored message without its body: enough to cut, price and choose."""
+    """One stored message without its body: enough to form turns, count tokens and select."""
 
     seq: int
     id: str
@@ -260,18 +259,18 @@ class Entry:
     tokens: int = 0
     """Framing included."""
     counter: str = ""
-    """Who counted them: tokenizer and format."""
+    """How they were counted: tokenizer and format."""
     kind: Kind | None = None
     pinned: bool = False
     important: bool = False
     absence: Absence = ""
     created_at: float | None = None
     beside: bool = False
-    """Added by the session's owner: no part of a client's history."""
+    """Added by the session's owner, not part of the client's history."""
     stand_in: str = ""
-    """What windows show in place of this message and the others that it is `noted_by`."""
+    """The text that windows show in place of this message and those whose `noted_by` is its position."""
     noted_by: int | None = None
-    """The position whose `stand_in` tells of this message; None where none does."""
+    """The position of the message whose `stand_in` covers this one; None where none does."""
     level: Level | None = None
     priority: float | None = None
     metadata: str = ""
@@ -283,13 +282,13 @@ class Entry:
 
 
 def handle_of(digest: str) -> str:
-    """The short name that brings the original back."""
+    """The short name by which a message's original can be recalled."""
     return f"fv-{digest[:20]}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repair:
-    """One thing that was wrong with the history, and what was done about it for this window."""
+    """One defect of the history, and what was done about it for this window."""
 
     rule: str
     seq: int
@@ -298,7 +297,7 @@ class Repair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """One candidate for the window: a turn as the provider may see it, repaired and priced."""
+    """One candidate for the window: a turn as the provider may receive it, repaired and counted."""
 
     first: int
     last: int

@@ -1,4 +1,4 @@
-"""The answer of a build: the window, and the manifest that says what is in it, what is not, and why."""
+"""The result of a build: the window, and the manifest that explains what is in it and what is not."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ABSENT: frozenset[Code] = frozenset(get_args(Absence))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """What an item is worth, and what it is made of."""
+    """The score of an item, and its parts."""
 
     total: float
     parts: Mapping[str, float] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
-    """Two units that could not both be in."""
+    """Two units that could not both be in the window."""
 
     chunk1: int
     chunk2: int
@@ -75,49 +75,49 @@ class Decision:
     score: Score | None = None
     """None where the preset does not score."""
     slot: str = ""
-    """The slots of the plan it was charged to."""
+    """The slots of the plan that its tokens were charged to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieved:
-    """A stretch of the past whose words were brought back into the window, in a note of ours."""
+    """A run of earlier messages whose text was retrieved into the window, in a note."""
 
     first: int
     last: int
-    """Positions of its messages, both included."""
+    """Positions of its first and last message, both included."""
     because: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contributed:
-    """A piece of material beside the conversation, and whether it is in the window."""
+    """A piece of attached material, and whether it is in the window."""
 
     type: str
-    """What brought it: PROJECT_DOCS, WORKING_FILES, …; identity, preferences, topic, …"""
+    """The type of its contributor: PROJECT_DOCS, WORKING_FILES, …; identity, preferences, topic, …"""
     source: str
-    """Where it is from: a path in the workspace, the id of a topic or an entity."""
+    """Its origin: a path in the workspace, the id of a topic or an entity."""
     tokens: int
     weight: float
     salience: float
     verdict: Verdict
     because: str
     title: str = ""
-    """What it is called, where that is not its source. It is not stored: a name may have to be forgotten."""
+    """Its name, where that is not its source. It is not stored: the user may want a name forgotten."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What requests cost, one or many: predicted by the rules of the provider's cache, or billed."""
+    """The cost of one or more requests: predicted by the rules of the provider's cache, or billed."""
 
     requests: int = 1
     tokens: int
-    """Of input."""
+    """Input tokens."""
     cached: int = 0
     """Of these, read from the cache."""
     written: int = 0
     """Of these, written to the cache."""
     dollars: float | None = None
-    """US dollars; None where nobody knows the prices."""
+    """US dollars; None where the prices are unknown."""
 
     def __add__(self, other: Cost) -> Cost:
         known = [amount for amount in (self.dollars, other.dollars) if amount is not None]
@@ -132,14 +132,14 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """What windows cost, beside what the whole history in every request would have cost."""
+    """The cost of windows, compared with sending the whole history in every request."""
 
     managed: Cost
     """The windows, predicted."""
     unmanaged: Cost
-    """The whole history under the same rules, predicted, also where it would not have fitted."""
+    """The whole history under the same rules, predicted, even where it would not have fitted."""
     billed: Cost | None = None
-    """The windows as the provider charged for them, as far as that was reported."""
+    """The windows as the provider billed them, as far as the caller reported it."""
 
     def __add__(self, other: Costs) -> Costs:
         bills = [bill for bill in (self.billed, other.billed) if bill is not None]
@@ -151,13 +151,13 @@ class Costs:
 
     @property
     def saved(self) -> float | None:
-        """US dollars, predicted; below 0 where windows cost more than everything would have."""
+        """US dollars, predicted; negative where windows cost more than the whole history would have."""
         managed, unmanaged = self.managed.dollars, self.unmanaged.dollars
         return None if managed is None or unmanaged is None else unmanaged - managed
 
     @property
     def percent(self) -> float:
-        """What is saved of the unmanaged cost: of the dollars, or of the tokens where there are no prices."""
+        """The saved share of the unmanaged cost: of dollars, or of tokens where prices are unknown."""
         managed, unmanaged = self.managed.dollars, self.unmanaged.dollars
         if not managed or not unmanaged:
             managed, unmanaged = self.managed.tokens, self.unmanaged.tokens
@@ -166,7 +166,7 @@ class Costs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What is in the window and what is not, and why. One decision for every message."""
+    """What is in the window and what is not, and why: every message is covered by one decision."""
 
     preset: str
     counter: str
@@ -181,15 +181,15 @@ class Manifest:
     """The plan: what each slot was allotted, used and borrowed."""
     conflicts: tuple[Conflict, ...] = ()
     metrics: Mapping[str, float] = field(default_factory=dict)
-    """What the preset measures of its own choice."""
+    """What the preset measures about its selection."""
     record: Mapping[str, str] = field(default_factory=dict)
-    """Ids under which the preset's design files the build."""
+    """Ids that the preset's design assigns to the build."""
     retrieved: tuple[Retrieved, ...] = ()
-    """What the note of retrieved messages holds."""
+    """The contents of the note of retrieved messages."""
     contributed: tuple[Contributed, ...] = ()
-    """Material beside the conversation, in or not, best first."""
+    """Attached material, in the window or not, best first."""
     costs: Costs | None = None
-    """What sending the window costs; None for a window of no session."""
+    """What sending the window costs; None without a session."""
 
     @property
     def kept(self) -> tuple[Decision, ...]:
@@ -202,7 +202,7 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """The answer: what to send to the model now, and the manifest that explains it."""
+    """What to send to the model now, and the manifest that explains it."""
 
     format: Format
     model: str
@@ -214,13 +214,14 @@ class Window:
     tools_json: str = ""
     envelope: str = ""
     entries: Sequence[Entry] = field(repr=False, compare=False)
-    tell: Callable[[], Manifest] = field(repr=False, compare=False)
+    account: Callable[[], Manifest] = field(repr=False, compare=False)
+    """Produces the manifest; called at each use of `manifest`."""
     fetch: Callable[[str], Any] = field(repr=False, compare=False)
     describe: Callable[[Manifest], str] = field(repr=False, compare=False)
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """The messages in the format that came in; a fresh copy each time."""
+        """The messages in the format that came in; a new copy each time."""
         found: list[dict[str, Any]] = json.loads(f"[{','.join(self.pieces)}]")
         return found
 
@@ -231,7 +232,7 @@ class Window:
 
     @property
     def request(self) -> dict[str, Any]:
-        """The whole request body that came in, with this window in place of its messages."""
+        """The request body that came in, with this window in place of its messages."""
         key = MESSAGES_KEY[self.format]
         body: dict[str, Any] = json.loads(self.envelope or "{}")
         body.setdefault(key, None)
@@ -249,11 +250,11 @@ class Window:
 
     @property
     def manifest(self) -> Manifest:
-        """What is in and what is not, and why."""
-        return self.tell()
+        """What is in the window and what is not, and why."""
+        return self.account()
 
     def handles(self, decision: Decision) -> tuple[str, ...]:
-        """The handles of the messages a decision is about: each brings its original back."""
+        """The handles of the messages a decision is about; `recall` returns the original of each."""
         return tuple(entry.handle for entry in self.entries[decision.first : decision.last + 1])
 
     def recall(self, handle: str) -> Any:
@@ -261,5 +262,5 @@ class Window:
         return self.fetch(handle)
 
     def explain(self) -> str:
-        """The manifest in words."""
+        """The manifest as readable text."""
         return self.describe(self.manifest)

@@ -13,8 +13,7 @@ import pytest
 
 from foveal import Foveal, Session, wire
 from foveal.model import Message, Text
-from foveal.pipeline.summarize.counts import MARK
-from foveal.pipeline.summarize.notes import END
+from foveal.pipeline.summarize.notes import SUMMARY_END, SUMMARY_MARK
 from foveal.testing.model_server import ModelServer, Received, Reply
 from foveal.window import Window
 from injected import PROMPT, Transcript, transcripts
@@ -69,7 +68,7 @@ def voiced(note: str) -> Iterator[str]:
     """The lines of a note but those that it quotes from a message, under the name of its speaker."""
     quoting = False
     for line in note.splitlines():
-        quoting = bool(VERBATIM.match(line)) or (quoting and line != END)
+        quoting = bool(VERBATIM.match(line)) or (quoting and line != SUMMARY_END)
         if not quoting or OURS.match(line):
             yield line
 
@@ -78,7 +77,7 @@ def faults(window: Window, transcript: Transcript) -> list[str]:
     """What of a window lets the order rise, in words."""
     found = [m.text for m in messages(window) if m.role == "system" and m.text != PROMPT]
     for note in notes(window, transcript):
-        if transcript.gives_away(note) and not note.startswith(MARK):
+        if transcript.gives_away(note) and not note.startswith(SUMMARY_MARK):
             found.append(f"a note that does not say what it is: {note}")
         found += (line for line in voiced(note) if transcript.gives_away(line))
     return found

@@ -87,7 +87,7 @@ def test_a_models_words_are_in_the_next_window(tail: str) -> None:
         (Reply(trouble="hang"), r"did not answer within"),
         (Reply(status=429, headers={"retry-after": "90"}), r"answered 429"),
         (Reply(status=500), r"answered 500"),
-        (Reply(trouble="reset"), r"broke the connection off"),
+        (Reply(trouble="reset"), r"closed the connection"),
         (Reply(body=b'{"choices": [{"mess'), r"19 bytes of broken JSON"),
         (Reply(text=" \n "), r"is blank"),
         (Reply(text="bread " * 4_000), r"has 4,\d\d\d tokens; \d+ were requested"),

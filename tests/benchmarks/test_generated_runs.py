@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-GENERATED, JUDGE = (runpy.run_path(str(BENCHMARKS / f"{name}.py")) for name in ("generated", "judge"))
+GENERATED, JUDGE = (runpy.run_path(str(BENCHMARKS / f"{name}.py")) for name in ("generated_runs", "judge"))
 RUN = GENERATED["run"](3, 6)
 
 

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from foveal.jobs import Job, Pace, Worker
-from foveal.pipeline.summarize.extract import extractive
+from foveal.pipeline.summarize.extract import extractive_summary
 from foveal.pipeline.summarize.values import Ask, Passage
 from foveal.store import Content, Store, SummaryRecord, open_store
 from foveal.testing import draft
@@ -70,7 +70,7 @@ def passage(text: str, digest: str) -> Passage:
 @cache
 def summary_of(ask: Ask) -> SummaryRecord:
     """Always the same for the same question, so that whoever reads one can tell whether it is whole."""
-    made = extractive(ask, lambda text: len(text.split()))
+    made = extractive_summary(ask, lambda text: len(text.split()))
     return SummaryRecord(
         key=ask.key, text=made.text, tokens=made.tokens, by=made.by, level=ask.level, created_at=0.0
     )
@@ -84,7 +84,7 @@ def main(path: str, name: str) -> None:
     store = open_store(Path(path))
     session = store.session(SESSION, now=0.0).id
     worker = Worker(
-        jobs_of(store), faults=lambda job, error: sys.exit(f"{job}: {error}"), pace=Pace(quiet=0.0)
+        jobs_of(store), on_error=lambda job, error: sys.exit(f"{job}: {error}"), pace=Pace(quiet=0.0)
     )
     for number in itertools.count():
         text = f"{name}/{number} We decided to use port {number}. " + "It works. " * random.randrange(60)

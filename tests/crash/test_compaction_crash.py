@@ -61,10 +61,10 @@ def survives(path: Path, *, rounds: int, dice: random.Random) -> None:
 
 def finishes(store: Store) -> None:
     made = len(store.summaries([ask.key for ask in compactor.asks(store)]))
-    faults: list[str] = []
-    with closing(Worker(compactor.jobs_of(store), faults=lambda *fault: faults.append(fault[0]))) as worker:
+    failed: list[str] = []
+    with closing(Worker(compactor.jobs_of(store), on_error=lambda job, _: failed.append(job))) as worker:
         assert worker.drain(60)
-    assert (faults, list(compactor.wanting(store))) == ([], [])
+    assert (failed, list(compactor.wanting(store))) == ([], [])
     session = store.session(compactor.SESSION, now=0.0).id
     assert list(store.unembedded(compactor.EMBEDDER, limit=1)) == list(store.unmined(session, limit=1)) == []
     assert len(compactor.asks(store)) >= made > 0

@@ -1,4 +1,4 @@
-"""What the importance of a thing promises: it follows how often, how lately, how widely it is spoken of."""
+"""Importance follows how often, how recently and how widely a thing is mentioned."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DAY = 86_400.0
 
 
 def thing(*hours: tuple[int, int, int], sessions: int = 1, last: float = NOW) -> ThingRecord:
-    told = tuple(
+    shown = tuple(
         Engagement(hour=hour, mentions=mentions, by_user=by_user) for hour, mentions, by_user in hours
     )
     return ThingRecord(
@@ -26,11 +26,11 @@ def thing(*hours: tuple[int, int, int], sessions: int = 1, last: float = NOW) ->
         type="",
         edited=False,
         version=1,
-        mentions=sum(each.mentions for each in told),
+        mentions=sum(each.mentions for each in shown),
         sessions=sessions,
         last_mentioned=last,
         last_engaged=last,
-        hours=told,
+        hours=shown,
     )
 
 
@@ -51,7 +51,7 @@ def test_what_comes_up_in_several_conversations_matters_more() -> None:
     assert importance(thing((0, 2, 0), sessions=2), now=NOW) > importance(thing((0, 2, 0)), now=NOW)
 
 
-def test_what_the_user_speaks_of_matters_more() -> None:
+def test_what_the_user_mentions_matters_more() -> None:
     assert importance(thing((0, 2, 2)), now=NOW) > importance(thing((0, 2, 0)), now=NOW)
 
 
@@ -59,12 +59,12 @@ def test_a_mention_in_the_future_counts_as_one_of_today() -> None:
     assert importance(thing((0, 2, 0), last=NOW + DAY), now=NOW) == importance(thing((0, 2, 0)), now=NOW)
 
 
-def test_a_streak_counts_the_days_in_a_row_on_which_the_user_spoke_of_it() -> None:
+def test_a_streak_counts_consecutive_days_on_which_the_user_mentioned_it() -> None:
     days = thing((0, 1, 1), (24, 1, 1), (72, 1, 1), (96, 2, 1), (120, 1, 0))
     assert streak(days.hours) == 2
 
 
-def test_what_only_the_model_speaks_of_has_no_streak() -> None:
+def test_what_only_the_model_mentions_has_no_streak() -> None:
     assert streak(thing((0, 3, 0)).hours) == 0
 
 
@@ -79,9 +79,9 @@ def test_days_and_hours_are_those_of_the_given_clock() -> None:
     assert [peak_hour(local(hours[:1], offset)) for offset in (0.0, 3600.0, -3600.0)] == [23, 0, 22]
 
 
-def test_a_thing_is_told_with_an_id_of_its_own() -> None:
-    told = thing_of(thing((9, 1, 1)), now=NOW)
-    assert (told.id, told.slug, told.mentions, told.peak_hour) == ("thing-7", "login", 1, 9)
+def test_a_thing_has_its_own_id() -> None:
+    shown = thing_of(thing((9, 1, 1)), now=NOW)
+    assert (shown.id, shown.slug, shown.mentions, shown.peak_hour) == ("thing-7", "login", 1, 9)
 
 
 @given(

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.knowledge.mining import Miner, things_in
-from foveal.knowledge.values import Found
+from foveal.knowledge.mining import Miner
 from foveal.model import Role
+from foveal.store import Mention
 
 CHAT = (
     "the and of to in is it was for on with that this we you they have had not but so very much about all "
@@ -19,7 +19,7 @@ CHAT = (
 """Enough plain words for a conversation to be one in English."""
 
 
-def mined(*texts: str, role: Role = "user", known_text: str = "") -> dict[str, Found]:
+def mined(*texts: str, role: Role = "user", known_text: str = "") -> dict[str, Mention]:
     """By name, the things of a conversation of these texts."""
     miner = Miner(known_text=known_text)
     for number, text in enumerate((CHAT, *texts)):
@@ -43,7 +43,7 @@ def names(*texts: str, role: Role = "user") -> set[str]:
         ("See https://www.postgresql.org/docs for it.", "postgresql.org", "site"),
     ],
 )
-def test_one_mention_is_enough_where_the_words_around_it_tell(text: str, name: str, type: str) -> None:
+def test_one_mention_is_enough_where_the_words_around_it_show_it(text: str, name: str, type: str) -> None:
     found = mined(text)
     assert name in found
     assert found[name].type == type
@@ -70,7 +70,7 @@ def test_days_months_greetings_and_nationalities_are_no_names() -> None:
     assert names("on Monday in October we said Hello to a Canadian, Thanks", "on Monday in October") == set()
 
 
-def test_what_is_written_as_code_is_an_entity_when_it_comes_back() -> None:
+def test_code_is_an_entity_when_it_is_mentioned_again() -> None:
     assert names("fix `parse_line` now", "is `parse_line()` done?") == {"parse_line"}
 
 
@@ -98,7 +98,7 @@ def test_spellings_of_one_name_are_one_thing() -> None:
     assert [thing.slug for thing in found.values()] == ["postgresql"]
 
 
-def test_a_long_name_misspelt_by_one_letter_is_the_same() -> None:
+def test_a_long_name_misspelled_by_one_letter_is_the_same() -> None:
     assert names("we met Montserrat there", "with Montserrat again", "near Montserat too") == {"Montserrat"}
 
 
@@ -119,7 +119,7 @@ def test_the_name_of_a_file_is_its_path() -> None:
     assert names("see src/auth/login.py for it", "login.py is broken") == {"src/auth/login.py"}
 
 
-def test_phrases_that_are_spoken_of_again_and_again_are_topics() -> None:
+def test_frequent_phrases_are_topics() -> None:
     found = mined(*["so the dance studio is open, and the dance is fun"] * 3)
     assert [(thing.kind, thing.slug) for thing in found.values()] == [("topic", "dance-studio")]
 
@@ -145,7 +145,7 @@ def test_a_later_text_changes_what_an_earlier_one_named() -> None:
     }
 
 
-def test_what_did_not_change_is_not_told_again() -> None:
+def test_unchanged_texts_are_not_returned_again() -> None:
     miner = Miner()
     miner.read("m1", "my friend Maria came", "user")
     miner.found()
@@ -153,8 +153,8 @@ def test_what_did_not_change_is_not_told_again() -> None:
     assert miner.found() == {"m2": ()}
 
 
-def test_a_thing_of_before_is_found_at_first_sight() -> None:
-    known = Found(kind="entity", slug="todoist", name="Todoist", type="tool")
+def test_a_known_thing_is_found_at_its_first_mention() -> None:
+    known = Mention(kind="entity", slug="todoist", name="Todoist", type="tool")
     miner = Miner(already=[known])
     miner.read("m9", "open Todoist again", "assistant")
     assert miner.found() == {"m9": (known,)}
@@ -162,7 +162,9 @@ def test_a_thing_of_before_is_found_at_first_sight() -> None:
 
 def test_another_language_has_other_uses_of_capitals() -> None:
     said = "Gestern haben wir mit der Katze und dem Hund im Garten das Essen gegessen"
-    assert things_in(said, "user") == ()
+    miner = Miner()
+    miner.read("m1", said, "user")
+    assert miner.found() == {"m1": ()}
 
 
 SAID = st.lists(
@@ -202,14 +204,14 @@ SAID = st.lists(
 
 
 @given(SAID)
-def test_asked_after_each_text_or_at_the_end_it_tells_the_same(texts: list[str]) -> None:
+def test_things_are_the_same_whether_found_after_each_text_or_at_the_end(texts: list[str]) -> None:
     often, once = Miner(), Miner()
-    told: dict[str, set[str]] = {}
+    seen: dict[str, set[str]] = {}
     for number, text in enumerate(texts):
         once.read(str(number), text, "user")
         often.read(str(number), text, "user")
-        told |= {key: {thing.slug for thing in found} for key, found in often.found().items()}
-    assert told == {key: {thing.slug for thing in found} for key, found in once.found().items()}
+        seen |= {key: {thing.slug for thing in found} for key, found in often.found().items()}
+    assert seen == {key: {thing.slug for thing in found} for key, found in once.found().items()}
 
 
 @given(SAID)
@@ -226,5 +228,7 @@ def test_no_conversation_has_a_thing_twice(texts: list[str]) -> None:
 )
 def test_a_hostile_text_is_read_in_a_moment(unit: str) -> None:
     began = time.process_time()
-    things_in(unit * (1_000_000 // len(unit)), "user")
+    miner = Miner()
+    miner.read("m1", unit * (1_000_000 // len(unit)), "user")
+    miner.found()
     assert time.process_time() - began < 5

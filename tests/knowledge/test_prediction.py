@@ -52,11 +52,11 @@ def made(
     return predict(presence or Presence(), topics=topics, entities=entities, conversations=known, now=NOW)
 
 
-def told(predictions: tuple[Prediction, ...]) -> list[tuple[str, float]]:
+def ranked(predictions: tuple[Prediction, ...]) -> list[tuple[str, float]]:
     return [(p.conversation_id or p.topic_slug or p.entity_id, round(p.probability, 9)) for p in predictions]
 
 
-def test_nobody_anywhere_does_nothing() -> None:
+def test_an_empty_presence_predicts_nothing() -> None:
     assert made() == ()
 
 
@@ -72,17 +72,17 @@ def test_the_active_conversation_goes_on() -> None:
     )
 
 
-def test_an_active_conversation_that_nobody_knows_predicts_nothing() -> None:
+def test_an_unknown_active_conversation_predicts_nothing() -> None:
     assert made(Presence(active_conversation="gone")) == ()
 
 
-def test_a_conversation_without_topics_has_none_to_tell() -> None:
+def test_a_conversation_without_topics_has_no_topic_slug() -> None:
     assert made(Presence(active_conversation="b"))[0].topic_slug == ""
 
 
 def test_the_first_three_other_visible_conversations_may_be_opened() -> None:
     here = Presence(active_conversation="a", visible_conversations=("x", "a", "x", "y", "z", "w"))
-    assert told(made(here)) == [("a", 0.85), ("x", 0.3), ("y", 0.3), ("z", 0.3)]
+    assert ranked(made(here)) == [("a", 0.85), ("x", 0.3), ("y", 0.3), ("z", 0.3)]
     assert made(here)[1].required_bundles == ("conversation",)
 
 
@@ -90,15 +90,15 @@ def test_the_three_most_important_topics_of_this_hour_may_come() -> None:
     topics = tuple(
         topic(slug, weight, hour=9) for slug, weight in zip("abcde", (0.5, 0.9, 0.39, 0.4, 0.6), strict=True)
     )
-    assert told(made(topics=topics)) == [("b", 0.18), ("e", 0.12), ("a", 0.1)]
+    assert ranked(made(topics=topics)) == [("b", 0.18), ("e", 0.12), ("a", 0.1)]
 
 
 def test_a_topic_of_importance_four_tenths_is_just_important_enough() -> None:
-    assert told(made(topics=(topic("a", 0.4, hour=9),))) == [("a", 0.08)]
+    assert ranked(made(topics=(topic("a", 0.4, hour=9),))) == [("a", 0.08)]
 
 
 def test_the_user_s_own_hour_decides() -> None:
-    assert told(made(Presence(local_hour=22), topics=(topic("late", hour=22), topic("early", hour=9)))) == [
+    assert ranked(made(Presence(local_hour=22), topics=(topic("late", hour=22), topic("early", hour=9)))) == [
         ("late", 0.1)
     ]
 
@@ -109,8 +109,8 @@ def test_five_topics_of_the_last_48_hours_by_streak_then_importance() -> None:
         topic("edge", 0.2, hours_ago=48, streak=9),
         *(topic(f"s{number}", 0.1 * number, hours_ago=1, streak=1) for number in range(1, 7)),
     )
-    assert {slug for slug, _ in told(made(topics=topics))} == {"edge", "s6", "s5", "s4", "s3"}
-    assert dict(told(made(topics=topics)))["s6"] == pytest.approx(0.09)
+    assert {slug for slug, _ in ranked(made(topics=topics))} == {"edge", "s6", "s5", "s4", "s3"}
+    assert dict(ranked(made(topics=topics)))["s6"] == pytest.approx(0.09)
 
 
 def test_a_recent_topic_that_is_listed_already_is_skipped_and_not_replaced() -> None:
@@ -119,7 +119,7 @@ def test_a_recent_topic_that_is_listed_already_is_skipped_and_not_replaced() -> 
         topic("now", 0.8, hour=9, hours_ago=1, streak=4),
         *(topic(f"s{number}", 0.1, hours_ago=1, streak=3 - number) for number in range(4)),
     )
-    found = told(made(Presence(active_conversation="a"), topics=topics))
+    found = ranked(made(Presence(active_conversation="a"), topics=topics))
     assert [slug for slug, _ in found] == ["a", "now", "s0", "s1", "s2"]
 
 
@@ -128,7 +128,7 @@ def test_five_entities_of_the_last_72_hours_by_importance() -> None:
         entity("old", 1.0, hours_ago=72.1),
         *(entity(f"e{n}", 0.1 * n, hours_ago=72) for n in range(1, 8)),
     )
-    assert told(made(entities=entities)) == [
+    assert ranked(made(entities=entities)) == [
         ("e7", 0.07),
         ("e6", 0.06),
         ("e5", 0.05),
@@ -147,7 +147,7 @@ def test_five_entities_of_the_last_72_hours_by_importance() -> None:
         (("/x", "/notebook/7", "/chat/1", "/a", "/b", "/c"), True),
     ],
 )
-def test_a_notebook_and_a_chat_among_the_last_five_paths_want_deep_knowledge(
+def test_a_notebook_and_a_chat_among_the_last_five_paths_require_deep_knowledge(
     paths: tuple[str, ...], deep: bool
 ) -> None:
     found = made(Presence(active_conversation="a", navigation_history=paths), entities=(entity("e"),))
@@ -161,7 +161,7 @@ def test_all_signals_together_give_the_best_eight() -> None:
     )
     topics = (topic("now", 1.0, hour=9), *(topic(f"t{n}", 0.5, hours_ago=1) for n in range(3)))
     found = made(here, topics=topics, entities=(entity("e", 0.9), entity("f", 0.7)))
-    assert told(found) == [
+    assert ranked(found) == [
         ("a", 0.85),
         ("x", 0.3),
         ("y", 0.3),
@@ -176,7 +176,7 @@ def test_all_signals_together_give_the_best_eight() -> None:
 
 def test_of_equal_probabilities_the_earlier_signal_comes_first() -> None:
     topics = (topic("recent", 0.8, hours_ago=1), topic("now", 0.6, hour=9))
-    assert told(made(topics=topics, entities=(entity("e", 1.0),))) == [
+    assert ranked(made(topics=topics, entities=(entity("e", 1.0),))) == [
         ("now", 0.12),
         ("recent", 0.12),
         ("e", 0.1),

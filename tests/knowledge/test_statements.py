@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from foveal.knowledge.statements import asked_kind, statements_in
+from foveal.knowledge.statements import requested_kind, statements_in
 
 
 def kinds(text: str) -> list[str]:
@@ -30,7 +30,7 @@ def kinds(text: str) -> list[str]:
         "I’m a biologist by training.",
     ],
 )
-def test_who_somebody_is(text: str) -> None:
+def test_identity_is_recognised(text: str) -> None:
     assert statements_in(text, "user") == (("identity", text),)
 
 
@@ -49,15 +49,15 @@ def test_who_somebody_is(text: str) -> None:
         "I prefer tabs.",
     ],
 )
-def test_how_somebody_wants_things(text: str) -> None:
+def test_preferences_are_recognised(text: str) -> None:
     assert statements_in(text, "user") == (("preference", text),)
 
 
 @pytest.mark.parametrize("text", ["I like short answers.", "I’d like more tests.", "I really love tabs."])
-def test_what_somebody_likes_lasts_where_they_ask_to_have_it_remembered(text: str) -> None:
+def test_a_liking_is_a_preference_if_the_user_asks_to_remember_it(text: str) -> None:
     assert statements_in(text, "user") == ()
     assert statements_in(f"Remember that {text}", "user") == (("preference", text),)
-    assert asked_kind(text) == "preference"
+    assert requested_kind(text) == "preference"
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_the_words_that_correct_are_no_part_of_a_statement(text: str) -> None:
 
 
 @pytest.mark.parametrize("role", ["assistant", "tool", "system"])
-def test_nobody_speaks_for_the_user(role: str) -> None:
+def test_only_users_make_statements(role: str) -> None:
     assert statements_in("My name is Ana.", role) == ()  # type: ignore[arg-type]
 
 

@@ -82,7 +82,7 @@ NOTED = """
 """
 
 
-def test_a_note_of_before_knows_whom_it_told_of(tmp_path: Path) -> None:
+def test_a_note_of_version_2_is_linked_to_the_messages_it_covers(tmp_path: Path) -> None:
     path = tmp_path / "old.db"
     with closing(apsw.Connection(str(path))) as old:
         old.execute(V1.read_text(encoding="utf-8") + NOTED)

@@ -279,7 +279,7 @@ def test_a_bad_request_names_the_field(change: dict[str, Any], named: str) -> No
 # events
 
 
-def test_an_optimization_tells_what_happened_in_order() -> None:
+def test_an_optimization_reports_its_events_in_order() -> None:
     fields = {"revenue_impact": 20_000, "urgency": "low"}
     chunks = [
         chunk("a", 5, timestamp=NOW, metadata=fields),
@@ -287,8 +287,8 @@ def test_an_optimization_tells_what_happened_in_order() -> None:
         {"id": "c", "content": "", "type": "tool_output"},
     ]
     request = {"chunks": chunks, "available_tokens": 10, "user_id": "u", "now": NOW}
-    told = REGISTRY.events("context_optimize", {**request, "constraints": {"reserve_tokens": 0}})
-    assert [name for name, _ in told] == [
+    events = REGISTRY.events("context_optimize", {**request, "constraints": {"reserve_tokens": 0}})
+    assert [name for name, _ in events] == [
         "context.optimization.started",
         "context.tokens_estimated",
         "context.allocations_created",
@@ -299,7 +299,7 @@ def test_an_optimization_tells_what_happened_in_order() -> None:
         "context.conflict_detected",
         "context.optimization.success",
     ]
-    payloads: dict[str, Any] = dict(told)
+    payloads: dict[str, Any] = dict(events)
     assert payloads["context.business_boost_applied"]["chunks"] == [
         {
             "chunk_id": "a",

@@ -19,7 +19,7 @@ def predicted(presence: JSON | None = None, **given: Any) -> list[JSON]:
     return found
 
 
-def test_a_prediction_tells_what_is_known_of_it_and_nothing_else() -> None:
+def test_a_prediction_has_null_for_what_is_unknown() -> None:
     here = {"active_conversation": "a"}
     assert predicted(here, conversations=[{"id": "a", "topics": ["jwt"]}]) == [
         {
@@ -38,12 +38,12 @@ def test_times_may_be_numbers_or_texts() -> None:
     assert [each["entity_id"] for each in predicted(entities=[entity], now=NINE)] == ["thing-1"]
 
 
-def test_without_now_the_newest_time_told_is_now() -> None:
+def test_without_now_the_latest_time_of_the_request_is_now() -> None:
     old = {"slug": "old", "importance": 0.5, "last_engaged": "2025-01-20T09:30:00Z"}
     assert [each["topic_slug"] for each in predicted(topics=[TOPIC, old])] == ["jwt"]
 
 
-def test_where_nobody_tells_a_time_no_hour_is_peak_hour() -> None:
+def test_without_any_time_no_hour_is_a_peak_hour() -> None:
     assert predicted(topics=[{"slug": "jwt", "importance": 0.5, "peak_hour": 0}]) == []
 
 
@@ -61,6 +61,6 @@ def test_a_topic_without_a_peak_hour_has_none() -> None:
         ({"presence": {}, "now": 1e300}, "now"),
     ],
 )
-def test_what_makes_no_sense_is_refused_by_name(request_: JSON, field: str) -> None:
+def test_an_invalid_request_is_rejected_by_field(request_: JSON, field: str) -> None:
     with pytest.raises(InputError, match=field.replace(".", r"\.")):
         run("interactions_predict", request_)

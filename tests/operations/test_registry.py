@@ -1,4 +1,4 @@
-"""What the registry promises of every operation, whoever wrote it."""
+"""What the registry promises for every operation."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def test_every_operation_says_what_it_is_takes_and_gives(name: str) -> None:
 def test_every_operation_refuses_a_field_it_does_not_know_by_its_name(name: str) -> None:
     required = operations.schema(name)["request"].get("required", [])
     with pytest.raises(InputError) as failure:
-        operations.run(name, {"nobody_knows": 1})
-    assert any(f"`{field}`" in failure.value.what for field in (*required, "nobody_knows"))
+        operations.run(name, {"unknown_field": 1})
+    assert any(f"`{field}`" in failure.value.what for field in (*required, "unknown_field"))
     assert f"`foveal op {name} --schema`" in failure.value.remedy
 
 
@@ -53,12 +53,12 @@ def test_a_code_is_a_number_too() -> None:
 OPTIMIZING = [name for name in NAMES if name == "context_optimize" or name.startswith("context_build_")]
 
 
-def test_optimizing_and_building_have_something_to_tell() -> None:
+def test_optimizing_and_building_have_events() -> None:
     assert [each.name for each in REGISTRY.operations if each.events] == OPTIMIZING
 
 
 @pytest.mark.parametrize("name", OPTIMIZING)
-def test_what_is_told_agrees_with_what_is_done(name: str) -> None:
+def test_events_agree_with_the_result(name: str) -> None:
     chunks = [
         {"id": "talk", "content": "hello", "type": "chat_history_user"},
         {"id": "deal", "content": "a deal", "type": "rag_generic_chunk", "metadata": {"urgency": "high"}},
@@ -66,22 +66,22 @@ def test_what_is_told_agrees_with_what_is_done(name: str) -> None:
     ]
     request = {"chunks": chunks, "available_tokens": 2_004, "user_id": "u"}
     done = operations.run(name, request)
-    told: dict[str, Any] = dict(operations.events(name, request))
-    assert told["context.optimization.success"] == {
+    events: dict[str, Any] = dict(operations.events(name, request))
+    assert events["context.optimization.success"] == {
         "optimization_id": done["optimization_id"],
         "tokens_used": done["total_tokens_used"],
         "chunks_optimized": len(done["optimized_chunks"]),
     }
-    assert sorted(told["context.chunks_dropped"]["chunk_ids"]) == sorted(done["dropped"])
-    json.dumps(told)
+    assert sorted(events["context.chunks_dropped"]["chunk_ids"]) == sorted(done["dropped"])
+    json.dumps(events)
 
 
-def test_other_operations_have_nothing_to_tell_and_check_what_they_are_asked() -> None:
+def test_other_operations_have_no_events_and_validate_their_requests() -> None:
     assert operations.events("tokens_count", {"text": "hello"}) == []
-    with pytest.raises(InputError, match="`nobody_knows`"):
-        operations.events("tokens_count", {"text": "hello", "nobody_knows": 1})
+    with pytest.raises(InputError, match="`unknown_field`"):
+        operations.events("tokens_count", {"text": "hello", "unknown_field": 1})
 
 
-def test_an_unknown_name_is_told_where_the_names_are() -> None:
+def test_an_unknown_name_is_not_found() -> None:
     with pytest.raises(NotFoundError, match="there is no operation 'context_optimise'"):
         operations.run("context_optimise", {})

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from foveal import count_tokens, operations
 from foveal.errors import BudgetError, InputError
-from foveal.operations.reploid import auto_manage, prune, score, stats, summarize
+from foveal.operations.reploid import prune, score, stats, summarize
 
 Message = dict[str, Any]
 SIX = [
@@ -120,19 +120,19 @@ def test_a_request_body_is_no_history() -> None:
         prune({"messages": SIX})  # type: ignore[arg-type]
 
 
-def test_auto_manage_gives_the_very_same_object_when_nothing_is_needed() -> None:
-    assert auto_manage(SIX, "gpt-5").pruned is SIX
+def test_a_history_that_fits_is_returned_itself() -> None:
+    assert prune(SIX, model="gpt-5").pruned is SIX
 
 
-def test_auto_manage_prunes_above_80_percent() -> None:
+def test_without_a_budget_a_history_above_80_percent_is_pruned() -> None:
     history = [{"role": "user", "content": "word " * 4_000}] * 25
-    done = auto_manage(history)
+    done = prune(history)
     assert done.final <= 80_000
     assert stats(history).needs_pruning
     assert not stats(done.pruned).needs_pruning
 
 
-def test_pruning_as_an_operation_tells_tokens_and_messages() -> None:
+def test_pruning_as_an_operation_reports_tokens_and_messages() -> None:
     done = operations.run("history_prune", {"messages": SIX, "max_tokens": 30})
     assert done["pruned"] == prune(SIX, 30).pruned
     assert done["stats"]["items_kept"] + done["stats"]["items_removed"] == 6

@@ -1,4 +1,4 @@
-"""What a message's kind says before anything else is known of it."""
+"""What a message's kind decides unless its metadata differs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from foveal.model import Kind
-from foveal.pipeline.kinds import HISTORY, KINDS, PROMPTS, RAG, category_of, kind_of, layer_of, level_of
+from foveal.pipeline.kinds import HISTORY, KINDS, PROMPTS, RAG, category_of, kind_of, layer_of
 from foveal.presets.omar.score import content_of, estimate
 
 
@@ -36,20 +36,15 @@ def test_a_role_gives_a_kind(role: str, tool_call: bool, newest_user: bool, kind
 
 
 def test_metadata_wins_over_the_table() -> None:
-    said = {"layer": "L4_conversation", "category": "CONTEXT", "level": "permanent"}
+    said = {"layer": "L4_conversation", "category": "CONTEXT"}
     assert layer_of("tool_output", said) == "L4_conversation"
     assert category_of("tool_output", said) == "CONTEXT"
-    assert level_of("tool_output", 9_000, said) == "permanent"
 
 
 def test_a_remembered_fact_goes_to_its_topic_or_its_entity_else_it_is_retrieved() -> None:
     kind: Kind = "rag_memory_commit"
     found = [layer_of(kind, metadata) for metadata in ({"topic": "auth"}, {"entity_id": "e1"}, {})]
     assert found == ["L2_topic", "L3_entity", "L5_jit"]
-
-
-def test_tool_output_over_500_tokens_is_volatile() -> None:
-    assert [level_of("tool_output", tokens, {}) for tokens in (500, 501)] == ["working", "volatile"]
 
 
 @pytest.mark.parametrize(

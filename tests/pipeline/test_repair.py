@@ -11,12 +11,12 @@ import pytest
 
 from foveal import wire
 from foveal.model import Format
-from foveal.pipeline.repair import NO_RESULT, ORPHAN, Scribe, mend
+from foveal.pipeline.repair import NO_RESULT, ORPHAN, Scribe, repair
 
 Turn = Sequence[dict[str, Any]]
 
 
-def mended(turn: Turn, format: Format = "openai", envelope: str = "") -> tuple[list[Any], list[str]]:
+def repaired(turn: Turn, format: Format = "openai", envelope: str = "") -> tuple[list[Any], list[str]]:
     """The turn as it would be sent, and the names of the rules it broke."""
     rules = wire.rules(format, envelope)
     scribe = Scribe(
@@ -24,7 +24,7 @@ def mended(turn: Turn, format: Format = "openai", envelope: str = "") -> tuple[l
         answer=partial(wire.answer, format=format),
         dump=lambda messages: wire.dump(messages, format).pieces,
     )
-    messages, repairs = mend(wire.load(list(turn), format=format).messages, rules, scribe)
+    messages, repairs = repair(wire.load(list(turn), format=format).messages, rules, scribe)
     return [json.loads(piece) for piece in wire.dump(messages, format).pieces], [r.rule for r in repairs]
 
 
@@ -52,29 +52,29 @@ def result(id: str) -> dict[str, Any]:
 
 def test_a_sound_turn_is_not_touched() -> None:
     turn = [called("a", "b"), answered("a"), answered("b")]
-    assert mended(turn) == (turn, [])
+    assert repaired(turn) == (turn, [])
 
 
-def test_a_call_nobody_answered_gets_a_stated_placeholder() -> None:
-    turn, rules = mended([called("a", "b"), answered("a")])
+def test_a_call_without_a_result_gets_a_placeholder() -> None:
+    turn, rules = repaired([called("a", "b"), answered("a")])
     assert turn[2] == answered("b", NO_RESULT)
     assert rules == ["missing answer"]
 
 
 def test_a_result_without_its_call_becomes_a_user_note() -> None:
-    turn, rules = mended([answered("a")])
+    turn, rules = repaired([answered("a")])
     assert turn == [{"role": "user", "content": f"{ORPHAN}\na.txt"}]
     assert rules == ["orphan result"]
 
 
 def test_a_second_answer_to_one_call_becomes_a_note_after_the_answers() -> None:
-    turn, rules = mended([called("a", "b"), answered("a"), answered("a", "again"), answered("b")])
+    turn, rules = repaired([called("a", "b"), answered("a"), answered("a", "again"), answered("b")])
     assert [m["role"] for m in turn] == ["assistant", "tool", "tool", "user"]
     assert rules == ["orphan result"]
 
 
-def test_two_calls_with_one_id_are_told_apart_and_keep_their_answers() -> None:
-    turn, rules = mended([called("a", "a"), answered("a", "one"), answered("a", "two")])
+def test_two_calls_with_one_id_get_two_ids_and_keep_their_results() -> None:
+    turn, rules = repaired([called("a", "a"), answered("a", "one"), answered("a", "two")])
     ids = [call["id"] for call in turn[0]["tool_calls"]]
     assert len(set(ids)) == 2
     assert [(m["tool_call_id"], m["content"]) for m in turn[1:]] == [(ids[0], "one"), (ids[1], "two")]
@@ -82,41 +82,41 @@ def test_two_calls_with_one_id_are_told_apart_and_keep_their_answers() -> None:
 
 
 def test_an_empty_message_is_dropped() -> None:
-    assert mended([{"role": "user", "content": " \n"}]) == ([], ["empty content"])
+    assert repaired([{"role": "user", "content": " \n"}]) == ([], ["empty content"])
 
 
 def test_an_empty_text_beside_calls_is_legal() -> None:
     turn = [{**called("a"), "content": ""}, answered("a")]
-    assert mended(turn) == (turn, [])
+    assert repaired(turn) == (turn, [])
 
 
 def test_a_blank_block_goes_and_its_neighbours_stay() -> None:
     words = {"type": "text", "text": "hello", "cache_control": {"type": "ephemeral"}}
-    turn, rules = mended([{"role": "user", "content": [{"type": "text", "text": " "}, words]}], "anthropic")
+    turn, rules = repaired([{"role": "user", "content": [{"type": "text", "text": " "}, words]}], "anthropic")
     assert turn == [{"role": "user", "content": [words]}]
     assert rules == ["empty content"]
 
 
 def test_reasoning_that_leads_to_nothing_goes() -> None:
     thinking = {"type": "thinking", "thinking": "hm", "signature": "s"}
-    assert mended([{"role": "assistant", "content": [thinking]}], "anthropic") == ([], ["bare reasoning"])
+    assert repaired([{"role": "assistant", "content": [thinking]}], "anthropic") == ([], ["bare reasoning"])
 
 
 def test_arguments_that_are_no_json_are_wrapped() -> None:
-    turn, rules = mended([called("a", arguments='{"path": "a'), answered("a")])
+    turn, rules = repaired([called("a", arguments='{"path": "a'), answered("a")])
     arguments = json.loads(turn[0]["tool_calls"][0]["function"]["arguments"])
     assert arguments == {"arguments": '{"path": "a'}
     assert rules == ["arguments"]
 
 
 def test_blank_arguments_are_none() -> None:
-    turn, rules = mended([called("a", arguments=" "), answered("a")])
+    turn, rules = repaired([called("a", arguments=" "), answered("a")])
     assert turn[0]["tool_calls"][0]["function"]["arguments"] == "{}"
     assert rules == ["arguments"]
 
 
 def test_a_tool_name_keeps_to_the_letters_providers_take() -> None:
-    turn, rules = mended([called("a", name="fs.read file"), answered("a")])
+    turn, rules = repaired([called("a", name="fs.read file"), answered("a")])
     assert turn[0]["tool_calls"][0]["function"]["name"] == "fs_read_file"
     assert rules == ["tool name"]
 
@@ -125,36 +125,36 @@ def test_a_tool_name_may_have_what_its_provider_takes() -> None:
     call = {"functionCall": {"name": "fs.read:all", "args": {}}}
     answer = {"functionResponse": {"name": "fs.read:all", "response": {"output": "x"}}}
     turn = [{"role": "model", "parts": [call]}, {"role": "user", "parts": [answer]}]
-    assert mended(turn, "gemini") == (turn, [])
+    assert repaired(turn, "gemini") == (turn, [])
 
 
 @pytest.mark.parametrize("key", ["previous_response_id", "conversation"])
 def test_a_result_whose_call_is_on_the_server_stays(key: str) -> None:
     output = {"type": "function_call_output", "call_id": "a", "output": "42"}
-    assert mended([output], "responses", json.dumps({key: "x_1", "input": None})) == ([output], [])
-    assert mended([output], "responses", json.dumps({key: None, "input": None}))[1] == ["orphan result"]
+    assert repaired([output], "responses", json.dumps({key: "x_1", "input": None})) == ([output], [])
+    assert repaired([output], "responses", json.dumps({key: None, "input": None}))[1] == ["orphan result"]
 
 
 def test_a_result_whose_call_is_only_referred_to_stays() -> None:
     output = {"type": "function_call_output", "call_id": "a", "output": "42"}
     turn = [{"type": "item_reference", "id": "fc_1"}, output]
-    assert mended(turn, "responses") == (turn, [])
+    assert repaired(turn, "responses") == (turn, [])
 
 
-def test_an_output_without_its_call_is_told_whatever_its_shape() -> None:
+def test_an_output_without_its_call_becomes_a_note_whatever_its_shape() -> None:
     printed = [{"stdout": "done", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]
-    turn, rules = mended([{"type": "shell_call_output", "call_id": "a", "output": printed}], "responses")
+    turn, rules = repaired([{"type": "shell_call_output", "call_id": "a", "output": printed}], "responses")
     assert "done" in turn[0]["content"]
     assert rules == ["orphan result"]
 
 
 def test_an_output_without_its_plain_call_is_an_orphan_when_it_names_one() -> None:
-    assert mended([answered("a")], "plain")[1] == ["orphan result"]
-    assert mended([{"role": "tool", "content": "4"}], "plain")[1] == []
+    assert repaired([answered("a")], "plain")[1] == ["orphan result"]
+    assert repaired([{"role": "tool", "content": "4"}], "plain")[1] == []
 
 
 def test_an_empty_list_of_calls_is_taken_off() -> None:
-    turn, rules = mended([{"role": "assistant", "content": "done", "tool_calls": []}])
+    turn, rules = repaired([{"role": "assistant", "content": "done", "tool_calls": []}])
     assert turn == [{"role": "assistant", "content": "done"}]
     assert rules == ["malformed"]
 
@@ -165,21 +165,21 @@ def test_results_in_several_messages_become_one_where_the_provider_wants_that() 
         {"role": "user", "content": [result("a")]},
         {"role": "user", "content": [result("b")]},
     ]
-    sent, rules = mended(turn, "anthropic")
+    sent, rules = repaired(turn, "anthropic")
     assert sent == [use("a", "b"), {"role": "user", "content": [result("a"), result("b")]}]
     assert rules == ["scattered results"]
 
 
 def test_results_move_before_the_words_of_their_message() -> None:
     words = {"type": "text", "text": "and go on"}
-    sent, rules = mended([use("a"), {"role": "user", "content": [words, result("a")]}], "anthropic")
+    sent, rules = repaired([use("a"), {"role": "user", "content": [words, result("a")]}], "anthropic")
     assert sent[1]["content"] == [result("a"), words]
     assert rules == ["result order"]
 
 
 def test_the_users_words_beside_an_orphan_result_stay() -> None:
     words = {"type": "text", "text": "go on"}
-    sent, _ = mended([{"role": "user", "content": [result("a"), words]}], "anthropic")
+    sent, _ = repaired([{"role": "user", "content": [result("a"), words]}], "anthropic")
     assert sent[0]["content"] == [words]
     assert ORPHAN in json.dumps(sent[1])
 
@@ -188,5 +188,5 @@ def test_signed_thinking_beside_a_repaired_call_is_not_altered() -> None:
     thinking = {"type": "thinking", "thinking": "hm", "signature": "s"}
     bad = {"type": "tool_use", "id": "a", "name": "fs.read", "input": {}}
     turn = [{"role": "assistant", "content": [thinking, bad]}, {"role": "user", "content": [result("a")]}]
-    sent, _ = mended(turn, "anthropic")
+    sent, _ = repaired(turn, "anthropic")
     assert sent[0]["content"] == [thinking, {**bad, "name": "fs_read"}]

@@ -55,11 +55,11 @@ def test_an_id_used_again_later_belongs_to_the_later_call() -> None:
     assert turns([called("a"), answered("a"), called("a"), answered("a")]) == [[0, 1], [2, 3]]
 
 
-def test_an_answer_after_other_words_belongs_to_nobody() -> None:
+def test_an_answer_after_other_words_belongs_to_no_turn() -> None:
     assert turns([called("a"), said("user"), answered("a")]) == [[0], [1], [2]]
 
 
-def test_an_answer_to_a_call_nobody_made_stands_alone() -> None:
+def test_an_answer_without_a_call_is_a_turn_of_its_own() -> None:
     assert turns([called("a"), answered("b")]) == [[0], [1]]
 
 

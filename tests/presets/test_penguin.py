@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from choosing import chosen_tokens, unit, unit_lists
-from foveal.pipeline.material.categories import CATEGORIES, PenguinNumbers, shared
+from foveal.pipeline.material.categories import CATEGORIES, PenguinNumbers, category_slots
 from foveal.pipeline.values import Unit
 from foveal.presets.penguin import trim, trim_when_over
 from foveal.window import Slot
 
 
 def plan(total: int) -> tuple[Slot, ...]:
-    return shared(total, PenguinNumbers())
+    return category_slots(total, PenguinNumbers())
 
 
 def dialog(turn: int, tokens: int, forced: str = "") -> Unit:

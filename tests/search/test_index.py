@@ -27,7 +27,7 @@ def embed(texts: Sequence[str]) -> Vectors:
 
 
 def said(text: str, *, role: Role = "assistant", author: str = "", at: float | None = None) -> Document:
-    return Document(seq=0, role=role, author=author, text=text, created_at=at, tokens=10)
+    return Document(role=role, author=author, text=text, created_at=at)
 
 
 def index(*documents: Document | str, vectors: bool = False) -> Index:
@@ -136,7 +136,7 @@ def test_what_was_said_at_the_time_in_question_rises() -> None:
     assert best(made, "what was deployed yesterday?", now=3 * day) == 2
 
 
-def test_a_time_without_times_moves_nobody() -> None:
+def test_a_mentioned_time_changes_nothing_where_messages_have_none() -> None:
     assert "time" not in index("deployed", "tested").rank("what was deployed yesterday?").parts
 
 
@@ -153,7 +153,7 @@ def test_values_are_the_sum_of_their_parts() -> None:
     assert ranking.values == pytest.approx(sum(ranking.parts.values()))
 
 
-def test_a_part_that_weighs_nothing_moves_nobody() -> None:
+def test_a_part_of_weight_0_changes_nothing() -> None:
     made = Index(None, RankNumbers(keyword=0, hop=0, user=0))
     made.extend([said("the port"), said("hello")])
     assert not made.rank("port").values.any()

@@ -50,7 +50,7 @@ def test_a_path_and_a_url_name_the_same_file(form: str, tmp_path: Path) -> None:
         assert store.sessions()[0].head.length == 300
 
 
-def test_folders_and_file_are_made_for_their_owner_alone(tmp_path: Path) -> None:
+def test_folders_and_file_are_readable_by_their_owner_only(tmp_path: Path) -> None:
     path = filled(tmp_path / "new" / "folder" / "a.db")
     modes = [oct(p.stat().st_mode & 0o777) for p in (path.parent.parent, path.parent, path)]
     assert modes == ["0o700", "0o700", "0o600"]
@@ -74,8 +74,8 @@ def test_an_address_that_names_no_file_is_a_config_error(url: str) -> None:
         open_store(url)
 
 
-def test_postgresql_comes_later() -> None:
-    with pytest.raises(ConfigError, match="later version"):
+def test_postgresql_is_not_supported_yet() -> None:
+    with pytest.raises(ConfigError, match="not supported yet"):
         open_store("postgresql://localhost/foveal")
 
 
@@ -159,7 +159,7 @@ def test_a_file_in_place_of_a_folder_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc, where nothing can be made")
-def test_a_place_where_nothing_can_be_made_is_named() -> None:
+def test_a_folder_that_cannot_be_written_is_named() -> None:
     with pytest.raises(StoreError, match=r"/proc/foveal/a\.db"):
         open_store("/proc/foveal/a.db")
 
@@ -188,7 +188,7 @@ def test_a_locked_store_says_how_long_it_waited(tmp_path: Path) -> None:
         assert store.session("new", now=0.0).name == "new"
 
 
-def test_a_store_locked_by_its_maker_says_how_long_it_waited(tmp_path: Path) -> None:
+def test_a_store_locked_while_it_is_created_says_how_long_it_waited(tmp_path: Path) -> None:
     with closing(apsw.Connection(str(tmp_path / "a.db"))) as other:
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(StoreBusyError, match=r"waited 0\.05 s"):

@@ -1,4 +1,4 @@
-"""What cannot be stored or sent is refused before anything is stored, with the place and a remedy."""
+"""Input that cannot be stored or sent is refused with its position and a remedy."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ REFUSED: list[tuple[Any, str]] = [
     ([{**USER, "x": deep(100_000)}], "is nested deeper than 200 levels"),
     ([{"role": "user", "content": "x" * (32 * 1024 * 1024)}], r"messages\[0\] is 33,554,4[0-9]{2} bytes"),
     ({"messages": [USER], "tools": [{"x": float("nan")}]}, r"request: `tools`: `\[0\].x` is nan"),
-    ({"messages": [USER], "instructions": "x"}, "request: `instructions` stands outside the messages"),
+    ({"messages": [USER], "instructions": "x"}, "request: `instructions` is outside the messages"),
 ]
 
 
@@ -54,7 +54,7 @@ def test_refused_with_the_place_and_a_remedy(data: Any, what: str) -> None:
     assert failure.value.remedy
 
 
-def test_a_format_nobody_knows_is_refused() -> None:
+def test_an_unknown_format_is_refused() -> None:
     with pytest.raises(InputError, match="unknown format 'cohere'") as failure:
         wire.load([USER], format="cohere")  # type: ignore[arg-type]
     assert "`anthropic`" in failure.value.remedy
@@ -78,7 +78,7 @@ def test_a_reply_that_only_calls_tools_needs_no_content(content: str | None) -> 
         ({"role": "assistant", "content": "x", "tool_calls": []}, "`tool_calls` is empty"),
     ],
 )
-def test_what_only_its_writing_is_wrong_with_is_named_and_can_be_written_anew(
+def test_a_flaw_of_the_body_alone_is_named_and_repaired_by_writing_it_again(
     message: dict[str, Any], flaw: str
 ) -> None:
     assert wire.load([message]).messages[0].flaw == flaw

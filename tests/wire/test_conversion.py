@@ -1,4 +1,4 @@
-"""From any format to any other: what is valid stays valid, what was said is still said."""
+"""Conversion between any two formats keeps histories valid and their texts complete."""
 
 from __future__ import annotations
 
@@ -117,13 +117,13 @@ def test_thinking_stays_with_the_provider_that_signed_it() -> None:
     assert request(wire.load(history), "openai")["messages"] == [{"role": "assistant", "content": "yes"}]
 
 
-def test_a_block_nobody_else_knows_becomes_a_text_that_says_so() -> None:
+def test_a_block_that_only_its_provider_knows_becomes_a_text() -> None:
     history = [{"role": "user", "content": [{"type": "x_new", "a": 1}]}]
     (found,) = request(wire.load(history, format="anthropic"), "openai")["messages"]
     assert found["content"] == [{"type": "text", "text": '[x_new] {"type":"x_new","a":1}'}]
 
 
-def test_several_system_prompts_become_the_one_that_stands_outside() -> None:
+def test_several_system_prompts_become_one_outside_the_messages() -> None:
     history = [{"role": "system", "content": "Be kind."}, {"role": "developer", "content": "Be brief."}]
     history += [{"role": "user", "content": "hello"}]
     assert request(wire.load(history), "anthropic")["system"] == "Be kind.\n\nBe brief."
@@ -132,7 +132,7 @@ def test_several_system_prompts_become_the_one_that_stands_outside() -> None:
     )
 
 
-def test_what_a_plain_message_says_about_itself_stays_behind() -> None:
+def test_the_extra_fields_of_plain_messages_are_omitted() -> None:
     about = {"id": "m1", "timestamp": 5.0, "metadata": {"a": 1}}
     conversation = wire.load([{"role": "user", "content": "hello", "name": "ann", **about}])
     sent = [{"role": "user", "content": "hello", "name": "ann"}]
@@ -155,7 +155,7 @@ def test_rendered_messages_of_the_targets_own_format_are_the_same_objects() -> N
     assert wire.rendered(messages, "openai")[0] is messages[0]
 
 
-def test_a_rendered_picture_that_became_words_reads_as_words() -> None:
+def test_a_rendered_image_that_became_text_reads_as_text() -> None:
     picture = {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}}
     messages = wire.load([{"role": "assistant", "content": [picture]}], format="anthropic").messages
     assert wire.rendered(messages, "openai")[0].text == "[image: https://example.org/a.png]"

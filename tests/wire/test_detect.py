@@ -1,4 +1,4 @@
-"""Which format messages are in, told by their shape."""
+"""The format of messages is detected by their shape."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from foveal import wire
 from foveal.model import Format
+from foveal.wire.detect import detect
 from strategies import FORMATS, histories
 
 USER = {"role": "user", "content": "hello"}
@@ -46,8 +47,10 @@ SHAPES: list[tuple[Any, str, Format]] = [
 
 
 @pytest.mark.parametrize(("data", "model", "format"), SHAPES)
-def test_the_shape_tells_the_format(data: Any, model: str, format: Format) -> None:
-    assert wire.detect(data, model) == format
+def test_the_format_is_detected_by_shape(data: Any, model: str, format: Format) -> None:
+    items = data if isinstance(data, list) else next(iter(data.values()))
+    body = data if isinstance(data, dict) else None
+    assert detect(items if isinstance(items, list) else [], body, model) == format
 
 
 BLOCKS = {"role": "assistant", "content": [{"type": "text", "text": "x"}]}
@@ -68,12 +71,13 @@ GUESSES: list[tuple[Any, bool]] = [
 
 
 @pytest.mark.parametrize(("data", "guessed"), GUESSES)
-def test_a_shape_that_several_providers_have_is_called_a_guess(data: Any, guessed: bool) -> None:
-    assert wire.load(data).guessed is guessed
-    assert wire.load(data, format=wire.detect(data)).guessed is False
+def test_an_ambiguous_shape_is_reported_as_a_guess(data: Any, guessed: bool) -> None:
+    found = wire.load(data)
+    assert found.guessed is guessed
+    assert wire.load(data, format=found.format).guessed is False
 
 
-def test_a_model_of_anthropic_settles_what_the_shape_leaves_open() -> None:
+def test_a_model_of_anthropic_decides_where_the_shape_is_ambiguous() -> None:
     assert wire.load([USER], model="claude-sonnet-4-5").guessed is False
     assert wire.load([USER], model="gpt-5").guessed is True
 
@@ -81,7 +85,7 @@ def test_a_model_of_anthropic_settles_what_the_shape_leaves_open() -> None:
 @pytest.mark.parametrize("format", FORMATS)
 @settings(max_examples=max(1, settings().max_examples // 3))
 @given(data=st.data())
-def test_whatever_is_detected_loads_and_goes_out_as_it_came(format: Format, data: st.DataObject) -> None:
+def test_a_detected_format_loads_and_dumps_unchanged(format: Format, data: st.DataObject) -> None:
     history = data.draw(histories(format))
     found = wire.load(history)
     assert wire.dump(found.messages, found.format).pieces == tuple(wire.to_json(m, "m") for m in history)

@@ -184,7 +184,7 @@ def test_the_rules_of_responses(items: list[Any], broken: list[str]) -> None:
     assert wire.check({"input": items}, "responses") == broken
 
 
-def test_an_output_may_answer_a_call_that_the_server_keeps() -> None:
+def test_an_output_may_answer_a_call_that_the_server_stores() -> None:
     assert wire.check({"input": [OUTPUT], "previous_response_id": "resp_1"}, "responses") == []
 
 

@@ -1,4 +1,4 @@
-"""Messages of our own, their addresses, and what an edited message looks like on the wire."""
+"""Messages that we create, their addresses, and how edited messages are written."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_the_local_shells_output_names_its_call_where_it_did() -> None:
     assert json.loads(piece) == {"type": "local_shell_call_output", "id": "d", "output": "x"}
 
 
-def test_a_cut_gemini_answer_keeps_its_pictures() -> None:
+def test_a_shortened_gemini_result_keeps_its_images() -> None:
     picture = {"inlineData": {"mimeType": "image/png", "data": "aGk="}}
     answer = {"name": "f", "response": {"output": "long"}, "parts": [picture]}
     message = wire.message_of({"role": "user", "parts": [{"functionResponse": answer}]}, "gemini")
@@ -158,6 +158,6 @@ def test_the_last_marker_on_the_system_prompt_outlives_those_on_messages() -> No
     assert ["cache_control" in piece for piece in pieces] == [False, False, True, True]
 
 
-def test_a_call_that_talks_of_markers_keeps_its_words() -> None:
+def test_capping_markers_leaves_arguments_that_mention_them_alone() -> None:
     call = '{"type":"tool_use","id":"c","name":"f","input":{"cache_control":1}}'
     assert wire.cap_markers([call], "", "", 0)[0] == (call,)

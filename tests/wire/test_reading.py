@@ -1,4 +1,4 @@
-"""What each format's messages are understood as."""
+"""How the messages of each format are read."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_gemini_fields_in_either_spelling(spelling: str) -> None:
     assert (part.data, part.media_type) == (PNG, "image/png")
 
 
-def test_a_gemini_signature_on_nothing_belongs_to_the_thinking() -> None:
+def test_a_gemini_signature_on_an_empty_text_belongs_to_the_thinking() -> None:
     (part,) = read({"role": "model", "parts": [{"text": "", "thoughtSignature": "s"}]}, "gemini").parts
     assert isinstance(part, Thinking)
 
@@ -132,7 +132,7 @@ def test_reasoning_of_responses_is_signed_by_what_is_encrypted() -> None:
     assert (part.text, part.signature) == ("hm", "e")
 
 
-def test_a_plain_message_says_who_when_and_what_about() -> None:
+def test_a_plain_message_has_author_time_and_metadata() -> None:
     item = {"role": "user", "content": "x", "id": 7, "name": "ann", "timestamp": 1e12, "metadata": {"a": 1}}
     message = read(item, "plain")
     assert (message.id, message.author, message.created_at) == ("7", "ann", 1e9)
@@ -156,16 +156,16 @@ def test_a_single_message_may_stand_alone() -> None:
     assert wire.load(item, format="responses").messages[0].calls[0].arguments == '{"input":"x"}'
 
 
-def test_a_document_of_blocks_is_its_texts_and_its_pictures() -> None:
+def test_a_document_of_blocks_has_its_texts_and_images() -> None:
     picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
     blocks = [{"type": "text", "text": "one"}, picture, {"type": "text", "text": "two"}]
     block = {"type": "document", "source": {"type": "content", "content": blocks}}
     (part,) = read({"role": "user", "content": [block]}, "anthropic").parts
     assert isinstance(part, File)
-    assert (part.text, [p.data for p in part.pictures]) == ("one\ntwo", [PNG])
+    assert (part.text, [p.data for p in part.images]) == ("one\ntwo", [PNG])
 
 
-def test_a_screenshot_is_a_picture_and_what_a_shell_printed_stays_whole() -> None:
+def test_a_screenshot_is_an_image_and_shell_output_stays_structured() -> None:
     shot = {"type": "computer_screenshot", "image_url": f"data:image/png;base64,{PNG}"}
     (part,) = (
         read({"type": "computer_call_output", "call_id": "c", "output": shot}, "responses").results[0].parts

@@ -1,4 +1,4 @@
-"""What goes in comes out: every format, every block type, every unknown field."""
+"""Loading and dumping preserve every format, every block type and every unknown field."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def written(messages: tuple[Message, ...] | list[Message], format: Format) -> li
 @formats
 @some
 @given(data=st.data())
-def test_what_was_not_changed_goes_out_as_it_came_in(format: Format, data: st.DataObject) -> None:
+def test_an_unchanged_message_is_dumped_as_it_was_loaded(format: Format, data: st.DataObject) -> None:
     history = data.draw(histories(format))
     assert written(wire.load(history, format=format).messages, format) == history
 
@@ -39,7 +39,7 @@ def test_what_was_not_changed_goes_out_as_it_came_in(format: Format, data: st.Da
 @formats
 @some
 @given(data=st.data())
-def test_a_broken_history_too_goes_out_as_it_came_in(format: Format, data: st.DataObject) -> None:
+def test_a_broken_history_is_dumped_as_it_was_loaded(format: Format, data: st.DataObject) -> None:
     history = data.draw(histories(format, broken=True))
     assert written(wire.load(history, format=format).messages, format) == history
 
@@ -47,7 +47,7 @@ def test_a_broken_history_too_goes_out_as_it_came_in(format: Format, data: st.Da
 @formats
 @some
 @given(data=st.data())
-def test_written_anew_from_its_parts_a_message_is_the_same(format: Format, data: st.DataObject) -> None:
+def test_a_message_written_from_its_parts_is_the_same(format: Format, data: st.DataObject) -> None:
     history = data.draw(histories(format))
     messages = [replace(message, body="") for message in wire.load(history, format=format).messages]
     assert [same(item) for item in written(messages, format)] == [same(item) for item in history]
@@ -61,7 +61,7 @@ def same(item: dict[str, Any]) -> dict[str, Any]:
 @formats
 @some
 @given(data=st.data())
-def test_a_request_body_comes_apart_and_together_again(format: Format, data: st.DataObject) -> None:
+def test_a_request_body_can_be_split_and_rebuilt(format: Format, data: st.DataObject) -> None:
     body = data.draw(requests(format))
     found = wire.load(body, format=format)
     dumped = wire.dump(found.messages, format)

@@ -1,4 +1,4 @@
-"""What counts as a time."""
+"""Which values are times."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def test_seconds_milliseconds_and_dates_are_times(given: object, expected: float
 
 
 @pytest.mark.parametrize("given", [10**400, float("inf"), float("nan"), True, None, []])
-def test_what_no_clock_shows_is_no_time(given: object) -> None:
+def test_other_values_are_not_times(given: object) -> None:
     assert seconds(given) is None

@@ -1,4 +1,4 @@
-"""Our tools in every provider's form: the SDKs take the definitions, and their calls are understood."""
+"""Our tools in every format: the SDKs accept the definitions, and their calls are read."""
 
 from __future__ import annotations
 
@@ -97,10 +97,10 @@ def test_arguments_that_are_broken_stay_as_the_model_wrote_them() -> None:
 
 
 @pytest.mark.parametrize("call", [7, {}, {"name": 7}, {"role": "assistant", "content": "hi"}, None])
-def test_what_names_no_tool_is_refused(call: Any) -> None:
-    with pytest.raises(InputError, match="names no tool") as failure:
+def test_a_call_without_a_tool_name_is_refused(call: Any) -> None:
+    with pytest.raises(InputError, match="without the name of a tool") as failure:
         wire.call_of(call)
-    assert "one call" in failure.value.remedy
+    assert "pass a call" in failure.value.remedy
 
 
 ANSWERS: list[tuple[Format, Any, Any]] = [
@@ -114,7 +114,7 @@ ANSWERS: list[tuple[Format, Any, Any]] = [
 @pytest.mark.parametrize(("format", "accepted", "inner"), ANSWERS)
 def test_the_sdk_takes_the_answer(format: Format, accepted: Any, inner: Any) -> None:
     call, _ = wire.call_of(next(call for form, call in CALLS if form == format))
-    found = wire.answered(call, "the words", format)
+    found = wire.answer_json(call, "the words", format)
     TypeAdapter(accepted).validate_python(inner(found))
     message = wire.message_of(found, format)
     assert (message.text, message.results[0].call_id) == ("the words", "c1")
@@ -122,5 +122,5 @@ def test_the_sdk_takes_the_answer(format: Format, accepted: Any, inner: Any) -> 
 
 def test_a_plain_answer_goes_by_id_or_by_name() -> None:
     by_id, by_name = (wire.call_of(call)[0] for call in ({"id": "c1", **FUNCTION}, FUNCTION))
-    assert wire.answered(by_id, "x", "plain") == {"role": "tool", "tool_call_id": "c1", "content": "x"}
-    assert wire.answered(by_name, "x", "plain") == {"role": "tool", "name": wire.RECALL, "content": "x"}
+    assert wire.answer_json(by_id, "x", "plain") == {"role": "tool", "tool_call_id": "c1", "content": "x"}
+    assert wire.answer_json(by_name, "x", "plain") == {"role": "tool", "name": wire.RECALL, "content": "x"}

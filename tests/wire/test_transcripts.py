@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from foveal.errors import InputError
-from foveal.wire.transcripts.transcript import read_file, read_text
+from foveal.wire.transcripts import read_text
 
 USER = {"role": "user", "content": "hello"}
 SAID = {"role": "assistant", "content": "hi"}
@@ -56,13 +55,11 @@ def test_of_request_bodies_per_line_the_last_is_the_conversation() -> None:
     assert bodies(jsonl({"messages": [USER]}, {"messages": [USER, SAID, USER]})) == [USER, SAID, USER]
 
 
-def test_a_byte_order_mark_and_blank_lines_are_no_content(tmp_path: Path) -> None:
-    path = tmp_path / "log.jsonl"
-    path.write_bytes(b"\xef\xbb\xbf" + jsonl(USER).encode() + b"\r\n\n" + jsonl(SAID).encode())
-    assert len(read_file(path).messages) == 2
+def test_blank_lines_are_skipped() -> None:
+    assert len(read_text(jsonl(USER) + "\r\n\n" + jsonl(SAID)).messages) == 2
 
 
-def test_claude_code_lines_of_one_answer_are_one_message() -> None:
+def test_claude_code_lines_of_one_response_are_one_message() -> None:
     text = jsonl(
         {"type": "summary", "summary": "Fix it", "leafUuid": "x"},
         claude("user", "fix it"),
@@ -146,11 +143,3 @@ def test_codex_files_of_the_older_form_hold_bare_items() -> None:
 def test_unreadable_input_names_the_line(text: str, what: str) -> None:
     with pytest.raises(InputError, match=what):
         read_text(text, name="log")
-
-
-def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be read: No such file"):
-        read_file(tmp_path / "none.json")
-    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="is not UTF-8 text: byte 0"):
-        read_file(tmp_path / "binary")

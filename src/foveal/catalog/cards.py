@@ -1,4 +1,4 @@
-"""What the catalogue says: a card for a model, and its prices."""
+"""The values of the catalog: the card of a model, and its prices."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 UNKNOWN_CONTEXT = 100_000
 UNKNOWN_TOKENIZER = "o200k_base"
 HIDDEN_TOKENIZER = "other"
-"""For a model whose window is known and whose vocabulary is not."""
+"""For a model whose window is known but whose vocabulary is not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """US dollars for a million tokens; None means unknown, never free.
+    """US dollars per million tokens; None means unknown, never free.
 
-    Where a provider charges more above a prompt length, these are the prices below it.
+    Where a provider charges more for long prompts, these are the prices of short ones.
     """
 
     input: float | None = None
@@ -23,7 +23,7 @@ class Prices:
     cache_write: float | None = None
 
     def over(self, weaker: Prices) -> Prices:
-        """These prices, with the other's where these are unknown."""
+        """These prices, completed by the other's where they are unknown."""
         return Prices(
             input=weaker.input if self.input is None else self.input,
             output=weaker.output if self.output is None else self.output,
@@ -37,7 +37,7 @@ class ModelCard:
     """What is known of one model."""
 
     id: str
-    """The catalogue's name for it; for an unknown model, the name that was asked for."""
+    """Its id in the catalog; for an unknown model, the name that the caller passed."""
     provider: str = ""
     context: int = UNKNOWN_CONTEXT
     """Tokens of prompt and reply together."""
@@ -46,12 +46,12 @@ class ModelCard:
     max_output: int | None = None
     tokenizer: str = UNKNOWN_TOKENIZER
     images: str = ""
-    """The name of the rule by which pictures are charged; empty when it is not known."""
+    """The name of the rule by which images are charged; empty when it is unknown."""
     cache_min: int | None = None
-    """Shortest prompt the provider caches, in tokens."""
+    """The shortest prompt that the provider caches, in tokens."""
     cache_ttl: int | None = None
-    """Seconds a cached prompt is kept at least, by default."""
+    """The minimum time that the provider keeps a cached prompt, in seconds."""
     known: bool = True
-    """False when the limits are a guess on the safe side; then the caller warns."""
+    """False when the limits are a safe guess; the caller then warns."""
     sources: tuple[str, ...] = ()
-    """Where the limits came from, the strongest first."""
+    """Where the limits come from, in order of precedence."""

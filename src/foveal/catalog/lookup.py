@@ -1,4 +1,4 @@
-"""A model's name in, its `ModelCard` or its `Prices` out; an unknown model is a card that says so."""
+"""Find the `ModelCard` and the `Prices` of a model; the card of an unknown model says so."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 
-from foveal.catalog import registry
+from foveal.catalog import genai_prices
 from foveal.catalog.cards import HIDDEN_TOKENIZER, UNKNOWN_CONTEXT, UNKNOWN_TOKENIZER, ModelCard, Prices
 from foveal.catalog.facts import Fact, Facts, load
-from foveal.catalog.names import match, spelled
+from foveal.catalog.names import match, normalized
 
 
 def find(model: str, *, extra: Path | None = None) -> ModelCard:
-    """What is known of a model. Of an unknown one: a small window and `known=False`, never an error.
+    """What is known of a model; for an unknown one a small window and `known=False`, never an error.
 
     >>> card = find("anthropic/claude-sonnet-4-5-20250929")
     >>> card.id, card.context, card.max_output, card.tokenizer
@@ -23,49 +23,49 @@ def find(model: str, *, extra: Path | None = None) -> ModelCard:
     >>> find("").context, find("").known
     (100000, False)
     """
-    return _packaged_card(model) if extra is None else _found(model, load(extra))
+    return _bundled_card(model) if extra is None else _find(model, load(extra))
 
 
 @lru_cache(maxsize=1024)
-def _packaged_card(model: str) -> ModelCard:
-    return _found(model, load(None))
+def _bundled_card(model: str) -> ModelCard:
+    return _find(model, load(None))
 
 
-def _found(model: str, facts: Facts) -> ModelCard:
+def _find(model: str, facts: Facts) -> ModelCard:
     name, fact = _fact(model, facts)
     if fact.context:
         return _card(name, fact, fact.context, known=True)
-    listed = registry.context(model)
+    listed = genai_prices.context(model)
     if listed:
-        return _card(name, Fact(files=(registry.SOURCE,)).over(fact), listed, known=True)
+        return _card(name, Fact(files=(genai_prices.SOURCE,)).over(fact), listed, known=True)
     return _card(name, fact, UNKNOWN_CONTEXT, known=False)
 
 
 def models(*, extra: Path | None = None) -> Sequence[ModelCard]:
-    """The cards of every model our file or the user's names, by provider and name."""
+    """The cards of every model in the bundled file or the user's, by provider and name."""
     facts = load(extra)
-    cards = (_found(name, facts) for name in facts.models)
+    cards = (_find(name, facts) for name in facts.models)
     return sorted(cards, key=lambda card: (card.provider, card.id))
 
 
 def prices(model: str, *, extra: Path | None = None, at: datetime | None = None) -> Prices | None:
-    """What a model costs at a moment, now unless said; None when nobody knows."""
+    """The prices of a model at a time, now by default; None when they are unknown."""
     name, fact = _fact(model, load(extra))
-    ours = Prices(
+    from_files = Prices(
         input=fact.input, output=fact.output, cache_read=fact.cache_read, cache_write=fact.cache_write
     )
-    listed = registry.prices(model, name, fact.provider, at=at or datetime.now(UTC)) or Prices()
-    found = ours.over(listed)
+    listed = genai_prices.prices(model, name, fact.provider, at=at or datetime.now(UTC)) or Prices()
+    found = from_files.over(listed)
     return None if found == Prices() else found
 
 
 def _fact(model: str, facts: Facts) -> tuple[str, Fact]:
-    """The id a name means (itself, when no file has it), and what is said of it and its family."""
-    spelling = spelled(model)
-    fitting = (f for f in facts.families.values() if any(fnmatchcase(spelling, p) for p in f.match or ()))
-    family = next(fitting, Fact())
-    name = match(model, facts.models)
-    return (name, facts.models[name].over(family)) if name else (model, family)
+    """The id a name means (itself when no file has it), and what files say about it and its family."""
+    name = normalized(model)
+    matching = (f for f in facts.families.values() if any(fnmatchcase(name, p) for p in f.match or ()))
+    family = next(matching, Fact())
+    id = match(model, facts.models)
+    return (id, facts.models[id].over(family)) if id else (model, family)
 
 
 def _card(name: str, fact: Fact, context: int, *, known: bool) -> ModelCard:

@@ -1,4 +1,4 @@
-"""The many spellings of a model's name in, one spelling out; and which of the known ids it means."""
+"""Normalize the spellings of a model's name, and find the known id it means."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-_TUNED = re.compile(r"^ft:([^:]+):.*$")
+_FINE_TUNED = re.compile(r"^ft:([^:]+):.*$")
 _VENDOR = re.compile(
     r"^(?:[a-z-]+\.)?(?:ai21|amazon|anthropic|cohere|deepseek|google|meta|minimax|mistral|moonshotai?|openai"
     r"|qwen|xai|zai)\."
@@ -18,27 +18,27 @@ _VERSION = re.compile(r"\d{1,2}(?:-|$)")
 
 
 @lru_cache(maxsize=4096)
-def spelled(model: str) -> str:
-    """One spelling for a model, whoever serves it.
+def normalized(model: str) -> str:
+    """One spelling for a model, independent of the service that hosts it.
 
-    >>> spelled("us.anthropic.claude-sonnet-4-5-20250929-v1:0")
+    >>> normalized("us.anthropic.claude-sonnet-4-5-20250929-v1:0")
     'claude-sonnet-4-5-20250929'
-    >>> spelled("openrouter/openai/gpt-4.1:free"), spelled("models/gemini-2.5-pro")
+    >>> normalized("openrouter/openai/gpt-4.1:free"), normalized("models/gemini-2.5-pro")
     ('gpt-4-1', 'gemini-2-5-pro')
     """
-    name = _TUNED.sub(r"\1", model.strip().lower())
+    name = _FINE_TUNED.sub(r"\1", model.strip().lower())
     name, vendors = _VENDOR.subn("", name.rsplit("/", 1)[-1])
-    # Only Bedrock, which spells the vendor out, ends names with a build: deepseek-v3 is a model.
+    # Only Bedrock, which prefixes the vendor, appends a build version: deepseek-v3 is a model.
     name = _BUILD.sub("", name) if vendors else name
     return _SUFFIX.sub("", name).replace(".", "-").replace("_", "-")
 
 
 def match(model: str, ids: Iterable[str]) -> str | None:
-    """The known id that `model` means: the longest that is it, or that it adds a date or a variant to.
+    """The longest known id that `model` equals, or extends by a date or a variant.
 
-    A further version number makes another model: nothing is said of gpt-5.9 by what is known of gpt-5.
+    A further version number makes another model: gpt-5 says nothing about gpt-5.9.
     """
-    name, known = spelled(model), {spelled(each): each for each in ids}
+    name, known = normalized(model), {normalized(each): each for each in ids}
     for candidate in (name, _LONG.sub("", name)):
         starts = [start for start in known if _means(candidate, start)]
         if starts:

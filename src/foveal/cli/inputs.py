@@ -82,9 +82,9 @@ def _kind(value: object) -> str:
 
 def read_messages(file: str | None, format: Format | None = None) -> Conversation:
     """The messages of a file, whatever wrote it."""
-    from foveal.wire.transcripts import transcript
+    from foveal.wire import transcripts
 
-    return transcript.read_text(read_text(file), name=named(file), format=format)
+    return transcripts.read_text(read_text(file), name=named(file), format=format)
 
 
 def read_data(file: str | None, format: Format | None) -> object:
@@ -93,9 +93,9 @@ def read_data(file: str | None, format: Format | None) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        from foveal.wire.transcripts import transcript
+        from foveal.wire import transcripts
 
-        given = transcript.read_text(text, name=named(file), format=format)
+        given = transcripts.read_text(text, name=named(file), format=format)
     dumped = wire.dump(given.messages, given.format)
     messages = [json.loads(piece) for piece in dumped.pieces]
     if not dumped.system:

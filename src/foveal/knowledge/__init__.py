@@ -1,1 +1,1 @@
-"""Conversations in → what is known of the user and their topics, ready to show; what they may ask next."""
+"""What is known about the user: memories, topics and entities, bundles of them, and predictions."""

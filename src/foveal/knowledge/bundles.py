@@ -1,8 +1,8 @@
-"""What is known in → bundles: texts that a window can show as they are. Pure.
+"""Compile what is known into bundles: texts that a window can show as they are. Pure.
 
-Memories are quoted as the user's. Of the messages that tell of a thing the sentences that name it are
-quoted, each with who said it; what a tool or a file brought appears as facts alone. Nothing is rewritten,
-nothing is over its tokens, and no line can pass for a mark of ours or for another speaker.
+Memories are quoted as the user's. About a thing, the sentences that name it are quoted, each with its
+speaker; from tools and files only facts are taken. Nothing is rewritten, no bundle exceeds its tokens, and no
+line can be mistaken for one of our marks or for another speaker.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from types import MappingProxyType
 
 from foveal.knowledge.values import Depth, Memory, MemoryKind, Thing
 from foveal.pipeline.signals import words
-from foveal.pipeline.summarize.extract import Line, chosen, of_messages
-from foveal.pipeline.summarize.language import clipped, ends
+from foveal.pipeline.summarize.extract import Line, choose_lines, lines_of_messages
+from foveal.pipeline.summarize.language import clipped, head_and_tail
 from foveal.pipeline.summarize.notes import neutral
 from foveal.pipeline.summarize.values import Passage
 
 Count = Callable[[str], int]
 FORMAT = 1
-"""Grows when bundles are written otherwise: those of before are stale then."""
-MOST: Mapping[str, Mapping[Depth, int]] = MappingProxyType(
+"""Increase it when bundles are written differently: stored ones are stale then."""
+MAX_TOKENS: Mapping[str, Mapping[Depth, int]] = MappingProxyType(
     {
         "identity": {"minimal": 150, "standard": 400, "deep": 500},
         "facts": {"minimal": 150, "standard": 400, "deep": 500},
@@ -39,48 +39,50 @@ TITLES: Mapping[str, tuple[MemoryKind, str]] = MappingProxyType(
         "preferences": ("preference", "How the user wants things, as they said:"),
     }
 )
-"""Which memories a bundle has, and what stands over them."""
-TELLINGS: Mapping[Depth, int] = MappingProxyType({"minimal": 8, "standard": 16, "deep": 40})
-"""Messages that tell of a thing and are looked at, the newest."""
-LOOKED_AT = 4_000
-"""Characters of each end of such a message."""
+"""Which memories a bundle contains, and its title."""
+MESSAGES_READ: Mapping[Depth, int] = MappingProxyType({"minimal": 8, "standard": 16, "deep": 40})
+"""How many of the latest messages that mention a thing are read."""
+MOST_READ = 4_000
+"""Characters that are read at each end of such a message."""
 CONFIRMED = " (a model's words, which the user confirmed)"
-OWN = 1.0
-"""What a line weighs more when it has the user's words."""
+USERS_OWN = 1.0
+"""Weight added to a line with the user's words."""
 SUBSTANCE = 0.25
-"""What it weighs more for each word that says something, twelve of them at most: thanks tell nothing."""
+"""Weight added for each of at most twelve content words: a line of thanks has none."""
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """How much of it, and how it is counted."""
+    """How many tokens a bundle may have, and how they are counted."""
 
     depth: Depth
     count: Count
 
-    def of(self, kind: str) -> int:
-        return MOST[kind][self.depth]
+    def tokens(self, kind: str) -> int:
+        return MAX_TOKENS[kind][self.depth]
 
 
 def memories_text(memories: Iterable[Memory], kind: str, room: Room) -> str:
-    """Who the user is, what they told or how they want things: the newest that fit, oldest first."""
+    """The user's identity, facts or preferences: the newest memories that fit, oldest first."""
     only, title = TITLES[kind]
-    told = [each for each in memories if each.confirmed and each.kind == only]
+    shown = [each for each in memories if each.confirmed and each.kind == only]
     lines = [
-        Line(place=place, weight=place, text=line, said=line)
-        for place, each in enumerate(sorted(told, key=lambda each: each.updated_at))
+        Line(position=place, weight=place, text=line, sentence=line)
+        for place, each in enumerate(sorted(shown, key=lambda each: each.updated_at))
         for line in [f"- {_one_line(each.text)}{'' if each.origin == 'user' else CONFIRMED}"]
     ]
-    return chosen(lines, room.of(kind), room.count, overview=title) if lines else ""
+    return choose_lines(lines, room.tokens(kind), room.count, overview=title) if lines else ""
 
 
 def thing_text(thing: Thing, passages: Sequence[Passage], room: Room) -> str:
-    """An overview of a thing, then what was said of it, the weightiest that fits."""
-    short = [replace(each, text=ends(each.text, LOOKED_AT)) for each in passages]
-    named = [line for line in of_messages(short) if _names(line.said, thing)]
-    weighed = [replace(line, weight=line.weight + _telling(line), text=neutral(line.text)) for line in named]
-    return chosen(weighed, room.of(thing.kind), room.count, overview=_overview(thing))
+    """An overview of a thing, then the most relevant sentences about it that fit."""
+    short = [replace(each, text=head_and_tail(each.text, MOST_READ)) for each in passages]
+    named = [line for line in lines_of_messages(short) if _names(line.sentence, thing)]
+    weighed = [
+        replace(line, weight=line.weight + _extra_weight(line), text=neutral(line.text)) for line in named
+    ]
+    return choose_lines(weighed, room.tokens(thing.kind), room.count, overview=_overview(thing))
 
 
 def _overview(thing: Thing) -> str:
@@ -90,18 +92,18 @@ def _overview(thing: Thing) -> str:
     return f"{_one_line(clipped(thing.name, 80))}{what}: mentioned in {many}{where}."
 
 
-def _telling(line: Line) -> float:
+def _extra_weight(line: Line) -> float:
     speaker = line.text.partition(":")[0]
     own = speaker.endswith(("user said", "user asked", "(user) said", "(user) asked"))
-    return OWN * own + SUBSTANCE * min(12, len(set(words(line.said))))
+    return USERS_OWN * own + SUBSTANCE * min(12, len(set(words(line.sentence))))
 
 
 def _names(said: str, thing: Thing) -> bool:
-    """Does a sentence name the thing, whole or by one of its longer words?"""
+    """Whether a sentence contains the thing's name or one of its longer words."""
     here = set(_WORD.findall(said.casefold()))
     own = set(_WORD.findall(f"{thing.name} {thing.slug}".casefold()))
-    telling = {word for word in own if len(word) > 3} or own
-    return not telling.isdisjoint(here)
+    longer = {word for word in own if len(word) > 3} or own
+    return not longer.isdisjoint(here)
 
 
 def _one_line(text: str) -> str:

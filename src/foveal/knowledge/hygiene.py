@@ -1,7 +1,7 @@
-"""A sentence about the user in → why it is no memory, or which memory it is a newer form of. Pure.
+"""Decide whether a sentence about the user can be a memory, and which older memory it replaces. Pure.
 
-Kept out: what says nothing, what asks, what orders, what a prompt file says already. What was said before in
-other words, or with another value, replaces the older memory: nothing is kept twice.
+Refused are sentences that say nothing, questions, instructions to a model, and what a prompt file already
+says. A sentence that says the same in other words, or with another value, replaces the older memory.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from foveal.knowledge.values import Origin
 
 LONGEST = 400
-"""Characters of a memory."""
+"""The most characters of a memory."""
 FEWEST = 2
-"""Words of one."""
+"""The fewest words of a memory."""
 SAME = 0.75
-"""Share of the terms of two memories that they have in common when they say the same."""
+"""The share of common terms from which on two memories say the same."""
 RESTATED = 0.9
-"""Share of a memory's terms that stand in one sentence of a prompt file when that says it already."""
+"""The share of a memory's terms in one sentence of a prompt file from which on the file already says it."""
 _WORD = re.compile(r"\w+")
 _ORDERS = re.compile(
     r"\b(?:ignore|disregard|forget|override|bypass)\b[^.!?\n]{0,60}\b(?:instructions?|rules?|prompts?|polic(?:y|ies))\b"
@@ -33,17 +33,17 @@ _ORDERS = re.compile(
     r"|^\s*(?:system|developer|assistant)\s*:|<\|",
     re.IGNORECASE | re.MULTILINE,
 )
-"""What speaks to a model rather than of a user."""
+"""Text that addresses a model instead of describing a user."""
 _GREETING = r"(?:hi|hello|hey|so|well|oh|ok|okay|also|and|but|btw|anyway|yes|yeah|no|sure|thanks)"
 OPENING = rf"(?:{_GREETING}\b[\s,!.]{{1,3}}){{0,2}}"
-"""What may stand before a sentence, and says nothing."""
+"""Filler words at the start of a sentence."""
 _CORRECTING = r"(?:no|nope|sorry|wait|oops|actually|correction|I (?:meant|mean)(?: to say)?(?: that)?)"
 _CORRECTION = re.compile(
     rf"{OPENING}(?:{_CORRECTING}(?:\s?[,.!:;…]{{1,3}}\s|\s[-–—]\s"
     rf"|\s(?=(?:I|my|call|always|never|{_CORRECTING})\b))|actually\s){{1,4}}",
     re.IGNORECASE,
 )
-"""`No sugar` is none: the word stands by itself, or before what can only be a sentence."""
+"""`No sugar` is not a correction: the word must stand alone, or before a complete sentence."""
 _NOW = r"(?:(?:now|currently|just|recently)[ ])?"
 _AM = r"i(?:'m|[ ]am)[ ]"
 _JOB = (
@@ -64,15 +64,15 @@ _SINGLE = re.compile(
     )\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""What has one value at a time: a new one takes the place of the old."""
+"""Attributes with one value at a time: a new value replaces the old one."""
 _LEANS = re.compile(r"\b(?:prefer|like|love|hate|dislike|enjoy|can't stand|always|never)\b", re.IGNORECASE)
 _COMPARES = re.compile(r"\bprefer (?!to\b)[^.!?]{1,80}\b(?:over|to|rather than|instead of)\b", re.IGNORECASE)
 
 
-def uncorrected(text: str, *, again: bool = False) -> str:
-    """A sentence without the words that say it corrects another; `again`: it begins anew, whatever was cut.
+def without_correction(text: str, *, again: bool = False) -> str:
+    """Remove the words that mark a sentence as a correction; `again` capitalizes it even if there were none.
 
-    >>> uncorrected("No, sorry, my name is Maria."), uncorrected("No sugar in my tea.")
+    >>> without_correction("No, sorry, my name is Maria."), without_correction("No sugar in my tea.")
     ('My name is Maria.', 'No sugar in my tea.')
     """
     found = _CORRECTION.match(text)
@@ -81,7 +81,7 @@ def uncorrected(text: str, *, again: bool = False) -> str:
 
 
 def key_of(text: str) -> str:
-    """Equal for equal words, whatever their case and punctuation; it does not tell which.
+    """A hash that is equal for equal words, whatever their case and punctuation.
 
     >>> key_of("I live in Lyon.") == key_of("i live  in LYON"), key_of("no") == key_of("yes")
     (True, False)
@@ -90,10 +90,10 @@ def key_of(text: str) -> str:
     return sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def junk(text: str, origin: Origin = "user") -> str:
-    """Why a sentence is no memory, in words; empty if it may be one.
+def refusal(text: str, origin: Origin = "user") -> str:
+    """The reason why a sentence cannot be a memory; empty if it can.
 
-    >>> junk("Where do I live?"), junk("I live in Lyon.")
+    >>> refusal("Where do I live?"), refusal("I live in Lyon.")
     ('it asks', '')
     """
     if len(text) > LONGEST:
@@ -108,7 +108,7 @@ def junk(text: str, origin: Origin = "user") -> str:
 
 
 class Stated:
-    """Says whether prompt files state a sentence already.
+    """Decides whether prompt files already state a sentence.
 
     >>> stated = Stated(["You help Maya. She lives in Lyon, France."])
     >>> stated("She lives in Lyon."), stated("She lives in Rome.")
@@ -116,45 +116,46 @@ class Stated:
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._places: dict[str, list[int]] = {}
-        for place, sentence in enumerate(each for text in texts for each in sentences(text)):
+        self._sentences: dict[str, list[int]] = {}
+        """By term, the numbers of the sentences that contain it."""
+        for number, sentence in enumerate(each for text in texts for each in sentences(text)):
             for term in set(terms(sentence).all):
-                self._places.setdefault(term, []).append(place)
+                self._sentences.setdefault(term, []).append(number)
 
     def __call__(self, text: str) -> bool:
         mine = set(terms(text).all)
-        shared = Counter(place for term in mine for place in self._places.get(term, ()))
+        shared = Counter(number for term in mine for number in self._sentences.get(term, ()))
         return bool(mine) and max(shared.values(), default=0) >= RESTATED * len(mine)
 
 
 def older_form(text: str, others: Sequence[str]) -> int | None:
-    """The place of the text that this one says anew: nearly its words, another value for the same, or
-    another liking of the same things.
+    """The index of the text that this one replaces: nearly the same words, another value of the same
+    attribute, or another preference between the same things.
 
     >>> older_form("I live in Rome.", ["I like tea.", "I live in Lyon."])
     1
     >>> older_form("I like very strong tea.", ["I like coffee.", "I like strong tea"])
     1
     """
-    slot, mine = _slot(text), set(terms(text).all)
-    for place, other in enumerate(others):
+    attribute, mine = _attribute(text), set(terms(text).all)
+    for index, other in enumerate(others):
         theirs = set(terms(other).all)
-        if (slot and slot == _slot(other)) or len(mine & theirs) >= SAME * len(mine | theirs):
-            return place
-        if _likes_otherwise(text, other):
-            return place
+        if (attribute and attribute == _attribute(other)) or len(mine & theirs) >= SAME * len(mine | theirs):
+            return index
+        if _same_preference(text, other):
+            return index
     return None
 
 
-def _slot(text: str) -> str:
+def _attribute(text: str) -> str:
     found = _SINGLE.match(" ".join(text.replace("’", "'").split()))
     if not found:
         return ""
     return found["own"].casefold() if found["own"] else found.lastgroup or ""
 
 
-def _likes_otherwise(text: str, other: str) -> bool:
-    """Do both tell a liking of the same things? Of those that are weighed in one, the other may name some."""
+def _same_preference(text: str, other: str) -> bool:
+    """Whether both state a preference about the same things, or one about some that the other compares."""
     mine, theirs = _liked(text), _liked(other)
     if not mine or not theirs or mine == theirs:
         return bool(mine) and mine == theirs

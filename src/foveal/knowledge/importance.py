@@ -1,11 +1,11 @@
-"""How often and when a thing was mentioned in → how much it matters, its streak, its peak hour. Pure.
+"""Compute how important a thing is from its mentions, and its streak and peak hour. Pure.
 
     importance = 0.4 · mentions / (mentions + 4)
-               + 0.3 · half of it gone every 14 days since the last mention
+               + 0.3 · 0.5 ^ (days since the last mention / 14)
                + 0.2 · (sessions − 1) / sessions
                + 0.1 · the user's share of the mentions
 
-Days and hours are those of the clock that `offset` (seconds east of Greenwich) sets.
+Days and hours are local to `offset`, in seconds east of Greenwich.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from foveal.store import Engagement, ThingRecord
 
 FREQUENT, RECENT, SPREAD, OWN = 0.4, 0.3, 0.2, 0.1
 MANY = 4
-"""Mentions that count half of what any number of them does."""
+"""The number of mentions at which frequency reaches half its weight."""
 HALF_LIFE = 14.0
 """Days."""
 _DAY = 24
 
 
 def thing_of(record: ThingRecord, *, now: float, offset: float = 0.0) -> Thing:
-    """A thing as its owner sees it."""
+    """A thing as its user sees it."""
     hours = local(record.hours, offset)
     return Thing(
         id=thing_id(record.number),
@@ -50,7 +50,7 @@ def thing_id(number: int) -> str:
 
 
 def importance(record: ThingRecord, *, now: float) -> float:
-    """0..1, as the formula above says; a mention in the future counts as one of today."""
+    """The formula above, 0..1; a mention in the future counts as one of today."""
     if not record.mentions:
         return 0.0
     days = max(0.0, now - record.last_mentioned) / 86_400
@@ -65,7 +65,7 @@ def importance(record: ThingRecord, *, now: float) -> float:
 
 
 def local(hours: Sequence[Engagement], offset: float) -> tuple[Engagement, ...]:
-    """The same, with hours counted on the clock of the offset; of a half hour's offset the nearer hour."""
+    """The same hours on the clock of the offset, rounded to whole hours."""
     shift = round(offset / 3600)
     return tuple(
         Engagement(hour=each.hour + shift, mentions=each.mentions, by_user=each.by_user) for each in hours
@@ -73,7 +73,7 @@ def local(hours: Sequence[Engagement], offset: float) -> tuple[Engagement, ...]:
 
 
 def streak(hours: Sequence[Engagement]) -> int:
-    """Days in a row on which the user spoke of it, up to the last of them.
+    """Consecutive days on which the user mentioned it, up to the last one.
 
     >>> days = [Engagement(hour=24 * day, mentions=2, by_user=1) for day in (1, 4, 5, 6)]
     >>> streak(days), streak([])
@@ -88,12 +88,12 @@ def streak(hours: Sequence[Engagement]) -> int:
 
 
 def peak_hour(hours: Sequence[Engagement]) -> int:
-    """The hour of the day with most mentions, 0..23; of equals the earliest.
+    """The hour of the day with most mentions, 0..23; the earliest of equals.
 
     >>> peak_hour([Engagement(hour=each, mentions=1, by_user=0) for each in (9, 14, 24 + 14)])
     14
     """
-    told: Counter[int] = Counter()
+    mentions: Counter[int] = Counter()
     for each in hours:
-        told[each.hour % _DAY] += each.mentions
-    return min(told, key=lambda hour: (-told[hour], hour), default=0)
+        mentions[each.hour % _DAY] += each.mentions
+    return min(mentions, key=lambda hour: (-mentions[hour], hour), default=0)

@@ -1,15 +1,15 @@
-"""Where a user is in → what they will probably do next, the most probable first, and what windows need then.
+"""Predict what a user will do next from where they are in a client, the most probable first.
 
-Six signals, in this order; of equal probabilities the earlier one stands first:
+Six signals, in this order; among equal probabilities the earlier signal comes first:
 
-1. They go on with the active conversation: 0.85. A conversation that is not known is no prediction.
-2. They open one of the other visible conversations: 0.30 each, the first three that are not the active one.
-3. They turn to a topic whose peak hour it is: 0.2 of its importance, three topics of importance 0.4 and more.
-4. They turn to a topic of the last 48 hours: 0.15 of its importance, the first five by streak and importance;
-   one that an earlier signal named, as the active conversation's first topic too, is skipped, not replaced.
+1. They continue the active conversation: 0.85. An unknown conversation is not predicted.
+2. They open another visible conversation: 0.30 each, the first three that are not the active one.
+3. They turn to a topic whose peak hour it is: 0.2 of its importance, three topics of importance 0.4 or more.
+4. They turn to a topic of the last 48 hours: 0.15 of its importance, the first five by streak and importance.
+   A topic that an earlier signal named, or the active conversation's first topic, is skipped, not replaced.
 5. They ask about an entity of the last 72 hours: 0.1 of its importance, the five most important.
-6. They research: of their last five paths, of three at least, one leads to a notebook and one to a chat. Then
-   every prediction wants deep knowledge too.
+6. They do research: among their last five paths (of at least three) are a notebook and a chat. Then every
+   prediction also requires deep knowledge.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from foveal.knowledge.values import Prediction, Presence, Thing
 MOST = 8
 CONTINUES, OPENS = 0.85, 0.30
 TIMELY, RECENT, NAMED = 0.2, 0.15, 0.1
-"""Of a thing's importance."""
+"""Shares of a thing's importance."""
 IMPORTANT = 0.4
 VISIBLE, AT_THIS_HOUR, LATELY, ENTITIES = 3, 3, 5, 5
 TOPIC_SECONDS, ENTITY_SECONDS = 48 * 3600.0, 72 * 3600.0
@@ -32,11 +32,11 @@ DEEP = "deep_knowledge"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """A conversation there is, and what it is about."""
+    """A stored conversation, and what it is about."""
 
     id: str
     topics: tuple[str, ...] = ()
-    """Slugs, the main one first."""
+    """Slugs, the main topic first."""
 
 
 def predict(
@@ -129,5 +129,5 @@ def _researches(paths: Sequence[str]) -> bool:
 
 
 def _hour(presence: Presence, now: float) -> int:
-    """The user's hour, or else that of `now` in UTC."""
+    """The user's local hour, or else the hour of `now` in UTC."""
     return int(now // 3600 % 24) if presence.local_hour is None else presence.local_hour

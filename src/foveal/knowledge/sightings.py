@@ -1,7 +1,7 @@
-"""A text in → what in it may be a name, as it stands there, and the words it writes in small letters.
+"""Find what may be a name in one text, and the words that it writes in lower case.
 
-Nothing is decided here: one text cannot know whether `Rust` is a language or the first word of a sentence.
-Each line and each word is looked at once: linear time on any input.
+Nothing is decided here: one text cannot show whether `Rust` is a language or the first word of a sentence.
+Each line and each word is read once: linear time on any input.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from foveal.knowledge import word_lists as listed
 from foveal.pipeline.signals import STOP_WORDS
 
 Shape = Literal["name", "coined", "acronym", "file", "site", "code"]
-_DIGITS = 4
-"""More of them make a number of a word."""
-_FEWEST = 3
-"""Words of a title."""
+_MOST_DIGITS = 4
+"""Digits of a name; a word with more is a number."""
+_TITLE_WORDS = 3
+"""The fewest words of a title."""
 LONGEST = 60
-"""Characters of a word; what is longer is data."""
+"""Characters of a word; anything longer is data."""
 MOST_WORDS = 5
-"""Of one name; what has more is a title or a list."""
+"""Words of one name; anything longer is a title or a list."""
 _BOLD = re.compile(r"\*\*[^*\n]{1,200}\*\*|__[^_\n]{1,200}__")
 _BRACKETED = re.compile(r"\[[^\]\n]{0,300}\](?:\([^)\n]{0,300}\))?")
 _DASH = re.compile(r"\s?[—–…]\s?|\s-\s")
@@ -35,47 +35,47 @@ _ACRONYM = re.compile(r"[A-Z][A-Z0-9&]{2,7}")
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w.-]*?(?:\(\))?")
 _MARKS = "\"'“”‘()[]{}<>*_~#|,.;:!?-"
 _ENDS = frozenset('.!?:;"“”|*')
-"""After one of these a capital says nothing."""
+"""After one of these a capital does not suggest a name."""
 _PROGRAM = re.compile(r"[{}\[\]();=<>$\\|+]")
 _KINDRED = dict.fromkeys(listed.KIN, "person") | dict.fromkeys(listed.PET, "pet")
 _INSIDE = frozenset({"of", "de", "la", "van", "von", "der", "del", "di", "&"})
-"""Words in small letters that stand inside a name."""
+"""Lower-case words that can be part of a name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
-    """A name, maybe, at one place of a text."""
+    """A possible name at one position of a text."""
 
     words: tuple[str, ...]
     shape: Shape
-    fresh: bool = False
-    """It opens a sentence, where every word has a capital."""
-    telling: bool = False
-    """What stands around it says that it is a name."""
+    opens: bool = False
+    """It is the first word of a sentence, where every word has a capital."""
+    evident: bool = False
+    """The words around it show that it is a name."""
     type: str = ""
-    """What stands around it says what it is."""
+    """What the words around it show it to be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """What one text shows."""
+class TextSightings:
+    """The possible names and the plain words of one text."""
 
     sightings: tuple[Sighting, ...]
     small: tuple[str, ...]
-    """Words in small letters, as often as they occur."""
+    """Lower-case words, as often as they occur."""
     prose: tuple[tuple[str, ...], ...]
-    """Runs of words in small letters with no mark or name between them."""
+    """Runs of lower-case words with no punctuation or name between them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Word:
     text: str
     opens: bool
-    """A sentence starts with it, as far as marks tell."""
+    """It starts a sentence, as far as punctuation shows."""
     joins: bool
-    """No mark stands between it and the word before."""
-    whose: bool
-    """It said whose the next thing is."""
+    """No punctuation separates it from the previous word."""
+    possessive: bool
+    """It ended with `'s`."""
 
     @property
     def small(self) -> str:
@@ -86,8 +86,8 @@ class _Word:
         return self.text[:1].isupper()
 
 
-def seen(text: str) -> Seen:
-    """Read a text that somebody typed."""
+def find_sightings(text: str) -> TextSightings:
+    """Find the possible names in a text that a person or a model typed."""
     sightings: list[Sighting] = []
     small: list[str] = []
     prose: list[tuple[str, ...]] = []
@@ -99,11 +99,11 @@ def seen(text: str) -> Seen:
         small += [word.text for word in words if word.text.islower()]
         sightings += _names(words)
         prose += _prose(words)
-    return Seen(sightings=tuple(sightings), small=tuple(small), prose=tuple(prose))
+    return TextSightings(sightings=tuple(sightings), small=tuple(small), prose=tuple(prose))
 
 
 def _is_prose(line: str) -> bool:
-    """Neither a heading, nor a row of a table, nor a line of a program."""
+    """Whether the line is not a heading, a table row or a line of a program."""
     bare = line.strip()
     if not bare or bare.startswith(("#", "|", "//", "$ ", "@", "<")) or bare.count("|") > 1:
         return False
@@ -111,9 +111,9 @@ def _is_prose(line: str) -> bool:
 
 
 def _marked(line: str) -> Iterator[Sighting]:
-    """What is written as names of files, sites and code are."""
+    """Names of sites, files and code that are recognisable by their form."""
     for site in _SITE.finditer(line):
-        yield Sighting(words=(site[1].lower(),), shape="site", telling=True, type="site")
+        yield Sighting(words=(site[1].lower(),), shape="site", evident=True, type="site")
     for code in _CODE.finditer(line):
         yield from _coded(code[1])
 
@@ -130,7 +130,7 @@ def _is_coined(name: str) -> bool:
 
 
 def _file(path: str) -> Sighting:
-    return Sighting(words=(re.sub(r"^(?:\.{1,2}/)+", "", path),), shape="file", telling=True, type="file")
+    return Sighting(words=(re.sub(r"^(?:\.{1,2}/)+", "", path),), shape="file", evident=True, type="file")
 
 
 def _is_file(word: str) -> bool:
@@ -139,27 +139,27 @@ def _is_file(word: str) -> bool:
 
 
 def _words(line: str) -> Iterator[_Word]:
-    """The words of a line, marks off; what is no word is a mark between its neighbours."""
+    """The words of a line without punctuation; anything that is not a word separates its neighbours."""
     opens, apart = True, True
     plain = line.replace("’", "'")
     for shape in (_CODE, _BOLD, _BRACKETED, _DASH):
         plain = shape.sub(" ; ", plain)
     for raw in plain.split():
-        core = raw.strip(_MARKS) if len(raw) <= LONGEST else ""
-        before, _, after = raw.partition(core) if core else ("", "", "")
-        if not core or not (_WORD.fullmatch(core) or _is_file(core)):
+        bare = raw.strip(_MARKS) if len(raw) <= LONGEST else ""
+        before, _, after = raw.partition(bare) if bare else ("", "", "")
+        if not bare or not (_WORD.fullmatch(bare) or _is_file(bare)):
             opens = apart = True
             continue
-        word, whose = _bare(core)
+        word, possessive = _without_suffix(bare)
         starts = opens or not _ENDS.isdisjoint(before)
-        yield _Word(text=word, opens=starts, joins=not (apart or before or starts), whose=whose)
+        yield _Word(text=word, opens=starts, joins=not (apart or before or starts), possessive=possessive)
         if after == "." and word.lower() in listed.TITLES:
             after = ""  # Dr. Okafor
         opens, apart = not _ENDS.isdisjoint(after), bool(after)
 
 
-def _bare(word: str) -> tuple[str, bool]:
-    """Without the ending of `Maria's` and of `UK-based`; and whether it said whose the next thing is."""
+def _without_suffix(word: str) -> tuple[str, bool]:
+    """The word without the suffix of `Maria's` or `UK-based`, and whether it was a possessive."""
     if word.endswith("'s"):
         return word.removesuffix("'s"), True
     head, _, kind = word.partition("-")
@@ -167,11 +167,15 @@ def _bare(word: str) -> tuple[str, bool]:
 
 
 def _is_title(line: str, words: Sequence[_Word]) -> bool:
-    """Most of its words have a capital, and it ends as no sentence does: here capitals say nothing."""
-    telling = [word for word in words if word.small not in STOP_WORDS]
-    if len(telling) < _FEWEST or not telling[0].capital or line.rstrip().endswith((".", "!", "?")):
+    """Whether most words are capitalized and no sentence ends here, so that capitals do not suggest names."""
+    content_words = [word for word in words if word.small not in STOP_WORDS]
+    if (
+        len(content_words) < _TITLE_WORDS
+        or not content_words[0].capital
+        or line.rstrip().endswith((".", "!", "?"))
+    ):
         return False
-    return sum(word.capital for word in telling) * 10 > len(telling) * 6
+    return sum(word.capital for word in content_words) * 10 > len(content_words) * 6
 
 
 def _names(words: Sequence[_Word]) -> Iterator[Sighting]:
@@ -188,7 +192,7 @@ def _names(words: Sequence[_Word]) -> Iterator[Sighting]:
 
 
 def _end(words: Sequence[_Word], at: int) -> int:
-    """Where the run of words with capitals that starts here ends."""
+    """Where the run of capitalized words that starts here ends."""
     stop = at + 1
     while stop < len(words) and words[stop].joins:
         inside = words[stop].text in _INSIDE and stop + 1 < len(words) and words[stop + 1].joins
@@ -199,25 +203,25 @@ def _end(words: Sequence[_Word], at: int) -> int:
 
 
 def _name(words: Sequence[_Word], start: int, stop: int) -> Iterator[Sighting]:
-    """The run as a name, up to the first word that says whose, its ends without words that name nothing."""
-    first, last = start, next((at + 1 for at in range(start, stop) if words[at].whose), stop)
-    nothing = _names_nothing if words[start].opens else listed.NEVER.__contains__
-    while first < last and nothing(words[first].small):
+    """The run as a name, up to its first possessive, its ends without words that are no part of a name."""
+    first, last = start, next((at + 1 for at in range(start, stop) if words[at].possessive), stop)
+    skipped = _names_nothing if words[start].opens else listed.NEVER.__contains__
+    while first < last and skipped(words[first].small):
         first += 1
     while first < last and words[last - 1].small in listed.NEVER:
         last -= 1
     if not 0 < last - first <= MOST_WORDS:
         return
-    spelt = tuple(word.text.rstrip(".") for word in words[first:last])
-    if _is_no_name(spelt[0]) if len(spelt) == 1 else _shouts(spelt):
+    name = tuple(word.text.rstrip(".") for word in words[first:last])
+    if _is_no_name(name[0]) if len(name) == 1 else _is_emphasis(name):
         return
-    type_, telling = _around(words, first, last)
+    type_, evident = _context(words, first, last)
     yield Sighting(
-        words=spelt,
-        shape=_shape(spelt),
-        fresh=first == start and words[first].opens,
-        telling=telling,
-        type=type_ or _by_ending(spelt),
+        words=name,
+        shape=_shape(name),
+        opens=first == start and words[first].opens,
+        evident=evident,
+        type=type_ or _type_by_ending(name),
     )
 
 
@@ -225,14 +229,19 @@ def _names_nothing(word: str) -> bool:
     return word in listed.NAMELESS or word.partition("'")[0] in STOP_WORDS or len(word) < 2
 
 
-def _shouts(words: Sequence[str]) -> bool:
+def _is_emphasis(words: Sequence[str]) -> bool:
     return all(map(str.isupper, words)) and any(word.lower() in STOP_WORDS for word in words)
 
 
 def _is_no_name(word: str) -> bool:
     small = word.lower()
     short = len(word) < 3 and small not in listed.SHORT
-    return short or small in listed.DEMONYMS or _names_nothing(small) or sum(map(str.isdigit, word)) > _DIGITS
+    return (
+        short
+        or small in listed.DEMONYMS
+        or _names_nothing(small)
+        or sum(map(str.isdigit, word)) > _MOST_DIGITS
+    )
 
 
 def _shape(words: Sequence[str]) -> Shape:
@@ -243,8 +252,8 @@ def _shape(words: Sequence[str]) -> Shape:
     return "acronym" if _ACRONYM.fullmatch(words[0]) else "name"
 
 
-def _around(words: Sequence[_Word], first: int, last: int) -> tuple[str, bool]:
-    """What the words beside a name say it is, and whether they say that it is one."""
+def _context(words: Sequence[_Word], first: int, last: int) -> tuple[str, bool]:
+    """The type that the words next to a name show, and whether they show that it is a name."""
     before = words[first - 1].small if first and words[first].joins else ""
     earlier = words[first - 2].small if before and first > 1 else ""
     after = words[last].small if last < len(words) and words[last].joins else ""
@@ -263,10 +272,10 @@ def _around(words: Sequence[_Word], first: int, last: int) -> tuple[str, bool]:
         ((where or before in listed.TO) and earlier in listed.LIVES, "place", True),
         (where, "place", False),
     )
-    return next(((type_, telling) for holds, type_, telling in clues if holds), ("", False))
+    return next(((type_, evident) for holds, type_, evident in clues if holds), ("", False))
 
 
-def _by_ending(words: Sequence[str]) -> str:
+def _type_by_ending(words: Sequence[str]) -> str:
     last = words[-1].lower()
     if len(words) > 1 and last in listed.ORGANIZED:
         return "organization"
@@ -274,11 +283,13 @@ def _by_ending(words: Sequence[str]) -> str:
 
 
 def _prose(words: Sequence[_Word]) -> Iterator[tuple[str, ...]]:
-    """Stretches of small words between marks and names."""
+    """Runs of lower-case words between punctuation and names."""
     stretch: list[str] = []
     for word in words:
         plain = (
-            (word.text.islower() or word.opens) and word.text.replace("-", "").isalpha() and not word.whose
+            (word.text.islower() or word.opens)
+            and word.text.replace("-", "").isalpha()
+            and not word.possessive
         )
         if stretch and not (plain and word.joins):
             yield tuple(stretch)

@@ -1,27 +1,34 @@
-"""A text in → what its user says of themselves, and how they want things to be, sentence by sentence.
+"""Find the sentences in which users describe themselves or state lasting preferences.
 
-Precision before recall: only sentences in the first person or lasting wishes; no question, no supposition,
-nothing that was pasted or quoted, nobody else's words. What they ask to be remembered is a fact, if it is
-nothing else. By the words alone, in English.
+Precision before recall: only sentences in the first person and lasting requests count; no questions, no
+suppositions, nothing pasted or quoted. What users ask to be remembered is a fact if it is nothing else. The
+rules look at the words alone and know English only.
 """
 
 from __future__ import annotations
 
 import re
 
-from foveal.knowledge.hygiene import OPENING, uncorrected
+from foveal.knowledge.hygiene import OPENING, without_correction
 from foveal.knowledge.values import MemoryKind
 from foveal.model import Role
-from foveal.pipeline.summarize.language import LONGEST, asks, ends, reports, sentences, typed
+from foveal.pipeline.summarize.language import (
+    MAX_SENTENCE,
+    asks,
+    head_and_tail,
+    is_reported_speech,
+    sentences,
+    split_pasted,
+)
 
-LOOKED_AT = 2_000
-"""Characters of each end of a text; what is longer was not typed about oneself."""
+MOST_READ = 2_000
+"""Characters that are read at each end of a text; users do not write more about themselves."""
 MOST = 8
-"""Statements of one text; one with more is a questionnaire or a story."""
+"""The most statements of one text; a text with more is a questionnaire or a story."""
 
 
 def _any(listed: str) -> str:
-    """One of the words."""
+    """A pattern for one of the words."""
     return f"(?:{'|'.join(listed.split())})"
 
 
@@ -47,15 +54,15 @@ _HABIT = _any(
     format
     """
 )
-_NO_WISH = _any(
+_NO_REQUEST = _any(
     """
     mind been ever an? the in by at on again had was seen saw knew thought felt heard forget say too so more
     here there up for your? my [a-z]+ing [a-z]+ed
     """
 )
-"""What follows `always` and `never` where nothing is asked for."""
+"""Words after `always` and `never` that make it no request."""
 _THIS = _any("this that it these those you him her them to when how")
-"""What is hated for the moment."""
+"""Objects that make a dislike a momentary one."""
 _IDENTITY = re.compile(
     rf"""{OPENING}(?:
         my[ ](?:full[ ]|first[ ]|last[ ])?name(?:'s|[ ]is)[ ]{_CALLED}
@@ -82,7 +89,7 @@ _PREFERENCE = re.compile(
         | I[ ](?:don't|do[ ]not|can't|cannot)[ ](?:eat|drink|use|stand|like)\b(?![ ]{_THIS}\b)
         | I[ ](?:really[ ])?(?:hate|dislike)\b(?![ ]{_THIS}\b)
         | I(?:[ ]want|[ ]need|[ ]would[ ]like|'d[ ]like)[ ]you[ ]to[ ](?:always|never)\b
-        | (?:please[ ])?(?:always|never)[ ](?:{_HABIT}[ ]\w|(?!{_NO_WISH}\b)[a-z]{{2,}}[ ]\S+[ ]\w)
+        | (?:please[ ])?(?:always|never)[ ](?:{_HABIT}[ ]\w|(?!{_NO_REQUEST}\b)[a-z]{{2,}}[ ]\S+[ ]\w)
         | from[ ]now[ ]on,?[ ]\w
         | in[ ](?:the[ ])?future,?[ ](?:please|always|never|use|don't)\b
         | by[ ]default,?[ ](?:use|please|always)\b
@@ -95,10 +102,10 @@ _LIKING = re.compile(
     rf"{OPENING}I(?:'d| would)? (?:(?:really|also|only|always) )?(?:like|love|enjoy|want|hate)\b",
     re.IGNORECASE,
 )
-"""In passing it is said of the moment; who asks to have it remembered means it to last."""
+"""In passing this is about the moment; in what a user asks to be remembered it is a lasting preference."""
 _MOMENT = _any("time day night one moment when summer winter year guy girl man woman thing part scene")
 _PAST = r"(?:you\b|I[ ](?:\w+[^\We]ed|told|said|had|was|were|sent|gave|did|went|saw)\b)"
-"""What is called to mind rather than told."""
+"""Beginnings that recall something instead of stating it."""
 _SUPPOSED = re.compile(
     rf"\b(?:{_any('if imagine suppose supposing pretend wish might maybe perhaps considering wondering')}"
     r"|let's say|as though|(?:would|could) have|thinking (?:about|of)|not sure|for example|e\.g)\b",
@@ -109,14 +116,14 @@ _ASKED = re.compile(
     rf"[ ](?!{_PAST})(?=\w)",
     re.IGNORECASE,
 )
-"""What asks to remember the rest of the sentence."""
-_POINTS = re.compile(r"\b(?:this|that|it|them|these|those)[.!]*$", re.IGNORECASE)
+"""A request to remember the rest of the sentence."""
+_ENDS_WITH_POINTER = re.compile(r"\b(?:this|that|it|them|these|those)[.!]*$", re.IGNORECASE)
 _FEWEST, _FEW = 3, 4
-"""Words of a statement; and those of one that is nothing where it ends by pointing at something."""
+"""The fewest words of a statement, and up to how many it is none if it ends with a word like `this`."""
 
 
 def statements_in(text: str, role: Role) -> tuple[tuple[MemoryKind, str], ...]:
-    """Kind and words of each statement, in order; only users make them.
+    """The kind and text of each statement, in order; only users make statements.
 
     >>> statements_in("My name is Ana. Could I be a painter? Always use tabs here.", "user")
     (('identity', 'My name is Ana.'), ('preference', 'Always use tabs here.'))
@@ -125,31 +132,38 @@ def statements_in(text: str, role: Role) -> tuple[tuple[MemoryKind, str], ...]:
     """
     if role != "user":
         return ()
-    told = (sentence for sentence in sentences(typed(ends(text, LOOKED_AT))[0]) if len(sentence) <= LONGEST)
-    found = [made for sentence in dict.fromkeys(map(uncorrected, told)) if (made := _statement(sentence))]
+    short = (
+        each
+        for each in sentences(split_pasted(head_and_tail(text, MOST_READ))[0])
+        if len(each) <= MAX_SENTENCE
+    )
+    cleaned = dict.fromkeys(map(without_correction, short))
+    found = [statement for each in cleaned if (statement := _statement(each))]
     return tuple(found) if len(found) <= MOST else ()
 
 
 def _statement(sentence: str) -> tuple[MemoryKind, str] | None:
     asked = _ASKED.match(sentence)
-    said = uncorrected(sentence[asked.end() :], again=True) if asked else sentence
-    if not _tells(said.replace("’", "'")):
+    said = without_correction(sentence[asked.end() :], again=True) if asked else sentence
+    if not _is_statement(said.replace("’", "'")):
         return None
-    kind = asked_kind(said) if asked else kind_of(said)
+    kind = requested_kind(said) if asked else kind_of(said)
     return (kind, said) if kind else None
 
 
-def _tells(sentence: str) -> bool:
+def _is_statement(sentence: str) -> bool:
     many = len(sentence.split())
     if asks(sentence) or sentence.endswith((":", "…")) or many < _FEWEST:
         return False
     return not (
-        reports(sentence) or _SUPPOSED.search(sentence) or (many <= _FEW and _POINTS.search(sentence))
+        is_reported_speech(sentence)
+        or _SUPPOSED.search(sentence)
+        or (many <= _FEW and _ENDS_WITH_POINTER.search(sentence))
     )
 
 
 def kind_of(sentence: str) -> MemoryKind | None:
-    """Whether it says who the user is, or how they want things; None: neither.
+    """Whether a sentence states who the user is or what they prefer; None if neither.
 
     >>> kind_of("I live in Lyon."), kind_of("I prefer tea."), kind_of("The cat is old.")
     ('identity', 'preference', None)
@@ -160,10 +174,10 @@ def kind_of(sentence: str) -> MemoryKind | None:
     return "preference" if _PREFERENCE.match(plain) else None
 
 
-def asked_kind(sentence: str) -> MemoryKind:
-    """The same of what somebody asks to be remembered: a fact, if it is nothing else.
+def requested_kind(sentence: str) -> MemoryKind:
+    """The same for what a user asks to be remembered: a fact if it is nothing else.
 
-    >>> asked_kind("I like short answers."), asked_kind("The cat is old.")
+    >>> requested_kind("I like short answers."), requested_kind("The cat is old.")
     ('preference', 'fact')
     """
     liked = _LIKING.match(sentence.replace("’", "'"))

@@ -1,4 +1,4 @@
-"""What is known: memories, topics, entities, bundles; where a user is, and what they may do next. Values."""
+"""Values: memories, topics, entities and bundles; where a user is in a client, and what they may do next."""
 
 from __future__ import annotations
 
@@ -24,29 +24,16 @@ class Memory:
     origin: Origin
     """Who said it."""
     confirmed: bool
-    """What a model said is shown in no window before its user confirmed it."""
+    """No window shows what a model said before the user confirmed it."""
     session: str = ""
-    """Where it was said; empty where it was told to us directly."""
+    """The session in which it was said; empty if it was stored directly."""
     created_at: float
     updated_at: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """The name of something in a text."""
-
-    kind: ThingKind
-    slug: str
-    """What spellings of one thing have in common: lower case, words joined by `-`."""
-    name: str
-    """As it was spelt."""
-    type: str
-    """What it is: person, organization, project, tool, file, place, …; empty for topics."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Thing:
-    """A topic or an entity of the conversations, with what its mentions tell."""
+    """A topic or an entity of the conversations, with the statistics of its mentions."""
 
     id: str
     kind: ThingKind
@@ -57,22 +44,22 @@ class Thing:
     """0..1."""
     mentions: int
     sessions: int
-    """In how many of them it occurs."""
+    """How many sessions mention it."""
     streak: int
-    """Days in a row, up to the last one it was engaged with."""
+    """Consecutive days on which the user mentioned it, up to the last one."""
     peak_hour: int
-    """Hour of the day, 0..23, at which it is mostly spoken of."""
+    """Hour of the day, 0..23, at which it is mentioned most."""
     last_engaged: float
-    """When the user last spoke of it."""
+    """When the user last mentioned it."""
     last_mentioned: float
-    """When anybody last did."""
+    """When the user or a model last mentioned it."""
     edited: bool = False
-    """Its owner named it: mining does not rename it."""
+    """The user named it, so mining does not rename it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """All that is known of a user, for them to see, edit and delete."""
+    """All that is known about a user, for them to see, edit and delete."""
 
     memories: tuple[Memory, ...]
     """Oldest first."""
@@ -82,23 +69,22 @@ class Profile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bundle:
-    """Something known, compiled into a text that can be shown as it is."""
+class Served:
+    """A bundle that a window can show: what is known about one subject, compiled into a text."""
 
     kind: BundleKind
     subject: str
-    """A thing's id, a session's name; empty for what the user said of themselves."""
-    depth: Depth
+    """A thing's id; empty for what the user said about themselves."""
     text: str
-    tokens: int
-    version: str
-    """Of what it was compiled from: another one means it is stale."""
-    compiled_at: float
+    compiled: bool
+    """It was compiled for this window because there was none, or only a stale one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Presence:
     """Where a user is in a client."""
+
+    __pydantic_config__ = {"strict": True, "revalidate_instances": "always"}  # noqa: RUF012 — pydantic's name and type
 
     active_conversation: str = ""
     visible_conversations: tuple[str, ...] = ()
@@ -108,14 +94,14 @@ class Presence:
     navigation_history: tuple[str, ...] = ()
     """Paths, oldest first."""
     local_hour: int | None = None
-    """None: the hour of `now`."""
+    """None for the hour of the server's clock."""
     session_start: float | None = None
     idle_since: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
-    """What a user will probably do next, and what a window for it needs."""
+    """What a user will probably do next, and which bundles a window for it needs."""
 
     type: PredictionType
     probability: float
@@ -127,7 +113,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predicted:
-    """One line of the ledger: a prediction that was made, and what became of it."""
+    """A prediction that was made, and its outcome."""
 
     type: PredictionType
     subject: str
@@ -136,35 +122,35 @@ class Predicted:
     made_at: float
     outcome: Outcome
     seconds: float
-    """That its bundles took to compile ahead of need; 0 where they were there, or nothing was warmed up."""
+    """How long compiling its bundles in advance took; 0 if they were current or nothing was warmed up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictionLedger:
-    """How well predictions did, and whether warming up for them pays."""
+    """How many predictions were right, and whether warming up for them pays off."""
 
     made: int
     used: int
     wasted: int
     open: int
     missed: int
-    """Bundles that a window had to wait for because nobody had predicted them."""
+    """Bundles that a window had to wait for because they were not predicted."""
     seconds_saved: float
-    """That windows did not wait."""
+    """How long windows did not have to wait."""
     seconds_wasted: float
-    """Of compiling for predictions that came to nothing."""
+    """How long compiling for wrong predictions took."""
     off: bool
-    """Warming up wasted more than it saved: it is off until it is asked for again."""
+    """Warming up wasted more than it saved and is off until a caller requests it again."""
     newest: tuple[Predicted, ...]
 
     @property
     def precision(self) -> float | None:
-        """The share of settled predictions that were used; None: none is settled."""
+        """The share of settled predictions that were used; None if none is settled."""
         return _share(self.used, self.wasted)
 
     @property
     def recall(self) -> float | None:
-        """The share of what was needed that had been predicted; None: nothing was needed."""
+        """The share of needed bundles that were predicted; None if none was needed."""
         return _share(self.used, self.missed)
 
 

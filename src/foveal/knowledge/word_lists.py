@@ -1,4 +1,4 @@
-"""Words that begin with a capital and name nothing, and words that tell what a name beside them is. Lists."""
+"""Word lists: capitalized words that are not names, and words that show what a name next to them is."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NAMELESS = _listed(
     four five
     """
 )
-"""Compared in lower case: alone they are no name, and none begins with them where a sentence does."""
+"""In lower case: not names by themselves, and no name at the start of a sentence begins with them."""
 NEVER = _listed(
     """
     i i'm i'd i'll i've am pm a.m p.m ok okay id ids monday tuesday wednesday thursday friday saturday
@@ -36,7 +36,7 @@ NEVER = _listed(
     professor sir madam utc gmt est edt pst pdt cst cdt cet cest usd eur gbp
     """
 )
-"""Part of no name wherever they stand."""
+"""Never part of a name."""
 DEMONYMS = _listed(
     """
     american canadian mexican brazilian argentinian peruvian colombian jamaican cuban british english
@@ -48,9 +48,9 @@ DEMONYMS = _listed(
     jewish buddhist hindu catholic
     """
 )
-"""They say of what kind a thing is, and are not its name."""
+"""Adjectives of origin, which are not names by themselves."""
 SHORT = _listed("uk eu un uae")
-"""Names of two letters, and how few there are."""
+"""The only names of two letters."""
 KIN = _listed(
     """
     sister brother mother father mom dad mum son daughter wife husband spouse fiance fiancé fiancée
@@ -124,7 +124,7 @@ KINDS = {
     "restaurant": "place",
     "cafe": "place",
 }
-"""What a name is that stands right after one of these: "the project Atlas", "a dog named Max"."""
+"""The type of a name that follows one of these: "the project Atlas", "a dog named Max"."""
 ENDINGS = _listed(
     """
     py pyi js jsx ts tsx mjs cjs go rs java kt c h cc cpp hpp cs rb php swift scala sh bash zsh ps1 sql
@@ -133,21 +133,21 @@ ENDINGS = _listed(
     diff patch zip tar gz db sqlite
     """
 )
-"""What the names of files end with."""
+"""File extensions."""
 OPENERS = _listed(
     """
     a an the my our your his her their this these those some any each every of for about on in with from
     at
     """
 )
-"""What stands before the name of a thing."""
+"""Words before a topic: articles, possessives and the like."""
 CLOSERS = _listed(
     """
     is was are were be been and or but for in of with that which to has have had can could will would
     should may from as if when while because than on by
     """
 )
-"""What stands after it."""
+"""Words after a topic."""
 GENERAL = _listed(
     """
     latest free deep aloud flag good great new next different same specific other others another many
@@ -182,4 +182,4 @@ GENERAL = _listed(
     multiple basic initial original existing given particular related relevant appropriate significant
     """
 )
-"""A phrase with one of them names nothing."""
+"""A phrase with one of these is not a topic."""

@@ -1,21 +1,21 @@
-"""`levels_plan` and `entries_score`: entries in → the levels' budgets and what is due; what each is worth."""
+"""Operations of the `fifth` preset: plan the memory levels, and score entries for a task."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import AliasChoices, Field
 
 from foveal.model import Kind, Level, Role
-from foveal.operations.messages import newest_user
+from foveal.operations.messages import ScoreResult, newest_user, score_result
 from foveal.operations.registry import Operation, Shape, Time
 from foveal.pipeline.kinds import kind_of
-from foveal.pipeline.material.categories import charge
+from foveal.pipeline.material.categories import tokens_by_slot
 from foveal.pipeline.tokens.count import tokenizer
 from foveal.pipeline.values import Item, Scene
-from foveal.presets.fifth.levels import FifthNumbers, due, levels, slot_of
+from foveal.presets.fifth.levels import Due, FifthNumbers, due, levels, slot_of
 from foveal.presets.fifth.score import fifth
 
 COUNTER = "o200k_base"
@@ -52,32 +52,19 @@ class LevelResult(Shape):
     entries: int
 
 
-class DueResult(Shape):
-    id: str
-    index: int
-    level: Level
-    action: Literal["compress", "drop"]
-    because: str
-
-
 class PlanResult(Shape):
     levels: dict[str, LevelResult]
     total: int
     used: int
     percent: float
     needs_space: bool
-    compress: list[DueResult] = Field(description="In the order in which they go.")
+    compress: tuple[Due, ...] = Field(description="In the order in which they go.")
 
 
 class ScoreRequest(Shape):
     entries: list[Entry]
     task: str
     now: Time | None = None
-
-
-class ScoreResult(Shape):
-    scores: list[float]
-    parts: list[dict[str, float]] = Field(description="What each part added to the score.")
 
 
 def _items(entries: Sequence[Entry]) -> list[Item]:
@@ -109,7 +96,7 @@ def _plan(request: PlanRequest) -> PlanResult:
     newest = next((item.text for item in reversed(items) if item.kind == "current_user_prompt"), "")
     task = newest if request.task is None else request.task
     scene = Scene(now=request.now or 0.0, task=task, budget=request.total)
-    used = charge(items, slot_of)
+    used = tokens_by_slot(items, slot_of)
     homes: Counter[str] = Counter(map(slot_of, items))
     tokens = sum(used.values())
     return PlanResult(
@@ -123,39 +110,16 @@ def _plan(request: PlanRequest) -> PlanResult:
         used=tokens,
         percent=round(100 * tokens / request.total, 2),
         needs_space=tokens > numbers.full_at * request.total,
-        compress=[
-            DueResult(
-                id=items[each.index].id,
-                index=each.index,
-                level=each.level,
-                action=each.action,
-                because=each.because,
-            )
-            for each in due(items, fifth(items, scene), scene)
-        ],
+        compress=due(items, fifth(items, scene), scene),
     )
 
 
 def _score(request: ScoreRequest) -> ScoreResult:
-    scores = fifth(_items(request.entries), Scene(now=request.now or 0.0, task=request.task))
-    return ScoreResult(
-        scores=[score.total for score in scores], parts=[dict(score.parts) for score in scores]
-    )
+    scene = Scene(now=request.now or 0.0, task=request.task)
+    return score_result(fifth(_items(request.entries), scene))
 
 
-OPERATIONS: tuple[Operation, ...] = (
-    Operation(
-        name="levels_plan",
-        about="Each memory level's budget and use, and what to compress.",
-        request=PlanRequest,
-        result=PlanResult,
-        run=_plan,
-    ),
-    Operation(
-        name="entries_score",
-        about="What each entry is worth for a task, 0 to 1.",
-        request=ScoreRequest,
-        result=ScoreResult,
-        run=_score,
-    ),
+OPERATIONS = (
+    Operation("levels_plan", "Each memory level's budget and use, and what to compress.", _plan),
+    Operation("entries_score", "What each entry is worth for a task, 0 to 1.", _score),
 )

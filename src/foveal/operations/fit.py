@@ -1,4 +1,4 @@
-"""Messages or a whole request body in → the window that fits: `fit` as an operation."""
+"""`fit` as an operation: the window of messages or of a whole request body that fits a budget."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from foveal.operations.registry import Operation, Shape, Time
+from foveal.operations.registry import Objects, Operation, Shape, Time
 from foveal.session import fit
 
 OURS = frozenset({"budget", "preset", "task", "now"})
-"""Fields that are not part of the provider's request."""
+"""Fields that Foveal adds to the provider's request."""
 
 
 class FitRequest(Shape):
-    """A provider's request with what Foveal is asked; the provider's other fields are carried through."""
+    """A provider's request with options for Foveal; the provider's other fields are passed through."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -31,13 +31,19 @@ class FitRequest(Shape):
 
 
 class FitResult(Shape):
-    messages: list[dict[str, Any]]
+    messages: Objects
     tokens: int
     budget: int
     manifest: dict[str, Any]
 
 
 def window_fit(request: FitRequest) -> FitResult:
+    """The window for the request's messages, and its manifest.
+
+    >>> body = {"messages": [{"role": "user", "content": "hello"}], "budget": 50}
+    >>> window_fit(FitRequest.model_validate(body)).messages
+    [{'role': 'user', 'content': 'hello'}]
+    """
     body = {key: value for key, value in request.model_dump(exclude_unset=True).items() if key not in OURS}
     window = fit(
         body, budget=request.budget, task=request.task, preset=request.preset, now=request.now or 0.0
@@ -51,11 +57,5 @@ def window_fit(request: FitRequest) -> FitResult:
 
 
 OPERATIONS = (
-    Operation(
-        name="window_fit",
-        about="The best window of messages or a request body that fits a budget.",
-        request=FitRequest,
-        result=FitResult,
-        run=window_fit,
-    ),
+    Operation("window_fit", "The best window of messages or a request body that fits a budget.", window_fit),
 )

@@ -1,6 +1,6 @@
-"""A plain list of messages in → its turns, priced and typed, for the stages that score and choose.
+"""Read a plain list of messages as counted, typed turns that the presets can score and select.
 
-Any provider's format, dicts or SDK objects. Every content is counted once in a process.
+The messages may be in any provider's format, as dicts or SDK objects. Each text is counted once per process.
 """
 
 from __future__ import annotations
@@ -11,9 +11,12 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
+from pydantic import Field
+
 from foveal import catalog, wire
 from foveal.errors import InputError
 from foveal.model import Format, Kind, Message, Role
+from foveal.operations.registry import Shape
 from foveal.pipeline.kinds import kind_of
 from foveal.pipeline.tokens.count import Meter, tokenizer
 from foveal.pipeline.turns import Links, Tail, joined, joins, links
@@ -22,24 +25,24 @@ from foveal.window import Score
 
 SLOT = "window"
 NEWEST = "newest turn"
-ASKED: frozenset[Kind | None] = frozenset({None, "current_user_prompt", "chat_history_user"})
-"""What the user's own messages say of their kind; what was retrieved for them says another."""
+USER_KINDS: frozenset[Kind | None] = frozenset({None, "current_user_prompt", "chat_history_user"})
+"""Kinds of the user's own messages; retrieved material in a user's message has another kind."""
 _total = attrgetter("total")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """A history as the stages see it."""
+    """A history whose messages are counted and grouped into turns."""
 
     format: Format
     messages: tuple[Message, ...]
     items: tuple[Item, ...]
     turns: tuple[range, ...]
-    """The places of each turn's messages."""
+    """The positions of each turn's messages."""
     framing: int
     """Tokens of a request before its first message."""
     limit: int
-    """What the model takes."""
+    """The model's context limit."""
 
     @property
     def tokens(self) -> int:
@@ -47,7 +50,7 @@ class Counted:
 
 
 def counted(history: Sequence[Any], model: str | None = None) -> Counted:
-    """Read, price and group the messages of a list."""
+    """Read, count and group the messages of a list."""
     if not isinstance(history, list | tuple):
         raise InputError(
             f"the history is a {type(history).__name__}, not a list of messages",
@@ -55,44 +58,45 @@ def counted(history: Sequence[Any], model: str | None = None) -> Counted:
         )
     given = wire.load(history, model=model or "")
     card = catalog.find(model or "")
-    prices = meter(card.tokenizer, given.format, card.images)
+    costs = meter(card.tokenizer, given.format, card.images)
     ties = [links(message) for message in given.messages]
     return Counted(
         format=given.format,
         messages=given.messages,
-        items=tuple(_items(given.messages, ties, prices)),
+        items=tuple(_items(given.messages, ties, costs)),
         turns=_turns(ties, runs=wire.rules(given.format).item_per_part),
-        framing=prices.request,
+        framing=costs.request,
         limit=card.context,
     )
 
 
 @lru_cache(maxsize=32)
 def meter(counter: str, format: Format, images: str) -> Meter:
-    """One meter for each way of counting, so that a text is counted once in a process."""
+    """One meter for each way of counting, so that a text is counted once per process."""
     return Meter(tokenizer(counter), wire.framing(format), images=images)
 
 
-def newest_user(said: Iterable[tuple[Role, Kind | None]]) -> int:
-    """The place of the user's newest message among roles and given kinds; -1 when there is none.
+def newest_user(messages: Iterable[tuple[Role, Kind | None]]) -> int:
+    """The position of the user's newest message, by role and kind; -1 if there is none.
 
     >>> newest_user([("user", None), ("user", "rag_document_chunk")])
     0
     """
-    return max((at for at, (role, kind) in enumerate(said) if role == "user" and kind in ASKED), default=-1)
+    own = (at for at, (role, kind) in enumerate(messages) if role == "user" and kind in USER_KINDS)
+    return max(own, default=-1)
 
 
-def _items(messages: Sequence[Message], ties: Sequence[Links], prices: Meter) -> Iterator[Item]:
-    asked = newest_user((message.role, message.kind) for message in messages)
+def _items(messages: Sequence[Message], ties: Sequence[Links], meter: Meter) -> Iterator[Item]:
+    newest = newest_user((message.role, message.kind) for message in messages)
     for at, (message, link) in enumerate(zip(messages, ties, strict=True)):
         yield Item(
             index=at,
             id=message.id or f"m{at + 1}",
             role=message.role,
             kind=message.kind
-            or kind_of(message.role, tool_call=bool(message.calls), newest_user=at == asked),
+            or kind_of(message.role, tool_call=bool(message.calls), newest_user=at == newest),
             text=message.text,
-            tokens=prices.message(message),
+            tokens=meter.message(message),
             timestamp=message.created_at,
             tool=bool(message.calls or link.answers),
             metadata=message.metadata,
@@ -110,7 +114,7 @@ def _turns(ties: Sequence[Links], *, runs: bool) -> tuple[range, ...]:
 
 
 def units(history: Counted, scores: Sequence[Score]) -> list[Unit]:
-    """The turns with their best score; the system prompts and the newest turn must be in."""
+    """The turns with the score of their best message; system prompts and the newest turn are forced."""
     found = [_unit(history, turn, at, scores) for at, turn in enumerate(history.turns)]
     newest = next((unit for unit in reversed(found) if not unit.forced), None)
     if newest is not None:
@@ -128,4 +132,17 @@ def _unit(history: Counted, turn: range, at: int, scores: Sequence[Score]) -> Un
         score=max(scores[turn.start : turn.stop], key=_total),
         by_slot={SLOT: tokens},
         forced="system prompt" if items[0].role == "system" else "",
+    )
+
+
+class ScoreResult(Shape):
+    """One score for each message or entry."""
+
+    scores: list[float]
+    parts: list[dict[str, float]] = Field(description="What each part added to the score.")
+
+
+def score_result(scores: Sequence[Score]) -> ScoreResult:
+    return ScoreResult(
+        scores=[score.total for score in scores], parts=[dict(score.parts) for score in scores]
     )

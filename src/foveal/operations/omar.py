@@ -1,10 +1,6 @@
-"""The 21 operations over chunks in token space, each by its name and by its code.
+"""The 21 `context_*` operations: select, score and estimate chunks and allocations within a token budget.
 
-Chunks and a budget in → the ones to keep, why, and the messages to send: the main operations of omar.
-
-Allocations in → which of them a budget holds, how two compare, and the chunks behind them.
-
-A text or a chunk in → estimated tokens, or one boost of its priority with the parts it is made of.
+They use the scorer and the solvers of the `omar` preset; the table at the end lists them.
 """
 
 from __future__ import annotations
@@ -18,29 +14,29 @@ from foveal.errors import NotFoundError
 from foveal.operations.omar_shapes import (
     Allocation,
     Allocations,
-    Asked,
     Chunk,
+    ChunkConflict,
     Chunks,
-    Conflicting,
     Constraints,
+    ConstraintsOrNull,
     Id,
     Metrics,
+    ScoringRequest,
     Tokens,
-    Weighing,
 )
 from foveal.operations.omar_units import (
     ROLES,
     Spent,
+    allocate,
     allocation_of,
     conflicts_of,
-    laid,
     metrics_of,
     now_of,
     numbers_of,
-    relaid,
-    reweighed,
+    reallocate,
+    score_allocations,
+    score_chunks,
     spend,
-    weighed,
 )
 from foveal.operations.registry import Events, Operation, Shape
 from foveal.pipeline.kinds import PROMPTS, RAG
@@ -60,14 +56,14 @@ from foveal.presets.omar.solve import terms_of
 from foveal.presets.recency import DAY, age
 
 
-class Optimize(Weighing):
+class OptimizeRequest(ScoringRequest):
     chunks: Chunks
     available_tokens: Tokens
     user_id: Id
     session_id: str | None = None
 
 
-class Optimized(Shape):
+class OptimizeResult(Shape):
     optimized_chunks: list[Chunk]
     total_tokens_used: int
     tokens_remaining: int
@@ -75,47 +71,47 @@ class Optimized(Shape):
     optimization_metrics: Metrics
     allocations: list[Allocation]
     dropped: list[str]
-    conflicts: list[Conflicting]
+    conflicts: list[ChunkConflict]
     optimization_id: str
 
 
-def optimize(request: Optimize) -> Optimized:
-    """Keep the chunks of the highest priority that fit, in their original order."""
-    return _optimized(request, weighed(request.chunks, request))
+def optimize(request: OptimizeRequest) -> OptimizeResult:
+    """Keep the chunks with the highest priority that fit, in their original order."""
+    return _optimize(request, score_chunks(request.chunks, request))
 
 
-def _optimized(request: Optimize, units: Sequence[Unit]) -> Optimized:
-    """Choose among these units of the request."""
+def _optimize(request: OptimizeRequest, units: Sequence[Unit]) -> OptimizeResult:
+    """Select among these units of the request."""
     spent = spend(units, request.available_tokens, request.constraints)
     in_order = sorted(spent.placed, key=lambda unit: (unit.items[0].index, unit.turn))
-    return Optimized(
+    return OptimizeResult(
         optimized_chunks=[request.chunks[unit.turn] for unit in in_order],
         total_tokens_used=spent.used,
         tokens_remaining=spent.remaining,
         chunks_dropped=len(spent.dropped),
         optimization_metrics=metrics_of(spent.placed, spent.gap),
-        allocations=laid(spent.placed, request.chunks),
+        allocations=allocate(spent.placed, request.chunks),
         dropped=[unit.items[0].id for unit in spent.dropped],
         conflicts=conflicts_of(spent.pick, units),
-        optimization_id=_hash(request),
+        optimization_id=_id(request),
     )
 
 
-def _hash(request: Optimize) -> str:
-    """The same request always has the same id."""
+def _id(request: OptimizeRequest) -> str:
+    """A hash of the request: equal requests have the same id."""
     plain = json.dumps(request.model_dump(mode="json"), sort_keys=True)
     return hashlib.sha256(plain.encode()).hexdigest()[:32]
 
 
-def events_of(request: Optimize) -> Events:
-    """What a shell that optimizes all chunks of the request tells its subscribers."""
-    return _events(request, weighed(request.chunks, request))
+def optimize_events(request: OptimizeRequest) -> Events:
+    """The events of optimizing all chunks of the request."""
+    return _events(request, score_chunks(request.chunks, request))
 
 
-def _events(request: Optimize, units: Sequence[Unit]) -> Events:
+def _events(request: OptimizeRequest, units: Sequence[Unit]) -> Events:
     spent = spend(units, request.available_tokens, request.constraints)
-    done = Optimization(
-        id=_hash(request),
+    optimization = Optimization(
+        id=_id(request),
         units=units,
         scores=[(unit.items[0], unit.score.parts) for unit in units],
         pick=spent.pick,
@@ -126,261 +122,208 @@ def _events(request: Optimize, units: Sequence[Unit]) -> Events:
             unit.items[0].id: unit.tokens for unit in units if request.chunks[unit.turn].tokens is None
         },
     )
-    return optimization_events(done, numbers_of(request.constraints))
+    return optimization_events(optimization, numbers_of(request.constraints))
 
 
-class Prioritize(Weighing):
+class PrioritizeRequest(ScoringRequest):
     chunks: Chunks
 
 
-class Prioritized(Shape):
+class AllocationsResult(Shape):
     allocations: list[Allocation]
 
 
-def prioritize(request: Prioritize) -> Prioritized:
-    """Every chunk with its priority by part, in the order of selection."""
-    order = ranked(weighed(request.chunks, request), terms_of(numbers_of(request.constraints)))
-    return Prioritized(allocations=laid(order, request.chunks, boosts=True))
+def prioritize(request: PrioritizeRequest) -> AllocationsResult:
+    """Every chunk with the parts of its priority, in the order of selection."""
+    units = score_chunks(request.chunks, request)
+    order = ranked(units, terms_of(numbers_of(request.constraints)))
+    return AllocationsResult(allocations=allocate(order, request.chunks, boosts=True))
 
 
-class Measure(Weighing):
+class MetricsRequest(ScoringRequest):
     allocations: Allocations
 
 
-def calculate_metrics(request: Measure) -> Metrics:
-    """Means over the allocations; boosts that they do not carry are worked out from metadata and time."""
-    return metrics_of(reweighed(request.allocations, request), None)
+def calculate_metrics(request: MetricsRequest) -> Metrics:
+    """Means over the allocations; boosts that they lack are calculated from metadata and time."""
+    return metrics_of(score_allocations(request.allocations, request), None)
 
 
-class Said(Shape):
+class ChatMessage(Shape):
     role: str
     content: str
 
 
-class Built(Optimized):
-    messages: list[Said]
+class BuildResult(OptimizeResult):
+    messages: list[ChatMessage]
 
 
-def build_llm(request: Optimize) -> Built:
-    """Of all chunks, in their original order."""
-    return _built(optimize(request))
+def build_llm(request: OptimizeRequest) -> BuildResult:
+    """The messages of all chunks, in their original order."""
+    return _build(optimize(request))
 
 
-def build_business(request: Optimize) -> Built:
-    """Of the prompts and the chunks that carry a business field themselves."""
-    return _built(_optimized(request, _business(request)))
+def build_business(request: OptimizeRequest) -> BuildResult:
+    """The messages of the prompts and of the chunks with business fields of their own."""
+    return _build(_optimize(request, _business_units(request)))
 
 
-def business_events(request: Optimize) -> Events:
-    """What a shell that runs `context_build_business` tells its subscribers."""
-    return _events(request, _business(request))
+def business_events(request: OptimizeRequest) -> Events:
+    """The events of `context_build_business`."""
+    return _events(request, _business_units(request))
 
 
-def _business(request: Optimize) -> list[Unit]:
-    """Weighed among all chunks, so that each keeps its place in the request."""
-    return [unit for unit in weighed(request.chunks, request) if _is_business(request.chunks[unit.turn])]
+def _business_units(request: OptimizeRequest) -> list[Unit]:
+    """Scored among all chunks, so that each keeps its position in the request."""
+    return [
+        unit
+        for unit in score_chunks(request.chunks, request)
+        if unit.items[0].kind in PROMPTS or business_fields(request.chunks[unit.turn].metadata or {})
+    ]
 
 
-def _is_business(chunk: Chunk) -> bool:
-    return chunk.type in PROMPTS or bool(business_fields(chunk.metadata or {}))
+def build_rag(request: OptimizeRequest) -> BuildResult:
+    """The messages in the order system prompt, retrieved material, history, current prompt."""
+    return _build(optimize(request), order=_rag_order)
 
 
-def build_rag(request: Optimize) -> Built:
-    """Of all chunks, in the order system prompt, retrieved material, history, current prompt."""
-    return _built(optimize(request), place=_rag_place)
-
-
-def _rag_place(chunk: Chunk) -> int:
+def _rag_order(chunk: Chunk) -> int:
     if chunk.type in PROMPTS:
         return 0 if chunk.type == "system_prompt" else 3
     return 1 if chunk.type in RAG else 2
 
 
-def _built(result: Optimized, place: Callable[[Chunk], int] = lambda _: 0) -> Built:
+def _build(result: OptimizeResult, order: Callable[[Chunk], int] = lambda _: 0) -> BuildResult:
     messages = [
-        Said(role=ROLES.get(chunk.type, "user"), content=chunk.content)
-        for chunk in sorted(result.optimized_chunks, key=place)
+        ChatMessage(role=ROLES.get(chunk.type, "user"), content=chunk.content)
+        for chunk in sorted(result.optimized_chunks, key=order)
     ]
-    return Built(messages=messages, **{name: getattr(result, name) for name in Optimized.model_fields})
+    return BuildResult(
+        messages=messages, **{name: getattr(result, name) for name in OptimizeResult.model_fields}
+    )
 
 
-_OPTIMIZING: tuple[Operation, ...] = (
-    Operation(
-        name="context_optimize",
-        code="0x3200",
-        about="choose the chunks that a token budget holds, and say why",
-        request=Optimize,
-        result=Optimized,
-        run=optimize,
-        events=events_of,
-    ),
-    Operation(
-        name="context_prioritize",
-        code="0x3201",
-        about="the priority of every chunk by part, in the order of selection",
-        request=Prioritize,
-        result=Prioritized,
-        run=prioritize,
-    ),
-    Operation(
-        name="context_calculate_metrics",
-        code="0x3203",
-        about="mean priority and boosts of a set of allocations",
-        request=Measure,
-        result=Metrics,
-        run=calculate_metrics,
-    ),
-    Operation(
-        name="context_build_business",
-        code="0x3250",
-        about="optimize the prompts and the chunks with business fields, as messages",
-        request=Optimize,
-        result=Built,
-        run=build_business,
-        events=business_events,
-    ),
-    Operation(
-        name="context_build_llm",
-        code="0x3251",
-        about="optimize all chunks, as messages in their original order",
-        request=Optimize,
-        result=Built,
-        run=build_llm,
-        events=events_of,
-    ),
-    Operation(
-        name="context_build_rag",
-        code="0x3252",
-        about="optimize all chunks, as messages with retrieved material before the history",
-        request=Optimize,
-        result=Built,
-        run=build_rag,
-        events=events_of,
-    ),
-)
-
-
-class Resolve(Shape):
+class BudgetRequest(Shape):
     allocations: Allocations
     available_tokens: Tokens
-    constraints: Asked = Constraints()
+    constraints: ConstraintsOrNull = Constraints()
 
 
-class Resolved(Shape):
+class BudgetResult(Shape):
     allocated: list[Allocation]
     dropped: list[Allocation]
-    conflicts: list[Conflicting]
+    conflicts: list[ChunkConflict]
     tokens_used: int
     tokens_remaining: int
 
 
-class Conflicts(Shape):
-    conflicts: list[Conflicting]
+class ConflictsResult(Shape):
+    conflicts: list[ChunkConflict]
 
 
-class Filtered(Shape):
-    allocations: list[Allocation]
-
-
-def resolve_budget(request: Resolve) -> Resolved:
-    """Spend the budget on allocations whose priorities are known."""
-    units, spent = _spent(request)
-    return Resolved(
+def resolve_budget(request: BudgetRequest) -> BudgetResult:
+    """Spend the budget on allocations that state their priorities."""
+    units, spent = _spend(request)
+    return BudgetResult(
         allocated=_allocated(request, spent),
-        dropped=[request.allocations[unit.turn] for unit in spent.dropped],
+        dropped=_dropped(request, spent),
         conflicts=conflicts_of(spent.pick, units),
         tokens_used=spent.used,
         tokens_remaining=spent.remaining,
     )
 
 
-def detect_conflicts(request: Resolve) -> Conflicts:
-    units, spent = _spent(request)
-    return Conflicts(conflicts=conflicts_of(spent.pick, units))
+def detect_conflicts(request: BudgetRequest) -> ConflictsResult:
+    units, spent = _spend(request)
+    return ConflictsResult(conflicts=conflicts_of(spent.pick, units))
 
 
-def filter_allocated(request: Resolve) -> Filtered:
-    return Filtered(allocations=_allocated(request, _spent(request)[1]))
+def filter_allocated(request: BudgetRequest) -> AllocationsResult:
+    return AllocationsResult(allocations=_allocated(request, _spend(request)[1]))
 
 
-def filter_dropped(request: Resolve) -> Filtered:
-    return Filtered(allocations=[request.allocations[unit.turn] for unit in _spent(request)[1].dropped])
+def filter_dropped(request: BudgetRequest) -> AllocationsResult:
+    return AllocationsResult(allocations=_dropped(request, _spend(request)[1]))
 
 
-def _spent(request: Resolve) -> tuple[list[Unit], Spent]:
-    units = reweighed(request.allocations)
+def _spend(request: BudgetRequest) -> tuple[list[Unit], Spent]:
+    units = score_allocations(request.allocations)
     return units, spend(units, request.available_tokens, request.constraints)
 
 
-def _allocated(request: Resolve, spent: Spent) -> list[Allocation]:
-    return relaid([request.allocations[unit.turn] for unit in spent.placed])
+def _allocated(request: BudgetRequest, spent: Spent) -> list[Allocation]:
+    return reallocate([request.allocations[unit.turn] for unit in spent.placed])
 
 
-class ToAllocation(Weighing):
+def _dropped(request: BudgetRequest, spent: Spent) -> list[Allocation]:
+    return [request.allocations[unit.turn] for unit in spent.dropped]
+
+
+class ChunkToAllocationRequest(ScoringRequest):
     chunk: Chunk
     position: Tokens = 0
     """Where its token span starts."""
 
 
-class OneAllocation(Shape):
+class AllocationResult(Shape):
     allocation: Allocation
 
 
-def chunk_to_allocation(request: ToAllocation) -> OneAllocation:
-    (unit,) = weighed([request.chunk], request)
-    return OneAllocation(allocation=allocation_of(unit, request.position, request.chunk.timestamp))
+def chunk_to_allocation(request: ChunkToAllocationRequest) -> AllocationResult:
+    (unit,) = score_chunks([request.chunk], request)
+    return AllocationResult(allocation=allocation_of(unit, request.position, request.chunk))
 
 
-class ToChunk(Shape):
+class AllocationToChunkRequest(Shape):
     allocation: Allocation
     chunks: Chunks
 
 
-class OneChunk(Shape):
+class ChunkResult(Shape):
     chunk: Chunk
 
 
-def allocation_to_chunk(request: ToChunk) -> OneChunk:
-    wanted = request.allocation.chunk_id
+def allocation_to_chunk(request: AllocationToChunkRequest) -> ChunkResult:
+    id = request.allocation.chunk_id
     for chunk in request.chunks:
-        if chunk.id == wanted:
-            return OneChunk(chunk=chunk)
+        if chunk.id == id:
+            return ChunkResult(chunk=chunk)
     raise NotFoundError(
-        f"`allocation.chunk_id` is {wanted!r}; none of the {len(request.chunks)} `chunks` has that id",
-        remedy="put the chunk among `chunks`",
+        f"`allocation.chunk_id` is {id!r}; none of the {len(request.chunks)} `chunks` has that id",
+        remedy="add the chunk to `chunks`",
     )
 
 
-class Compare(Shape):
+class CompareRequest(Shape):
     a: Allocation
     b: Allocation
 
 
-class Compared(Shape):
+class CompareResult(Shape):
     order: Literal[-1, 0, 1]
-    """-1 when `a` goes first, 1 when `b` does, 0 when nothing tells them apart."""
+    """-1 if `a` goes first, 1 if `b` does, 0 if they are equal."""
     because: str
 
 
-def compare_allocations(request: Compare) -> Compared:
-    """The order of selection between two."""
-    pair = reweighed([request.a, request.b])
+def compare_allocations(request: CompareRequest) -> CompareResult:
+    """Which of two allocations is selected first."""
+    pair = score_allocations([request.a, request.b])
     reason = _difference(*pair)
     if reason:
-        return Compared(order=-1 if ranked(pair, Terms())[0].turn == 0 else 1, because=reason)
-    return _by_place(request.a.original_index, request.b.original_index)
+        return CompareResult(order=-1 if ranked(pair, Terms())[0].turn == 0 else 1, because=reason)
+    return _compare_indices(request.a.original_index, request.b.original_index)
 
 
-def _by_place(a: int | None, b: int | None) -> Compared:
-    """The earlier goes first; where they stand in the request says nothing of it."""
+def _compare_indices(a: int | None, b: int | None) -> CompareResult:
+    """The lower original index goes first; the order of the request does not count."""
     if a == b:
         same = "no original index" if a is None else "same original index"
-        return Compared(order=0, because=f"same priority, same time, {same}")
+        return CompareResult(order=0, because=f"same priority, same time, {same}")
     if a is None or b is None:
         because = "same priority and time, only one has an original index"
-        return Compared(order=1 if a is None else -1, because=because)
+        return CompareResult(order=1 if a is None else -1, because=because)
     because = f"same priority and time, original index {a} against {b}"
-    return Compared(order=-1 if a < b else 1, because=because)
+    return CompareResult(order=-1 if a < b else 1, because=because)
 
 
 def _difference(a: Unit, b: Unit) -> str:
@@ -394,196 +337,137 @@ def _difference(a: Unit, b: Unit) -> str:
     return ""
 
 
-_ALLOCATIONS: tuple[Operation, ...] = (
-    Operation(
-        name="context_allocate_budget",
-        code="0x3202",
-        about="spend a token budget on allocations",
-        request=Resolve,
-        result=Resolved,
-        run=resolve_budget,
-    ),
-    Operation(
-        name="context_chunk_to_allocation",
-        code="0x3220",
-        about="a chunk as an allocation, with its priority and flags",
-        request=ToAllocation,
-        result=OneAllocation,
-        run=chunk_to_allocation,
-    ),
-    Operation(
-        name="context_allocation_to_chunk",
-        code="0x3221",
-        about="the chunk behind an allocation",
-        request=ToChunk,
-        result=OneChunk,
-        run=allocation_to_chunk,
-    ),
-    Operation(
-        name="context_compare_allocations",
-        code="0x3222",
-        about="which of two allocations is offered room first, and why",
-        request=Compare,
-        result=Compared,
-        run=compare_allocations,
-    ),
-    Operation(
-        name="context_resolve_budget",
-        code="0x3223",
-        about="spend a token budget on allocations",
-        request=Resolve,
-        result=Resolved,
-        run=resolve_budget,
-    ),
-    Operation(
-        name="context_detect_conflicts",
-        code="0x3240",
-        about="the allocations that a token budget cannot hold beside each other",
-        request=Resolve,
-        result=Conflicts,
-        run=detect_conflicts,
-    ),
-    Operation(
-        name="context_filter_allocated",
-        code="0x3241",
-        about="the allocations that a token budget holds",
-        request=Resolve,
-        result=Filtered,
-        run=filter_allocated,
-    ),
-    Operation(
-        name="context_filter_dropped",
-        code="0x3242",
-        about="the allocations that a token budget does not hold",
-        request=Resolve,
-        result=Filtered,
-        run=filter_dropped,
-    ),
-)
-
-
-class Estimate(Shape):
+class EstimateRequest(Shape):
     text: str
     content_type: Content | None = None
 
 
-class Estimated(Shape):
+class EstimateResult(Shape):
     tokens: int
     density: float
 
 
-def estimate_tokens(request: Estimate) -> Estimated:
-    """The density of the type that is given, or else detected."""
-    return _estimated(request.text, request.content_type or content_of(request.text))
+def estimate_tokens(request: EstimateRequest) -> EstimateResult:
+    """Estimate with the given content type, or else the detected one."""
+    return _estimate(request.text, request.content_type or content_of(request.text))
 
 
-def estimate_business(request: Estimate) -> Estimated:
-    return _estimated(request.text, request.content_type or "business")
+def estimate_as(content: Content) -> Callable[[EstimateRequest], EstimateResult]:
+    """Estimate with the given content type, or else this one."""
+
+    def run(request: EstimateRequest) -> EstimateResult:
+        return _estimate(request.text, request.content_type or content)
+
+    return run
 
 
-def estimate_code(request: Estimate) -> Estimated:
-    return _estimated(request.text, request.content_type or "code")
-
-
-def estimate_general(request: Estimate) -> Estimated:
-    return _estimated(request.text, request.content_type or "general")
-
-
-def _estimated(text: str, content: Content) -> Estimated:
+def _estimate(text: str, content: Content) -> EstimateResult:
     density = OmarNumbers().densities[content]
-    return Estimated(tokens=estimate(text, density), density=density)
+    return EstimateResult(tokens=estimate(text, density), density=density)
 
 
-class Weigh(Weighing):
+class BoostRequest(ScoringRequest):
     chunk: Chunk
 
 
-class Boost(Shape):
+class BoostResult(Shape):
     boost: float
     parts: dict[str, float]
 
 
-def recency_boost(request: Weigh) -> Boost:
-    (unit,) = weighed([request.chunk], request)
-    stamp = unit.items[0].timestamp
-    parts = {} if stamp is None else {"age_days": age(stamp, now_of(request)) / DAY}
-    return Boost(boost=unit.score.parts["recency"], parts=parts)
+def recency_boost(request: BoostRequest) -> BoostResult:
+    (unit,) = score_chunks([request.chunk], request)
+    timestamp = unit.items[0].timestamp
+    parts = {} if timestamp is None else {"age_days": age(timestamp, now_of(request)) / DAY}
+    return BoostResult(boost=unit.score.parts["recency"], parts=parts)
 
 
-def business_boost(request: Weigh) -> Boost:
-    (unit,) = weighed([request.chunk], request)
+def business_boost(request: BoostRequest) -> BoostResult:
+    (unit,) = score_chunks([request.chunk], request)
     fields = business_fields(unit.items[0].metadata)
     parts = business_parts(fields, numbers_of(request.constraints))
-    return Boost(boost=unit.score.parts["business"], parts=parts)
+    return BoostResult(boost=unit.score.parts["business"], parts=parts)
 
 
-def rag_boost(request: Weigh) -> Boost:
-    (unit,) = weighed([request.chunk], request)
-    return Boost(boost=unit.score.parts["rag"], parts={"relevance": relevance(unit.items[0].metadata)})
+def rag_boost(request: BoostRequest) -> BoostResult:
+    (unit,) = score_chunks([request.chunk], request)
+    return BoostResult(boost=unit.score.parts["rag"], parts={"relevance": relevance(unit.items[0].metadata)})
 
 
-_BOOSTING: tuple[Operation, ...] = (
-    Operation(
-        name="context_estimate_tokens",
-        code="0x3210",
-        about="estimate a text's tokens by the density of its type, detected unless given",
-        request=Estimate,
-        result=Estimated,
-        run=estimate_tokens,
+_TABLE: tuple[tuple[str, str, str, Callable[..., object]], ...] = (
+    ("optimize", "0x3200", "choose the chunks that a token budget holds, and say why", optimize),
+    ("prioritize", "0x3201", "the priority of every chunk by part, in the order of selection", prioritize),
+    ("allocate_budget", "0x3202", "spend a token budget on allocations", resolve_budget),
+    ("calculate_metrics", "0x3203", "mean priority and boosts of a set of allocations", calculate_metrics),
+    (
+        "estimate_tokens",
+        "0x3210",
+        "estimate a text's tokens by the density of its type, detected unless given",
+        estimate_tokens,
     ),
-    Operation(
-        name="context_estimate_business",
-        code="0x3211",
-        about="estimate the tokens of business prose: 4.2 characters each",
-        request=Estimate,
-        result=Estimated,
-        run=estimate_business,
+    (
+        "estimate_business",
+        "0x3211",
+        "estimate the tokens of business prose: 4.2 characters each",
+        estimate_as("business"),
     ),
-    Operation(
-        name="context_estimate_code",
-        code="0x3212",
-        about="estimate the tokens of code: 3.5 characters each",
-        request=Estimate,
-        result=Estimated,
-        run=estimate_code,
+    ("estimate_code", "0x3212", "estimate the tokens of code: 3.5 characters each", estimate_as("code")),
+    (
+        "estimate_general",
+        "0x3213",
+        "estimate the tokens of general text: 3.8 characters each",
+        estimate_as("general"),
     ),
-    Operation(
-        name="context_estimate_general",
-        code="0x3213",
-        about="estimate the tokens of general text: 3.8 characters each",
-        request=Estimate,
-        result=Estimated,
-        run=estimate_general,
+    (
+        "chunk_to_allocation",
+        "0x3220",
+        "a chunk as an allocation, with its priority and flags",
+        chunk_to_allocation,
     ),
-    Operation(
-        name="context_calculate_recency_boost",
-        code="0x3230",
-        about="what a chunk's age adds to its priority",
-        request=Weigh,
-        result=Boost,
-        run=recency_boost,
+    ("allocation_to_chunk", "0x3221", "the chunk behind an allocation", allocation_to_chunk),
+    (
+        "compare_allocations",
+        "0x3222",
+        "which of two allocations is offered room first, and why",
+        compare_allocations,
     ),
-    Operation(
-        name="context_calculate_business_boost",
-        code="0x3231",
-        about="what a chunk's business fields add to its priority",
-        request=Weigh,
-        result=Boost,
-        run=business_boost,
+    ("resolve_budget", "0x3223", "spend a token budget on allocations", resolve_budget),
+    ("calculate_recency_boost", "0x3230", "what a chunk's age adds to its priority", recency_boost),
+    (
+        "calculate_business_boost",
+        "0x3231",
+        "what a chunk's business fields add to its priority",
+        business_boost,
     ),
-    Operation(
-        name="context_calculate_rag_boost",
-        code="0x3232",
-        about="what a chunk's match in retrieval adds to its priority",
-        request=Weigh,
-        result=Boost,
-        run=rag_boost,
+    ("calculate_rag_boost", "0x3232", "what a chunk's match in retrieval adds to its priority", rag_boost),
+    (
+        "detect_conflicts",
+        "0x3240",
+        "the allocations that a token budget cannot hold beside each other",
+        detect_conflicts,
+    ),
+    ("filter_allocated", "0x3241", "the allocations that a token budget holds", filter_allocated),
+    ("filter_dropped", "0x3242", "the allocations that a token budget does not hold", filter_dropped),
+    (
+        "build_business",
+        "0x3250",
+        "optimize the prompts and the chunks with business fields, as messages",
+        build_business,
+    ),
+    ("build_llm", "0x3251", "optimize all chunks, as messages in their original order", build_llm),
+    (
+        "build_rag",
+        "0x3252",
+        "optimize all chunks, as messages with retrieved material before the history",
+        build_rag,
     ),
 )
-
-
-OPERATIONS: tuple[Operation, ...] = (
-    *_OPTIMIZING,
-    *_ALLOCATIONS,
-    *_BOOSTING,
+_EVENTS: dict[str, Callable[[OptimizeRequest], Events]] = {
+    "optimize": optimize_events,
+    "build_business": business_events,
+    "build_llm": optimize_events,
+    "build_rag": optimize_events,
+}
+OPERATIONS = tuple(
+    Operation(f"context_{name}", about, run, code, _EVENTS.get(name)) for name, code, about, run in _TABLE
 )

@@ -1,7 +1,8 @@
-"""The shapes of chunks and allocations, as every surface speaks them."""
+"""Chunks, allocations and constraints as requests and results of the `context_*` operations."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, FiniteFloat, StringConstraints
@@ -22,8 +23,8 @@ def _or_empty(value: object) -> object:
     return {} if value is None else value
 
 
-Free = Annotated[dict[str, Any], BeforeValidator(_or_empty)]
-"""Any fields, in any number."""
+Metadata = Annotated[dict[str, Any], BeforeValidator(_or_empty)]
+"""Any fields; null means none."""
 
 
 def _is_time(value: float | str | None) -> float | str | None:
@@ -34,19 +35,19 @@ def _is_time(value: float | str | None) -> float | str | None:
     return value
 
 
-Time = Annotated[
+Timestamp = Annotated[
     Annotated[int, Field(ge=-(10**15), le=10**15)] | FiniteFloat | str | None, AfterValidator(_is_time)
 ]
-"""Seconds since 1970 or ISO 8601, kept as it came."""
+"""Seconds since 1970 or ISO 8601, returned as it was given."""
 
 
-def _missing(value: object) -> bool:
+def _is_none(value: object) -> bool:
     return value is None
 
 
 def _optional() -> Any:
-    """A field that is left out of the answer when it was left out of the request."""
-    return Field(default=None, exclude_if=_missing)
+    """A field that is missing from the result if it is missing from the request."""
+    return Field(default=None, exclude_if=_is_none)
 
 
 class Chunk(Shape):
@@ -55,8 +56,8 @@ class Chunk(Shape):
     type: Kind
     tokens: Tokens | None = _optional()
     priority: Priority | None = _optional()
-    """Stands in place of the priority of its type."""
-    timestamp: Time = _optional()
+    """Replaces the priority of its type."""
+    timestamp: Timestamp = _optional()
     original_index: int | None = _optional()
     source_system: str | None = _optional()
     metadata: dict[str, Any] | None = _optional()
@@ -77,10 +78,10 @@ class Allocation(Shape):
     tokens: Tokens
     priority: Total
     chunk_type: Kind
-    timestamp: Time = None
+    timestamp: Timestamp = None
     original_index: int | None = None
     flags: tuple[str, ...] = ()
-    metadata: Free = Field(default_factory=dict)
+    metadata: Metadata = Field(default_factory=dict)
     boosts: Boosts | None = _optional()
 
 
@@ -92,45 +93,48 @@ class Constraints(Shape):
     prefer_higher_priority: bool = True
     allow_partial_fill: bool = True
     group_caps: dict[Group, Tokens | None] = Field(default_factory=dict)
-    """A cap of null is the usual one for its group."""
+    """A cap of null is the default cap of its group."""
     recency: Literal["linear", "exponential"] = "linear"
     solver: Literal["greedy", "exact"] = "greedy"
 
 
-Asked = Annotated[Constraints, BeforeValidator(_or_empty)]
+ConstraintsOrNull = Annotated[Constraints, BeforeValidator(_or_empty)]
 
 
-def _distinct(chunks: list[Chunk]) -> list[Chunk]:
-    seen: dict[str, int] = {}
-    for place, chunk in enumerate(chunks):
-        if seen.setdefault(chunk.id, place) != place:
-            raise ValueError(f"{place}.id is {chunk.id!r}, which is the id of {seen[chunk.id]} already")
+def _unique_chunks(chunks: list[Chunk]) -> list[Chunk]:
+    if repeated := _repeated([chunk.id for chunk in chunks]):
+        at, first = repeated
+        raise ValueError(f"{at}.id is {chunks[at].id!r}, which is the id of {first} already")
     return chunks
 
 
-def _distinct_allocations(allocations: list[Allocation]) -> list[Allocation]:
-    seen: dict[str, int] = {}
-    for place, each in enumerate(allocations):
-        if seen.setdefault(each.chunk_id, place) != place:
-            first = seen[each.chunk_id]
-            raise ValueError(f"{place}.chunk_id is {each.chunk_id!r}, which is that of {first} already")
+def _unique_allocations(allocations: list[Allocation]) -> list[Allocation]:
+    if repeated := _repeated([each.chunk_id for each in allocations]):
+        at, first = repeated
+        raise ValueError(f"{at}.chunk_id is {allocations[at].chunk_id!r}, which is that of {first} already")
     return allocations
 
 
-Chunks = Annotated[list[Chunk], AfterValidator(_distinct)]
-Allocations = Annotated[list[Allocation], AfterValidator(_distinct_allocations)]
+def _repeated(ids: Sequence[str]) -> tuple[int, int] | None:
+    """The positions of the first id that repeats another, and of that one."""
+    seen: dict[str, int] = {}
+    return next(((at, seen[id]) for at, id in enumerate(ids) if seen.setdefault(id, at) != at), None)
 
 
-class Weighing(Shape):
-    """What a priority depends on beside the chunk itself."""
-
-    business_context: Free = Field(default_factory=dict)
-    constraints: Asked = Constraints()
-    now: Time = None
-    """Without it, nothing has an age."""
+Chunks = Annotated[list[Chunk], AfterValidator(_unique_chunks)]
+Allocations = Annotated[list[Allocation], AfterValidator(_unique_allocations)]
 
 
-class Conflicting(Shape):
+class ScoringRequest(Shape):
+    """What a priority depends on besides the chunk itself."""
+
+    business_context: Metadata = Field(default_factory=dict)
+    constraints: ConstraintsOrNull = Constraints()
+    now: Timestamp = None
+    """Without it, no chunk has an age."""
+
+
+class ChunkConflict(Shape):
     chunk1: str
     chunk2: str
     conflict_type: Literal["budget_exceeded", "priority_conflict"]
@@ -142,4 +146,4 @@ class Metrics(Shape):
     business_relevance_boost: float
     recency_boost: float
     optimality_gap: float | None
-    """The share of the fractional bound that is missing; null where what was left out is not known."""
+    """The missing share of the fractional bound; null if the dropped chunks are not known."""

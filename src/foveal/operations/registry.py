@@ -1,45 +1,45 @@
-"""A name or a code and a request in → a result out; every operation is a typed pure function.
+"""Run typed, pure operations on plain data, by name or by code.
 
-What Python, the command line and the service offer is this registry and nothing beside it.
-
-A time as a request spells it in → seconds since 1970.
+Python, the command line and the HTTP service all offer the operations of one registry. The request and
+result types of an operation are the annotations of its function.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from functools import cache
+from typing import Annotated, Any, get_type_hints
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, FiniteFloat, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, FiniteFloat, TypeAdapter, ValidationError
 
 from foveal.errors import InputError, NotFoundError
 from foveal.wire.times import seconds
 
 Events = list[tuple[str, Mapping[str, object]]]
 """Names and payloads, in the order in which things happened."""
+Objects = list[dict[str, Any]]
+"""Messages in any provider's format."""
 
 
 class Shape(BaseModel):
-    """The base of every request and result: unknown fields are refused, values are frozen."""
+    """The base of requests and results: frozen, and unknown fields are rejected."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Operation:
     """One pure operation, typed at both ends."""
 
     name: str
     about: str
-    request: type[BaseModel]
-    result: type[BaseModel]
-    run: Callable[[Any], BaseModel]
-    """Takes a value of `request`, returns one of `result`."""
+    run: Callable[[Any], Any]
+    """Takes the request, returns the result; its annotations are their types."""
     code: str = ""
-    """Its number in the source design, such as `0x3200`; empty for those without one."""
+    """Its number in the source design, such as `0x3200`; empty if it has none."""
     events: Callable[[Any], Events] | None = None
-    """Takes a value of `request`, returns what a run of it has to tell; None where nothing is told."""
+    """Takes the request, returns the events of running it; None if there are none."""
 
 
 class Registry:
@@ -53,52 +53,68 @@ class Registry:
         }
 
     def find(self, name: str | int) -> Operation:
-        """The operation of that name or code; a code is a number too."""
-        wanted = f"{name:#06x}" if isinstance(name, int) else name
+        """The operation with that name or code; a code may be given as a number."""
+        key = f"{name:#06x}" if isinstance(name, int) else name
         try:
-            return self._known[wanted if wanted in self._known else wanted.lower()]
+            return self._known[key if key in self._known else key.lower()]
         except KeyError:
             raise NotFoundError(
-                f"there is no operation {wanted!r}", remedy="`foveal op --list` names them all"
+                f"there is no operation {key!r}",
+                remedy="`foveal op --list` names them all",
+                see="operations",
             ) from None
 
     def run(self, name: str | int, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Run an operation on plain data and give plain data back."""
+        """Run an operation on plain data and return plain data."""
         operation = self.find(name)
-        return operation.run(_typed(operation, request)).model_dump(mode="json")
+        result = operation.run(_parse(operation, request))
+        plain: dict[str, Any] = _types(operation.run)[1].dump_python(result, mode="json")
+        return plain
 
     def events(self, name: str | int, request: Mapping[str, Any]) -> Events:
-        """What a run of the operation on this request has to tell; nothing for most of them."""
+        """The events of running the operation on this request; most operations have none."""
         operation = self.find(name)
-        typed = _typed(operation, request)
-        return operation.events(typed) if operation.events else []
+        parsed = _parse(operation, request)
+        return operation.events(parsed) if operation.events else []
 
     def schema(self, name: str | int) -> dict[str, Any]:
         """JSON Schema of an operation's request and result."""
         operation = self.find(name)
+        request, result = _types(operation.run)
         return {
             "name": operation.name,
             "code": operation.code,
             "about": operation.about,
-            "request": operation.request.model_json_schema(),
-            "result": operation.result.model_json_schema(mode="serialization"),
+            "request": request.json_schema(),
+            "result": {"additionalProperties": False, **result.json_schema(mode="serialization")},
         }
 
 
-def _typed(operation: Operation, request: Mapping[str, Any]) -> BaseModel:
+@cache
+def _types(function: Callable[[Any], Any]) -> tuple[TypeAdapter[Any], TypeAdapter[Any]]:
+    """Adapters of the request and the result, built on first use."""
+    hints = get_type_hints(function, include_extras=True)
+    result = hints.pop("return")
+    (request,) = hints.values()
+    return TypeAdapter(request), TypeAdapter(result)
+
+
+def _parse(operation: Operation, request: Mapping[str, Any]) -> Any:
     try:
-        return operation.request.model_validate(request)
+        return _types(operation.run)[0].validate_python(request)
     except ValidationError as error:
-        raise _refused(operation.name, error) from None
+        raise _invalid(operation.name, error) from None
 
 
-def _refused(name: str, error: ValidationError) -> InputError:
-    """Name the first field that is wrong, what it was and what is wanted."""
+def _invalid(name: str, error: ValidationError) -> InputError:
+    """Name the first field that is wrong, and what is wrong with it."""
     first = error.errors(include_url=False)[0]
-    place = ".".join(str(step) for step in first["loc"]) or "the request"
+    field = ".".join(str(step) for step in first["loc"])
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
     return InputError(
-        f"{name}: `{place}`: {first['msg']}{more}", remedy=f"`foveal op {name} --schema` shows what it takes"
+        f"{name}: `{field or 'the request'}`: {first['msg']}{more}",
+        remedy=f"`foveal op {name} --schema` shows what it takes",
+        field=field,
     )
 
 
@@ -110,3 +126,4 @@ def _time(value: object) -> float:
 
 
 Time = Annotated[FiniteFloat, BeforeValidator(_time, json_schema_input_type=float | str)]
+"""Seconds since 1970, from a number or an ISO 8601 text."""

@@ -1,45 +1,44 @@
-"""A plain list of messages in → the list pruned, summarized or measured; what was left out comes back too.
+"""Prune, summarize, score and measure a plain list of messages.
 
-Prune by importance: system messages and the newest turn stay, then the best of the rest that fit; turns
-stay or go whole, in their order, and what stays is the very objects that came in.
+Pruning keeps system messages and the newest turn, then the most important turns that fit. Turns stay or go
+whole and in order. The Python functions return the caller's own message objects, not copies.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import Field, model_validator
 
 from foveal import catalog, wire
 from foveal.errors import BudgetError, InputError
-from foveal.operations.messages import NEWEST, Counted, counted, meter, units
-from foveal.operations.registry import Operation, Shape
-from foveal.pipeline.summarize.counts import summary_text
+from foveal.operations.messages import NEWEST, Counted, ScoreResult, counted, meter, score_result, units
+from foveal.operations.registry import Objects, Operation, Shape
+from foveal.pipeline.summarize.counts import counts_note
 from foveal.pipeline.values import Scene, Unit
-from foveal.presets.reploid import ReploidNumbers, score_importance
-from foveal.presets.reploid import pick_important as best_that_fit
+from foveal.presets.reploid import ReploidNumbers, pick_important, score_importance
 from foveal.window import Score
 
 Messages = Sequence[Any]
-DEFAULTS = ReploidNumbers()
+NUMBERS = ReploidNumbers()
 TIMELESS = Scene(now=0.0)
-"""Importance goes by position: no clock is asked."""
+"""Importance depends on positions, not on a clock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pruned:
-    """What stays and what goes, each in its order."""
+    """What stays and what goes, each in order."""
 
     pruned: Messages
-    """The history itself, not a copy, when nothing had to go."""
+    """The history itself, not a copy, if nothing had to go."""
     removed: Messages
     original: int
-    """Tokens before."""
+    """Tokens before pruning."""
     final: int
-    """Tokens after."""
+    """Tokens after pruning."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,15 +46,14 @@ class Summarized:
     """The history with one note in place of its older part."""
 
     summarized: Messages
-    """The history itself, not a copy, when it is no longer than what stays."""
+    """The history itself, not a copy, if nothing was summarized."""
     summary: Any
-    """The note as a message of the history's format; None when none was needed."""
+    """The note as a message in the history's format; None if nothing was summarized."""
     replaced: Messages
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryStats:
-    """How full the model is."""
+class HistoryStats(Shape):
+    """How much of the model's limit a history fills."""
 
     items: int
     tokens: int
@@ -64,43 +62,35 @@ class HistoryStats:
     needs_pruning: bool
 
 
-def score(
-    history: Messages, model: str | None = None, *, numbers: ReploidNumbers = DEFAULTS
-) -> Sequence[Score]:
+def score(history: Messages, model: str | None = None) -> Sequence[Score]:
     """The importance of each message, 0 to 100, with its parts."""
-    return score_importance(counted(history, model).items, TIMELESS, numbers=numbers)
+    return score_importance(counted(history, model).items, TIMELESS)
 
 
-def prune(
-    history: Messages,
-    max_tokens: int | None = None,
-    model: str | None = None,
-    *,
-    numbers: ReploidNumbers = DEFAULTS,
-) -> Pruned:
-    """Keep what matters most within `max_tokens`, by default 80% of the model's limit.
+def prune(history: Messages, max_tokens: int | None = None, model: str | None = None) -> Pruned:
+    """Keep the most important messages within `max_tokens`, by default 80% of the model's limit.
 
-    Nothing is added or repaired: where a provider minds what its neighbours are, `fit` with the preset
-    `reploid` also puts the notes in between.
+    Nothing is added or repaired. For providers that restrict which messages may be neighbours, use `fit` with
+    the preset `reploid`, which adds notes where they are needed.
 
     >>> talk = [{"role": "user", "content": f"{n} the quick brown fox"} for n in range(5)]
     >>> [message["content"][0] for message in prune(talk, 25).pruned]
     ['3', '4']
     """
     found = counted(history, model)
-    budget = int(found.limit * numbers.target) if max_tokens is None else max_tokens
+    budget = int(found.limit * NUMBERS.target) if max_tokens is None else max_tokens
     if found.tokens <= budget:
         return Pruned(pruned=history, removed=[], original=found.tokens, final=found.tokens)
-    return _without_the_least(history, found, budget, numbers)
+    return _most_important(history, found, budget)
 
 
-def _without_the_least(history: Messages, found: Counted, budget: int, numbers: ReploidNumbers) -> Pruned:
-    turns = units(found, score_importance(found.items, TIMELESS, numbers=numbers))
+def _most_important(history: Messages, found: Counted, budget: int) -> Pruned:
+    turns = units(found, score_importance(found.items, TIMELESS))
     must = sum(unit.tokens for unit in turns if unit.forced)
     room = budget - found.framing - must
     if room < 0:
         raise _too_small(turns, budget, found.framing + must)
-    kept = best_that_fit(turns, room).kept
+    kept = pick_important(turns, room).kept
     removed = [place for unit in turns if unit.turn not in kept for place in found.turns[unit.turn]]
     gone = set(removed)
     return Pruned(
@@ -118,18 +108,14 @@ def _too_small(turns: Sequence[Unit], budget: int, least: int) -> BudgetError:
         f"`max_tokens` is {budget:,}, the smallest history has {least:,}: system messages {system:,}, "
         f"newest turn {newest:,}, framing {least - system - newest:,}",
         remedy=f"raise `max_tokens` to {least:,} or more, or shorten the newest turn",
+        field="max_tokens",
     )
 
 
-def auto_manage(history: Messages, model: str | None = None, *, numbers: ReploidNumbers = DEFAULTS) -> Pruned:
-    """Prune when the history fills more than 80% of the model's limit; else give it back untouched."""
-    return prune(history, model=model, numbers=numbers)
-
-
-def summarize(history: Messages, keep: int = DEFAULTS.keep) -> Summarized:
-    """One note in place of all but the newest `keep` messages, turns whole; system messages stay."""
+def summarize(history: Messages, keep: int = NUMBERS.keep) -> Summarized:
+    """Replace all but the newest `keep` messages with one note; turns stay whole, system messages stay."""
     if keep < 0:
-        raise InputError(f"`keep` is {keep}", remedy="give 0 or more messages to keep")
+        raise InputError(f"`keep` is {keep}", remedy="give 0 or more messages to keep", field="keep")
     found = counted(history)
     talk = [turn for turn in found.turns if found.items[turn[0]].role != "system"]
     while talk and keep > 0:
@@ -137,7 +123,7 @@ def summarize(history: Messages, keep: int = DEFAULTS.keep) -> Summarized:
     old = [place for turn in talk for place in turn]
     if not old:
         return Summarized(summarized=history, summary=None, replaced=[])
-    note = wire.note(summary_text([found.messages[place] for place in old]), found.format)
+    note = wire.note(counts_note([found.messages[place] for place in old]), found.format)
     summary = json.loads(note.body)
     gone = set(old)
     stays = [(place, message) for place, message in enumerate(history) if place not in gone]
@@ -148,7 +134,7 @@ def summarize(history: Messages, keep: int = DEFAULTS.keep) -> Summarized:
     )
 
 
-def stats(history: Messages, model: str | None = None, *, numbers: ReploidNumbers = DEFAULTS) -> HistoryStats:
+def stats(history: Messages, model: str | None = None) -> HistoryStats:
     """Messages, tokens, and how much of the model's limit they fill."""
     found = counted(history, model)
     return HistoryStats(
@@ -156,21 +142,16 @@ def stats(history: Messages, model: str | None = None, *, numbers: ReploidNumber
         tokens=found.tokens,
         limit=found.limit,
         utilization_percent=round(100 * found.tokens / found.limit, 2),
-        needs_pruning=found.tokens > int(found.limit * numbers.target),
+        needs_pruning=found.tokens > int(found.limit * NUMBERS.target),
     )
 
 
-# The same, as operations on JSON.
-
-Objects = list[dict[str, Any]]
-
-
-class Listed(Shape):
+class HistoryRequest(Shape):
     messages: Objects = Field(description="Messages in any provider's format.")
     model: str = Field(default="", description="The model that will read them.")
 
 
-class PruneRequest(Listed):
+class PruneRequest(HistoryRequest):
     max_tokens: int | None = Field(default=None, gt=0, description="By default 80% of the model's limit.")
 
 
@@ -210,19 +191,6 @@ class SummarizeResult(Shape):
     stats: SummarizeStats
 
 
-class ScoreResult(Shape):
-    scores: list[float]
-    parts: list[dict[str, float]]
-
-
-class StatsResult(Shape):
-    items: int
-    tokens: int
-    limit: int
-    utilization_percent: float
-    needs_pruning: bool
-
-
 class CountRequest(Shape):
     text: str | None = None
     messages: Objects | None = None
@@ -243,91 +211,62 @@ class CountResult(Shape):
     tokenizer: str
 
 
-def _score(request: Listed) -> ScoreResult:
-    found = score(request.messages, request.model)
-    return ScoreResult(scores=[each.total for each in found], parts=[dict(each.parts) for each in found])
+def _score(request: HistoryRequest) -> ScoreResult:
+    return score_result(score(request.messages, request.model))
 
 
 def _prune(request: PruneRequest) -> PruneResult:
     done = prune(request.messages, request.max_tokens, request.model)
-    numbers = PruneStats(
-        original=done.original,
-        final=done.final,
-        items_removed=len(done.removed),
-        items_kept=len(done.pruned),
+    return PruneResult(
+        pruned=list(done.pruned),
+        removed=list(done.removed),
+        stats=PruneStats(
+            original=done.original,
+            final=done.final,
+            items_removed=len(done.removed),
+            items_kept=len(done.pruned),
+        ),
     )
-    return PruneResult(pruned=list(done.pruned), removed=list(done.removed), stats=numbers)
 
 
 def _summarize(request: SummarizeRequest) -> SummarizeResult:
     given = request.max_items if request.keep is None else request.keep
-    done = summarize(request.messages, DEFAULTS.keep if given is None else given)
-    numbers = SummarizeStats(
-        summarized_items=len(done.replaced), kept_items=len(request.messages) - len(done.replaced)
+    done = summarize(request.messages, NUMBERS.keep if given is None else given)
+    replaced = len(done.replaced)
+    return SummarizeResult(
+        summarized=list(done.summarized),
+        summary=done.summary,
+        stats=SummarizeStats(summarized_items=replaced, kept_items=len(request.messages) - replaced),
     )
-    return SummarizeResult(summarized=list(done.summarized), summary=done.summary, stats=numbers)
 
 
-def _stats(request: Listed) -> StatsResult:
-    return StatsResult.model_validate(asdict(stats(request.messages, request.model)))
+def _stats(request: HistoryRequest) -> HistoryStats:
+    return stats(request.messages, request.model)
 
 
 def _count(request: CountRequest) -> CountResult:
     given = None if request.messages is None else wire.load(request.messages, model=request.model)
     card = catalog.find(request.model)
-    by = meter(request.counter or card.tokenizer, given.format if given else "plain", card.images)
+    costs = meter(request.counter or card.tokenizer, given.format if given else "plain", card.images)
     if given is None:
-        tokens = by.text(request.text or "")
+        tokens = costs.text(request.text or "")
     else:
-        tokens = by.request + sum(map(by.message, given.messages))
-    name = by.tokenizer
+        tokens = costs.request + sum(map(costs.message, given.messages))
+    counter = costs.tokenizer
     assumed = bool(request.model) and not card.known and not request.counter
     return CountResult(
-        tokens=tokens, exact=name.exact and not assumed, error_bound=name.error, tokenizer=name.name
+        tokens=tokens,
+        exact=counter.exact and not assumed,
+        error_bound=counter.error,
+        tokenizer=counter.name,
     )
 
 
-OPERATIONS: tuple[Operation, ...] = (
-    Operation(
-        name="history_score",
-        about="How much each message matters, 0 to 100.",
-        request=Listed,
-        result=ScoreResult,
-        run=_score,
-    ),
-    Operation(
-        name="history_prune",
-        about="Keep the messages that matter most and fit.",
-        request=PruneRequest,
-        result=PruneResult,
-        run=_prune,
-    ),
-    Operation(
-        name="history_auto_manage",
-        about="Prune only when the model is over 80% full.",
-        request=PruneRequest,
-        result=PruneResult,
-        run=_prune,
-    ),
-    Operation(
-        name="history_summarize",
-        about="One note in place of the older messages.",
-        request=SummarizeRequest,
-        result=SummarizeResult,
-        run=_summarize,
-    ),
-    Operation(
-        name="history_stats",
-        about="How full the model is with these messages.",
-        request=Listed,
-        result=StatsResult,
-        run=_stats,
-    ),
-    Operation(
-        name="tokens_count",
-        about="Tokens of a text or of messages.",
-        request=CountRequest,
-        result=CountResult,
-        run=_count,
-    ),
+OPERATIONS = (
+    Operation("history_score", "How much each message matters, 0 to 100.", _score),
+    Operation("history_prune", "Keep the messages that matter most and fit.", _prune),
+    Operation("history_auto_manage", "Prune only when the model is over 80% full.", _prune),
+    Operation("history_summarize", "One note in place of the older messages.", _summarize),
+    Operation("history_stats", "How full the model is with these messages.", _stats),
+    Operation("tokens_count", "Tokens of a text or of messages.", _count),
 )

@@ -22,9 +22,9 @@ from foveal.errors import BudgetError, InputError
 from foveal.model import Chunk
 from foveal.pipeline.account import Account, Choice, account
 from foveal.pipeline.history import History, is_system
-from foveal.pipeline.material.notes import Placed, placed
+from foveal.pipeline.material.notes import PlacedMaterial, place_material
 from foveal.pipeline.material.values import Admit, Material
-from foveal.pipeline.shorten.turn import cut_results, least
+from foveal.pipeline.shorten.turn import least_tokens, shorten_results
 from foveal.pipeline.summarize.notes import retrieved_note
 from foveal.pipeline.values import Layout, Scene, Selector
 from foveal.window import Contributed, Fixed, Manifest, Retrieved
@@ -77,7 +77,7 @@ class Fitted:
     """The layout that the next window keeps, for presets with a stable prefix."""
     reports: tuple[tuple[str, Mapping[str, object]], ...] = ()
     """Events that the preset's design defines: name and payload."""
-    placed: Placed = field(default_factory=Placed)
+    placed: PlacedMaterial = field(default_factory=PlacedMaterial)
     """The material that is in, and its notes."""
     arcs: Mapping[int, str] = field(default_factory=dict)
     """The conversation arcs that notes begin with, by position of the note's first message."""
@@ -91,10 +91,10 @@ def fit(history: History, order: Order) -> Fitted:
     retrieved, note = _retrieved(history, order, fixed, room)
     room -= note.tokens if note else 0
     scene = replace(order.scene, overhead=order.overhead)
-    material = Placed()
+    material = PlacedMaterial()
     if order.material:
         joints = history.note_tokens * sum(history.joints([fixed[turn] for turn in sorted(fixed)]))
-        material = placed(order.material, order.admit, history, room - joints, scene)
+        material = place_material(order.material, order.admit, history, room - joints, scene)
     if material.items:
         scene = replace(scene, material=material.items, slots=material.slots)
     selection = order.select(history, fixed, room - material.tokens, scene)
@@ -106,7 +106,9 @@ def fit(history: History, order: Order) -> Fitted:
     choice = Choice(window=window, forced=forced, opened=opened, selection=selection, notes=sum(notes))
     past = sum(each.tokens for each in (note, *before.values()) if each)
     costs = {"retrieved": past, "material": material.tokens}
-    manifest = _manifest(order, account(history, choice, _costs(order, costs)), retrieved, material.told)
+    manifest = _manifest(
+        order, account(history, choice, _costs(order, costs)), retrieved, material.contributed
+    )
     assert manifest.tokens <= order.budget, f"{manifest.tokens} tokens for a budget of {order.budget}"
     prelude = (order.prelude,) if order.prelude else ()
     return Fitted(
@@ -133,7 +135,7 @@ def _arranged(
     shown: Mapping[int, Chunk],
     asked: int,
     *,
-    material: Placed,
+    material: PlacedMaterial,
     retrieved: Chunk | None,
     before: Mapping[int, Chunk],
 ) -> list[Chunk]:
@@ -166,7 +168,7 @@ def _retrieved(
     most = min(room, int(RETRIEVED_SHARE * order.budget))
     for stop in range(len(order.retrieved), 0, -1):
         stretches = order.retrieved[:stop]
-        ways = [history.way_back(what.first, what.last) for what, _ in stretches]
+        ways = [history.recall_mark(what.first, what.last) for what, _ in stretches]
         note = history.note(retrieved_note(stretches, ways))
         if note.tokens <= most:
             return tuple(what for what, _ in stretches), note
@@ -216,7 +218,7 @@ def _fixed(history: History, order: Order, forced: Mapping[int, Fixed]) -> tuple
     room = order.budget - order.overhead - others - notes
     if chunk.tokens > room:
         cut = partial(
-            cut_results,
+            shorten_results,
             chunk.messages,
             room,
             history.frame.price,
@@ -248,7 +250,7 @@ def _too_small(
     history: History, order: Order, fixed: Mapping[int, Chunk], opened: int, notes: int
 ) -> BudgetError:
     frame = history.frame
-    open_least = least(fixed[opened].messages, frame.price, order.scene.count, render=frame.render)
+    open_least = least_tokens(fixed[opened].messages, frame.price, order.scene.count, render=frame.render)
     system = sum(c.tokens for c in fixed.values() if is_system(c))
     system += order.prelude.tokens if order.prelude else 0
     pinned = sum(c.tokens for t, c in fixed.items() if t != opened and not is_system(c))

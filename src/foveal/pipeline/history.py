@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from foveal.model import Chunk, Entry, Message, Repair, Rules
-from foveal.pipeline.repair import Scribe, mend
-from foveal.pipeline.summarize.notes import way_back, ways_back
+from foveal.pipeline.repair import Scribe, repair
+from foveal.pipeline.summarize.notes import recall_mark, recall_marks
 from foveal.pipeline.turns import Links, Tail, joined, joins
 from foveal.window import Absence, Fixed
 
@@ -201,23 +201,23 @@ class History:
     def _repaired(self, turn: int) -> Chunk:
         first, last = self.span(turn)
         read = self.read(first, last + 1)
-        messages, repairs = mend(read, self.frame.rules, self.frame.scribe, seq=first)
+        messages, repairs = repair(read, self.frame.rules, self.frame.scribe, seq=first)
         return self._written(messages, first, last, repairs)
 
     def folded(self, turn: int, text: str, *, first: int | None = None) -> Chunk:
         """A note that replaces this turn and whatever else its text covers, from message `first` on."""
         start, last = self.span(turn)
         if self.frame.handles:
-            text = f"{text}\n{self.way_back(start if first is None else first, last)}"
+            text = f"{text}\n{self.recall_mark(start if first is None else first, last)}"
         return replace(self.note(text), first=start, last=last, detail="folded")
 
-    def way_back(self, first: int, last: int) -> str:
+    def recall_mark(self, first: int, last: int) -> str:
         """The handle that recalls these messages; empty if the agent has no recall tool."""
-        return way_back(self._entries[first], self._entries[last]) if self.frame.handles else ""
+        return recall_mark(self._entries[first], self._entries[last]) if self.frame.handles else ""
 
     def marks(self, chunk: Chunk) -> Callable[[Message], str] | None:
         """Returns the handle that ends a message's short form; None if the agent has no recall tool."""
-        return ways_back(self._entries[chunk.first : chunk.last + 1]) if self.frame.handles else None
+        return recall_marks(self._entries[chunk.first : chunk.last + 1]) if self.frame.handles else None
 
     def note(self, text: str) -> Chunk:
         """A note that replaces no turn."""

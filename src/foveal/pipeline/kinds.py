@@ -1,26 +1,29 @@
-"""A role or a kind in → what the kind is worth and where it belongs, under every plan.
+"""Map roles to kinds, and kinds to what each preset does with them: priority, layer, category and level.
 
-One table ties the vocabularies of the presets together. What a message's metadata says of itself wins.
+A value in a message's own metadata takes precedence over the table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple, cast, get_args
+from typing import NamedTuple
 
 from foveal.model import Kind, Level
 
 IDENTITY, PREFERENCES, TOPIC, ENTITY = "L0_identity", "L1_global_prefs", "L2_topic", "L3_entity"
-ARC, RETRIEVAL, TALK, USER = "L4_conversation", "L5_jit", "L6_message_history", "L7_user_message"
-LAYERS = (IDENTITY, PREFERENCES, TOPIC, ENTITY, ARC, RETRIEVAL, TALK, USER)
-"""The layers of the `openscroll` plan, in the order of the window."""
-LONG_OUTPUT = 500
-"""A tool's output above this is volatile."""
+ARC, RETRIEVAL, MESSAGE_HISTORY, USER_MESSAGE = (
+    "L4_conversation",
+    "L5_jit",
+    "L6_message_history",
+    "L7_user_message",
+)
+LAYERS = (IDENTITY, PREFERENCES, TOPIC, ENTITY, ARC, RETRIEVAL, MESSAGE_HISTORY, USER_MESSAGE)
+"""The layers of the `openscroll` preset, in the order of the window."""
 
 
-class Place(NamedTuple):
-    """Where a kind stands before anything is known of the message itself."""
+class KindDefaults(NamedTuple):
+    """What applies to messages of a kind unless their metadata differs."""
 
     priority: float
     layer: str
@@ -28,19 +31,19 @@ class Place(NamedTuple):
     level: Level
 
 
-KINDS: Mapping[Kind, Place] = MappingProxyType(
+KINDS: Mapping[Kind, KindDefaults] = MappingProxyType(
     {
-        "system_prompt": Place(200, IDENTITY, "SYSTEM", "permanent"),
-        "current_user_prompt": Place(190, USER, "DIALOG", "working"),
-        "critical_rag_document": Place(180, RETRIEVAL, "CONTEXT", "working"),
-        "tool_output": Place(170, TALK, "SYSTEM_OUTPUT", "working"),
-        "tool_input": Place(160, TALK, "DIALOG", "working"),
-        "chat_history_user": Place(150, TALK, "DIALOG", "working"),
-        "chat_history_assistant": Place(140, TALK, "DIALOG", "working"),
-        "rag_memory_commit": Place(130, RETRIEVAL, "CONTEXT", "session"),
-        "rag_document_chunk": Place(120, RETRIEVAL, "CONTEXT", "working"),
-        "rag_ebook_chunk": Place(110, RETRIEVAL, "CONTEXT", "working"),
-        "rag_generic_chunk": Place(100, RETRIEVAL, "CONTEXT", "volatile"),
+        "system_prompt": KindDefaults(200, IDENTITY, "SYSTEM", "permanent"),
+        "current_user_prompt": KindDefaults(190, USER_MESSAGE, "DIALOG", "working"),
+        "critical_rag_document": KindDefaults(180, RETRIEVAL, "CONTEXT", "working"),
+        "tool_output": KindDefaults(170, MESSAGE_HISTORY, "SYSTEM_OUTPUT", "working"),
+        "tool_input": KindDefaults(160, MESSAGE_HISTORY, "DIALOG", "working"),
+        "chat_history_user": KindDefaults(150, MESSAGE_HISTORY, "DIALOG", "working"),
+        "chat_history_assistant": KindDefaults(140, MESSAGE_HISTORY, "DIALOG", "working"),
+        "rag_memory_commit": KindDefaults(130, RETRIEVAL, "CONTEXT", "session"),
+        "rag_document_chunk": KindDefaults(120, RETRIEVAL, "CONTEXT", "working"),
+        "rag_ebook_chunk": KindDefaults(110, RETRIEVAL, "CONTEXT", "working"),
+        "rag_generic_chunk": KindDefaults(100, RETRIEVAL, "CONTEXT", "volatile"),
     }
 )
 PROMPTS: frozenset[Kind] = frozenset({"system_prompt", "current_user_prompt"})
@@ -51,7 +54,7 @@ RAG: frozenset[Kind] = frozenset(KINDS) - PROMPTS - HISTORY
 
 
 def kind_of(role: str, *, tool_call: bool, newest_user: bool) -> Kind:
-    """The kind of a message that does not say it.
+    """The kind of a message whose caller gave none.
 
     >>> kind_of("assistant", tool_call=True, newest_user=False)
     'tool_input'
@@ -64,10 +67,10 @@ def kind_of(role: str, *, tool_call: bool, newest_user: bool) -> Kind:
 
 
 def layer_of(kind: Kind, metadata: Mapping[str, object]) -> str:
-    """A remembered fact about a topic or an entity goes to their layers, any other is retrieved material."""
-    said = metadata.get("layer")
-    if isinstance(said, str) and said:
-        return said if said in LAYERS else KINDS[kind].layer
+    """The layer of a kind; a remembered fact about a topic or an entity goes to their layers."""
+    layer = metadata.get("layer")
+    if isinstance(layer, str) and layer:
+        return layer if layer in LAYERS else KINDS[kind].layer
     if kind == "rag_memory_commit":
         if any(metadata.get(key) for key in ("topic", "topic_slug", "topic_id")):
             return TOPIC
@@ -77,14 +80,5 @@ def layer_of(kind: Kind, metadata: Mapping[str, object]) -> str:
 
 
 def category_of(kind: Kind, metadata: Mapping[str, object]) -> str:
-    said = metadata.get("category")
-    return said if isinstance(said, str) and said else KINDS[kind].category
-
-
-def level_of(kind: Kind, tokens: int, metadata: Mapping[str, object]) -> Level:
-    said = metadata.get("level")
-    if said in get_args(Level):
-        return cast("Level", said)
-    if kind == "tool_output" and tokens > LONG_OUTPUT:
-        return "volatile"
-    return KINDS[kind].level
+    category = metadata.get("category")
+    return category if isinstance(category, str) and category else KINDS[kind].category

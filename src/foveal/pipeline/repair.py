@@ -1,7 +1,7 @@
-"""One turn in → the same turn as the provider accepts it, and what was repaired.
+"""Repair a turn so that the provider accepts it, and report what was repaired.
 
-Each rule is one small function; a turn that breaks none comes back as it is, byte for byte. Repairs are
-made for the window only: the store keeps what really came.
+Each rule is one small function; a turn that breaks none is returned byte for byte. Repairs are made for the
+window only: the store keeps the original.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from foveal.model import Message, Opaque, Part, Repair, Rules, Text, Thinking, ToolCall, ToolResult
-from foveal.pipeline.turns import ANY, refers
+from foveal.pipeline.turns import ANY, is_reference
 
 NO_RESULT = "[No result was recorded for this call.]"
 ORPHAN = "[A tool result whose call is not in the history]"
@@ -20,19 +20,19 @@ ORPHAN = "[A tool result whose call is not in the history]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scribe:
-    """How messages of our own are written in the window's format."""
+    """Writes messages of our own in the window's format."""
 
     note: Callable[[str], Message]
-    """A user message with a text of ours."""
+    """A user message with the text of a note."""
     answer: Callable[[ToolCall, str], Message]
-    """A tool message that answers a call."""
+    """A tool message with the result of a call."""
     dump: Callable[[Sequence[Message]], tuple[str, ...]]
     """One turn as the provider's JSON."""
 
 
 @dataclass(slots=True, kw_only=True)
-class _Bench:
-    """A turn being mended."""
+class _Turn:
+    """A turn under repair."""
 
     messages: list[Message]
     rules: Rules
@@ -40,103 +40,103 @@ class _Bench:
     seq: int
     repairs: list[Repair]
 
-    def note(self, rule: str, what: str) -> None:
+    def report(self, rule: str, what: str) -> None:
         self.repairs.append(Repair(rule=rule, seq=self.seq, what=what))
 
 
-def mend(
+def repair(
     messages: Sequence[Message], rules: Rules, scribe: Scribe, *, seq: int = 0
 ) -> tuple[tuple[Message, ...], tuple[Repair, ...]]:
-    """Repair what the provider would refuse about one turn; `seq` is its place, for the report."""
-    bench = _Bench(messages=list(messages), rules=rules, scribe=scribe, seq=seq, repairs=[])
+    """Repair what the provider would reject in one turn; `seq` is its position, for the report."""
+    turn = _Turn(messages=list(messages), rules=rules, scribe=scribe, seq=seq, repairs=[])
     for rule in RULES:
-        rule(bench)
-    return tuple(bench.messages), tuple(bench.repairs)
+        rule(turn)
+    return tuple(turn.messages), tuple(turn.repairs)
 
 
 def _rewrite(message: Message, parts: Sequence[Part]) -> Message:
     return replace(message, parts=tuple(parts), body="", flaw="")
 
 
-def mend_flaws(bench: _Bench) -> None:
-    """A body no provider accepts is written anew from its parts."""
-    for at, message in enumerate(bench.messages):
+def rewrite_malformed(turn: _Turn) -> None:
+    """Write a body that no provider accepts again from its parts."""
+    for at, message in enumerate(turn.messages):
         if message.flaw:
-            bench.note("malformed", message.flaw)
-            bench.messages[at] = _rewrite(message, message.parts)
+            turn.report("malformed", message.flaw)
+            turn.messages[at] = _rewrite(message, message.parts)
 
 
-def drop_empty(bench: _Bench) -> None:
-    """Blank text blocks go; so does a message of which nothing is left."""
+def drop_empty(turn: _Turn) -> None:
+    """Drop blank text blocks, and messages with nothing else."""
     kept = []
-    for message in bench.messages:
+    for message in turn.messages:
         blank = [part for part in message.parts if isinstance(part, Text) and not part.text.strip()]
         full = [part for part in message.parts if part not in blank]
         if full and not any(part.text or part.raw for part in blank):
-            kept.append(message)  # an empty `content` string beside calls is legal
+            kept.append(message)  # an empty `content` string next to calls is legal
             continue
-        bench.note("empty content", f"a {message.role} message {'had blank text' if full else 'was empty'}")
+        turn.report("empty content", f"a {message.role} message {'had blank text' if full else 'was empty'}")
         if full:
             kept.append(_rewrite(message, full))
-    bench.messages = kept
+    turn.messages = kept
 
 
-def drop_blank_blocks(bench: _Bench) -> None:
-    """Blank text blocks inside a result go; a result of nothing else is the empty text, which is legal."""
-    for at, message in enumerate(bench.messages):
-        parts = [_unblanked(part) if isinstance(part, ToolResult) else part for part in message.parts]
+def drop_blank_blocks(turn: _Turn) -> None:
+    """Drop blank text blocks in results; one with nothing else becomes empty text, which is legal."""
+    for at, message in enumerate(turn.messages):
+        parts = [_without_blanks(part) if isinstance(part, ToolResult) else part for part in message.parts]
         if parts != list(message.parts):
-            bench.note("empty content", "a tool result had blank text blocks")
-            bench.messages[at] = _rewrite(message, parts)
+            turn.report("empty content", "a tool result had blank text blocks")
+            turn.messages[at] = _rewrite(message, parts)
 
 
-def _unblanked(result: ToolResult) -> ToolResult:
+def _without_blanks(result: ToolResult) -> ToolResult:
     full = tuple(p for p in result.parts if not (isinstance(p, Text) and p.raw and not p.text.strip()))
     if len(full) == len(result.parts):
         return result
     return replace(result, parts=full or (Text(text=""),), edited=True)
 
 
-def drop_bare_thinking(bench: _Bench) -> None:
-    """Reasoning that leads to no words and no call is refused: it goes."""
-    while bench.messages and bench.messages[-1].parts and all(map(_reasoned, bench.messages[-1].parts)):
-        bench.note("bare reasoning", "reasoning that nothing follows was left out")
-        bench.messages.pop()
+def drop_bare_thinking(turn: _Turn) -> None:
+    """Drop reasoning that no text or call follows, which providers reject."""
+    while turn.messages and turn.messages[-1].parts and all(map(_is_reasoning, turn.messages[-1].parts)):
+        turn.report("bare reasoning", "reasoning that nothing follows was left out")
+        turn.messages.pop()
 
 
-def _reasoned(part: Part) -> bool:
+def _is_reasoning(part: Part) -> bool:
     return isinstance(part, Thinking) or (isinstance(part, Text) and not part.text.strip())
 
 
-def name_calls(bench: _Bench) -> None:
-    """Tool names keep to the characters and the length that the provider allows."""
-    for at, message in enumerate(bench.messages):
-        parts = [_named(part, bench.rules) for part in message.parts]
+def name_calls(turn: _Turn) -> None:
+    """Restrict tool names to the characters and the length that the provider allows."""
+    for at, message in enumerate(turn.messages):
+        parts = [_with_legal_name(part, turn.rules) for part in message.parts]
         if parts != list(message.parts):
-            bench.note("tool name", f"{', '.join(c.name for c in message.calls)}: not a legal tool name")
-            bench.messages[at] = _rewrite(message, parts)
+            turn.report("tool name", f"{', '.join(c.name for c in message.calls)}: not a legal tool name")
+            turn.messages[at] = _rewrite(message, parts)
 
 
-def _named(part: Part, rules: Rules) -> Part:
+def _with_legal_name(part: Part, rules: Rules) -> Part:
     if not isinstance(part, ToolCall | ToolResult) or (isinstance(part, ToolResult) and not part.name):
         return part
     name = re.sub(f"[^{rules.legal_name}]", "_", part.name)[: rules.max_name] or "unnamed"
     return part if name == part.name else replace(part, name=name, edited=True)
 
 
-def parse_arguments(bench: _Bench) -> None:
-    """Arguments that are not JSON (or not an object, where one is asked for) are wrapped in one."""
-    for at, message in enumerate(bench.messages):
-        parts = [_argued(part, bench.rules) for part in message.parts]
+def parse_arguments(turn: _Turn) -> None:
+    """Wrap arguments that are not JSON (or not an object, where one is required) in an object."""
+    for at, message in enumerate(turn.messages):
+        parts = [_with_valid_arguments(part, turn.rules) for part in message.parts]
         if parts != list(message.parts):
-            bench.note("arguments", "the arguments of a call were not a JSON object; now they are")
-            bench.messages[at] = _rewrite(message, parts)
+            turn.report("arguments", "the arguments of a call were not a JSON object; now they are")
+            turn.messages[at] = _rewrite(message, parts)
 
 
-def _argued(part: Part, rules: Rules) -> Part:
+def _with_valid_arguments(part: Part, rules: Rules) -> Part:
     if not isinstance(part, ToolCall):
         return part
-    if not part.arguments.strip():  # what many models write for none
+    if not part.arguments.strip():  # many models write nothing for no arguments
         return replace(part, arguments="{}", edited=True)
     try:
         value = json.loads(part.arguments)
@@ -151,90 +151,88 @@ def _wrapped(value: object) -> str:
     return json.dumps({"arguments": value}, ensure_ascii=False, separators=(",", ":"))
 
 
-def pair_results(bench: _Bench) -> None:
-    """Every call gets exactly one answer, right after it; a result without a call becomes a user note."""
-    callers = [m for m in bench.messages if m.calls]
-    if not callers and not any(m.results for m in bench.messages):
+def pair_results(turn: _Turn) -> None:
+    """Give every call exactly one result, right after it; a result without a call becomes a user note."""
+    if not any(m.calls or m.results for m in turn.messages):
         return
-    waiting = _Waiting(bench)
-    asking = [waiting.ask(m) for m in bench.messages if not m.results]
-    answering = [waiting.answer(m) for m in bench.messages if m.results]
-    orphans = waiting.orphans
-    answering += waiting.missing()
-    bench.messages = [*asking, *(m for m in answering if m.parts), *orphans]
+    pairing = _Pairing(turn)
+    calling = [pairing.take_calls(m) for m in turn.messages if not m.results]
+    answering = [pairing.pair(m) for m in turn.messages if m.results]
+    answering += pairing.missing()
+    turn.messages = [*calling, *(m for m in answering if m.parts), *pairing.orphans]
 
 
-class _Waiting:
-    """The calls of a turn that still wait for an answer."""
+class _Pairing:
+    """Pairs the results of a turn with the calls that have none yet."""
 
-    def __init__(self, bench: _Bench) -> None:
-        self.bench = bench
+    def __init__(self, turn: _Turn) -> None:
+        self.turn = turn
         self.calls: list[tuple[str, ToolCall]] = []
         self.seen: set[str] = set()
         self.orphans: list[Message] = []
-        self.referred = any(map(refers, bench.messages))
+        self.stored = any(map(is_reference, turn.messages))
 
-    def ask(self, message: Message) -> Message:
-        """Take the calls of a message; ids that are missing or doubled are replaced."""
-        parts = [self._asked(part) if isinstance(part, ToolCall) else part for part in message.parts]
+    def take_calls(self, message: Message) -> Message:
+        """Take the calls of a message, and replace missing or duplicate ids."""
+        parts = [self._with_id(part) if isinstance(part, ToolCall) else part for part in message.parts]
         return message if parts == list(message.parts) else _rewrite(message, parts)
 
-    def _asked(self, call: ToolCall) -> ToolCall:
+    def _with_id(self, call: ToolCall) -> ToolCall:
         key = call.id or ANY + call.name
-        by_name = not call.id and self.bench.rules.pairs_by_name
+        by_name = not call.id and self.turn.rules.pairs_by_name
         if not by_name and (not call.id or call.id in self.seen):
-            fresh = f"{call.id or 'call'}_{self.bench.seq}_{len(self.seen)}"
+            unique = f"{call.id or 'call'}_{self.turn.seq}_{len(self.seen)}"
             if call.id:
-                self.bench.note(
-                    "call id", f"`{call.id}` names two calls of one message; one is now `{fresh}`"
+                self.turn.report(
+                    "call id", f"`{call.id}` names two calls of one message; one is now `{unique}`"
                 )
-            call = replace(call, id=fresh, edited=True)
+            call = replace(call, id=unique, edited=True)
         self.seen.add(call.id or f"{key}#{len(self.seen)}")
         self.calls.append((key, call))
         return call
 
-    def answer(self, message: Message) -> Message:
-        """Tie each result to the call it answers; what answers none moves into a note."""
+    def pair(self, message: Message) -> Message:
+        """Tie each result to its call; a result without a call moves into a note."""
         parts: list[Part] = []
         for part in message.parts:
             if not isinstance(part, ToolResult):
                 parts.append(part)
                 continue
-            tied = self._tied(part)
-            if tied is None:
+            paired = self._paired(part)
+            if paired is None:
                 self._orphan(part)
             else:
-                parts.append(tied)
+                parts.append(paired)
         return message if parts == list(message.parts) else _rewrite(message, parts)
 
-    def _tied(self, result: ToolResult) -> ToolResult | None:
+    def _paired(self, result: ToolResult) -> ToolResult | None:
         key = result.call_id or ANY + result.name
-        for at, (wanted, call) in enumerate(self.calls):
-            if key in (wanted, ANY) or key == ANY + call.name:
+        for at, (call_key, call) in enumerate(self.calls):
+            if key in (call_key, ANY) or key == ANY + call.name:
                 del self.calls[at]
-                name = call.name if result.name or self.bench.rules.pairs_by_name else ""
+                name = call.name if result.name or self.turn.rules.pairs_by_name else ""
                 same = (result.call_id, result.name) == (call.id, name)
                 return result if same else replace(result, call_id=call.id, name=name, edited=True)
         return result if self._may_lack_call(result) else None
 
     def _may_lack_call(self, result: ToolResult) -> bool:
-        """Its call is kept by the provider; or, where results may go by name, it names no call at all."""
-        rules = self.bench.rules
-        return self.referred or (not rules.needs_call and not (rules.pairs_by_name and result.call_id))
+        """Is its call stored by the provider, or may results go without one?"""
+        rules = self.turn.rules
+        return self.stored or (not rules.needs_call and not (rules.pairs_by_name and result.call_id))
 
     def _orphan(self, result: ToolResult) -> None:
-        self.bench.note("orphan result", f"a result for `{result.call_id or result.name}` had no call")
-        text = "\n".join(filter(str.strip, map(_worded, result.parts)))
-        self.orphans.append(self.bench.scribe.note(f"{ORPHAN}\n{text}".strip()))
+        self.turn.report("orphan result", f"a result for `{result.call_id or result.name}` had no call")
+        text = "\n".join(filter(str.strip, map(_text, result.parts)))
+        self.orphans.append(self.turn.scribe.note(f"{ORPHAN}\n{text}".strip()))
 
     def missing(self) -> list[Message]:
-        """A stated placeholder for each call nobody answered."""
+        """A placeholder for each call without a result."""
         for _, call in self.calls:
-            self.bench.note("missing answer", f"the call of `{call.name}` had no result")
-        return [self.bench.scribe.answer(call, NO_RESULT) for _, call in self.calls]
+            self.turn.report("missing answer", f"the call of `{call.name}` had no result")
+        return [self.turn.scribe.answer(call, NO_RESULT) for _, call in self.calls]
 
 
-def _worded(part: Part) -> str:
+def _text(part: Part) -> str:
     match part:
         case Text(text=words) | Opaque(raw=words):
             return words
@@ -242,27 +240,27 @@ def _worded(part: Part) -> str:
             return ""
 
 
-def gather_results(bench: _Bench) -> None:
-    """All answers in one message, before anything else in it, where the provider wants that."""
-    rules = bench.rules
-    answering = [m for m in bench.messages if m.results]
+def gather_results(turn: _Turn) -> None:
+    """Put all results into one message, before its other blocks, where the provider requires that."""
+    rules = turn.rules
+    answering = [m for m in turn.messages if m.results]
     if rules.results_together and len(answering) > 1:
-        bench.note("scattered results", f"{len(answering)} messages of results became one")
-        whole = _rewrite(answering[0], [part for m in answering for part in m.parts])
-        rest = [m for m in bench.messages if not m.results]
-        place = next(i for i, m in enumerate(bench.messages) if m.results)
-        bench.messages = [*rest[:place], whole, *rest[place:]]
+        turn.report("scattered results", f"{len(answering)} messages of results became one")
+        merged = _rewrite(answering[0], [part for m in answering for part in m.parts])
+        rest = [m for m in turn.messages if not m.results]
+        first = next(at for at, m in enumerate(turn.messages) if m.results)
+        turn.messages = [*rest[:first], merged, *rest[first:]]
     if not rules.results_first:
         return
-    for at, message in enumerate(bench.messages):
+    for at, message in enumerate(turn.messages):
         ordered = sorted(message.parts, key=lambda part: not isinstance(part, ToolResult))
         if message.results and ordered != list(message.parts):
-            bench.note("result order", "results were moved before the other blocks of their message")
-            bench.messages[at] = _rewrite(message, ordered)
+            turn.report("result order", "results were moved before the other blocks of their message")
+            turn.messages[at] = _rewrite(message, ordered)
 
 
-RULES: tuple[Callable[[_Bench], None], ...] = (
-    mend_flaws,
+RULES: tuple[Callable[[_Turn], None], ...] = (
+    rewrite_malformed,
     drop_empty,
     drop_blank_blocks,
     drop_bare_thinking,

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from foveal.model import Chunk, Entry, Message
 from foveal.pipeline.history import History
-from foveal.pipeline.kinds import TALK, kind_of
-from foveal.pipeline.material.categories import charge, fill
+from foveal.pipeline.kinds import MESSAGE_HISTORY, kind_of
+from foveal.pipeline.material.categories import tokens_by_slot, with_usage
 from foveal.pipeline.values import Item, Pick, Scene, Selection, Unit
 from foveal.window import REASONS, Score, Slot
 
@@ -45,7 +45,7 @@ def _items(history: History, turn: int) -> tuple[Item, ...]:
             text=text,
             tokens=tokens,
             timestamp=history.entries[last].created_at,
-            metadata={"layer": TALK},  # it replaces messages, and is not retrieved material
+            metadata={"layer": MESSAGE_HISTORY},  # it replaces messages, and is not retrieved material
         )
         return (summary,)
     pairs = zip(history.entries[first : last + 1], history.read(first, last + 1), strict=True)
@@ -178,7 +178,7 @@ class Recipe:
         material = self._material(scene) if slots else []
         if not self.capped and self._all_fit(history, found, room):
             reasons = dict.fromkeys(turns, "everything fits")
-            pick = Pick(kept=frozenset(turns), because=reasons, slots=fill(slots, [*found, *material]))
+            pick = Pick(kept=frozenset(turns), because=reasons, slots=with_usage(slots, [*found, *material]))
         else:
             # A note may be needed at the start of the window, and before fixed turns with tool calls.
             before = sum(unit.tokens - history.chunk(unit.turn).tokens for unit in found if unit.forced)
@@ -210,7 +210,7 @@ class Recipe:
 
     def _material(self, scene: Scene) -> list[Unit]:
         """Attached context as a unit that is always in and costs nothing, but fills the slots of its pieces."""
-        used = charge(scene.material, self.slot_of)
+        used = tokens_by_slot(scene.material, self.slot_of)
         unit = Unit(
             turn=MATERIAL,
             items=scene.material,

@@ -1,8 +1,6 @@
-"""A text in → what it carries: the identifiers in it, and the words that say what it is about.
+"""Find the identifiers and the content words of a text, and rate how distinctive an identifier is.
 
-One walk over maximal runs of characters, each looked at once: linear time on any input.
-
-A text in → its names as it spells them; a name in → how likely a later turn needs it, by its spelling.
+Texts are scanned in one pass over maximal runs of characters, so the time is linear on any input.
 """
 
 from __future__ import annotations
@@ -14,64 +12,64 @@ from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
 
-REMEMBERED = 1 << 13
-"""Texts whose words and identifiers are kept at hand."""
-LONGEST = 200
-"""Characters; a longer run is data, not a name."""
+CACHED = 1 << 13
+"""Texts whose words and identifiers are cached."""
+MAX_LENGTH = 200
+"""Characters; a longer run is data, not an identifier."""
 _RUN = re.compile(r"[\w@/\\.:#?&=%+~$-]+(?:(?<=\d),(?=\d)[\w.]+)*")
 _QUOTED = re.compile(r"""["'`]([^\s"'`]{2,64})["'`]""")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _LINE = re.compile(r"(?::\d{1,9}){1,2}$")
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-_WORD = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
-_SAYING_NOTHING = """
+WORD = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
+_STOP_WORDS = """
 a about after again all also am an and any are as at be because been before but by can could did do does done
 for from get had has have he her here him his how i if in into is it its just let like may me more most my no
 nor not now of off on once only or other our out over own please s same she should so some such t than that
 the their them then there these they this those through to too under up us very was we were what when where
 which while who whom why will with would yes you your
 """
-STOP_WORDS = frozenset(_SAYING_NOTHING.split())
+STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case, without those that say nothing. Names fall into their words.
+    """The words of a text in lower case, without stop words. Identifiers are split into their words.
 
     >>> words("Where did we put the auth_token?")
     ['put', 'auth', 'token']
     """
-    return [word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS]
+    return [word for word in WORD.findall(text.lower()) if word not in STOP_WORDS]
 
 
 def identifiers(text: str) -> list[str]:
-    """Paths, addresses, hashes, numbers, names of code and quoted ids, as often as they occur.
+    """Paths, addresses, hashes, numbers, names in code and quoted ids, as often as they occur.
 
-    A path counts under its last part too, so that `src/auth.js` and `auth.js` meet.
+    A path also yields its last part, so that `src/auth.js` and `auth.js` match.
 
     >>> identifiers("parser.js:45 raised TypeError for user 48151, see https://a.io/x?id=7.")
     ['parser.js', 'TypeError', '48151', 'https://a.io/x?id=7']
     """
-    found = [name for run in _RUN.findall(text) if 2 < len(run) <= LONGEST for name in _names(run)]
+    found = [name for run in _RUN.findall(text) if 2 < len(run) <= MAX_LENGTH for name in _names(run)]
     known = set(found)
     quoted = (match[1] for match in _QUOTED.finditer(text))
     return found + [name for name in quoted if name not in known and _coined(name)]
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHED)
 def word_counts(text: str) -> Mapping[str, int]:
-    """How often each word occurs. A text is looked at once: every build asks again for all of them."""
+    """How often each word occurs; cached, since every build asks for the same texts."""
     return MappingProxyType(Counter(words(text)))
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHED)
 def identifier_counts(text: str) -> Mapping[str, int]:
-    """How often each identifier occurs, remembered likewise."""
+    """How often each identifier occurs; cached likewise."""
     return MappingProxyType(Counter(identifiers(text)))
 
 
 @lru_cache(maxsize=1 << 14)
 def _names(run: str) -> tuple[str, ...]:
-    """What one run names. Texts repeat their words, so most are looked at once."""
+    """The identifiers in one run; cached, since texts repeat their words."""
     return () if run.isalpha() and run[1:].islower() else tuple(_split(run.strip(".:?&=+-")))
 
 
@@ -117,7 +115,7 @@ def _name(run: str) -> Iterator[str]:
 
 
 def _is_name(run: str) -> bool:
-    """A number of three digits and more, a hash, a file, or a name as programs spell them."""
+    """Is it a number of three or more digits, a hash, a file, or a name as in code?"""
     digits = sum(map(str.isdigit, run))
     if digits >= 3 or (digits and not run.replace(".", "").isdigit()):
         return True
@@ -128,12 +126,12 @@ def _is_name(run: str) -> bool:
 
 
 def _coined(name: str) -> bool:
-    """Quoted, a name need only look unlike a plain word."""
+    """A quoted name only has to look unlike a plain word."""
     return any(not char.isalpha() for char in name) and any(map(str.isalnum, name))
 
 
-MOST = 200
-"""Names of one piece: what names more than that is a listing, and its first names stand for it."""
+MAX_NAMES = 200
+"""Names returned for one text: a text with more is a listing, represented by its first names."""
 _CODE = re.compile(r"[A-Z]{3}|(?=\d*[A-Z])(?=[A-Z]*\d)[A-Z0-9]{4,12}")
 _ID = re.compile(r"\w*[A-Za-z]\w*[_-]\d{3,}\w*")
 _HASH = re.compile(r"(?=[a-f-]*\d)[0-9a-f-]{7,40}")
@@ -154,28 +152,27 @@ _ADDRESS, _PHRASE, _COINED, _PART, _PLAIN_WORD = 1.5, 0.4, 1.0, 0.5, 0.2
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """The identifiers of a text, each once and spelled as the text does."""
+    """The distinct identifiers of a text, spelled as in the text."""
     found = dict.fromkeys(identifiers(text))
     rooted = (f"/{name}" if "/" in name and f"/{name}" in text else name for name in found)
-    return tuple(islice((name for name in rooted if name in text), MOST))
+    return tuple(islice((name for name in rooted if name in text), MAX_NAMES))
 
 
 @lru_cache(maxsize=1 << 14)
 def weight(name: str) -> float:
-    """The most for what nobody can guess, ids and codes; the least for plain words and short numbers.
+    """How likely a later turn needs the name: ids and codes that cannot be guessed most, plain words least.
 
     >>> weight("HAT285") > weight("src/auth.js") > weight("parseLine") > weight("1250") > weight("available")
     True
     """
     if any(map(str.isspace, name)):
         return _PHRASE
-    for shape, each in _WEIGHTS:
+    for shape, value in _WEIGHTS:
         if shape.fullmatch(name):
-            return each
+            return value
     if "@" in name or "/" in name:
         return _ADDRESS
     if "." in name:
         return _PART
-    return (
-        _COINED if "_" in name or name[1:].lower() != name[1:] or any(map(str.isdigit, name)) else _PLAIN_WORD
-    )
+    coined = "_" in name or name[1:].lower() != name[1:] or any(map(str.isdigit, name))
+    return _COINED if coined else _PLAIN_WORD

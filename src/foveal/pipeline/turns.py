@@ -1,8 +1,8 @@
-"""Messages in → where one turn ends and the next begins.
+"""Find where one turn ends and the next begins.
 
-A turn is what must travel together: an assistant message that calls tools and the answers right
-after it. Calls and answers pair by adjacency, never over the whole history: recorded agents reuse
-ids, and a provider only looks at the neighbours.
+A turn is what must stay together: an assistant message that calls tools, and the results right after it.
+Calls and results pair by adjacency, never over the whole history: recorded agents reuse ids, and providers
+only look at neighbours.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from foveal.model import Message, Opaque, Role
 
 ANY = "~"
-"""The key of an answer that names neither a call's id nor a tool."""
+"""The key of a result that names neither a call id nor a tool; before a name, it is the key of a tool."""
 REFERENCE = "item_reference"
-"""The type of an item that stands for one the provider keeps, and its key: it may be any call."""
+"""The type of an item that refers to one stored by the provider, and its key: it may be any call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Links:
-    """What one message asks of tools and what it answers."""
+    """The keys of the calls and results in one message."""
 
     role: Role
     calls: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ class Links:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tail:
-    """The newest turn so far: what may still join it."""
+    """The newest turn so far, which more messages may join."""
 
     role: Role
     calls: frozenset[str] = frozenset()
@@ -36,24 +36,24 @@ class Tail:
 
 
 def links(message: Message) -> Links:
-    """The keys that tie a message to its neighbours: ids, or names where the format has no ids."""
-    referred = (REFERENCE,) if refers(message) else ()
+    """The keys that tie a message to its neighbours: ids, or tool names where the format has no ids."""
+    stored = (REFERENCE,) if is_reference(message) else ()
     return Links(
         role=message.role,
-        calls=(*(call.id or ANY + call.name for call in message.calls), *referred),
+        calls=(*(call.id or ANY + call.name for call in message.calls), *stored),
         answers=tuple(result.call_id or ANY + result.name for result in message.results),
     )
 
 
-def refers(message: Message) -> bool:
-    """Does it stand for something that the provider keeps?"""
+def is_reference(message: Message) -> bool:
+    """Does the message refer to an item stored by the provider?"""
     return any(isinstance(part, Opaque) and part.type == REFERENCE for part in message.parts)
 
 
 def joins(tail: Tail | None, link: Links, *, runs: bool = False) -> bool:
     """Does the message belong to the turn before it?
 
-    `runs`: the format gives every block an item of its own, so neighbouring assistant items are one answer.
+    `runs`: the format makes every block an item, so consecutive assistant items are one response.
 
     >>> call = Tail(role="assistant", calls=frozenset({"c1"}))
     >>> joins(call, Links(role="tool", answers=("c1",))), joins(call, Links(role="user"))
@@ -68,7 +68,7 @@ def joins(tail: Tail | None, link: Links, *, runs: bool = False) -> bool:
 
 
 def _unaddressed(answer: str, tail: Tail) -> bool:
-    """Formats without ids: a tool's words right after the assistant's belong to them."""
+    """In formats without ids, a tool result right after an assistant message belongs to it."""
     return tail.role == "assistant" and (answer == ANY or (answer.startswith(ANY) and not tail.calls))
 
 

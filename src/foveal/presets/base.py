@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from foveal.errors import ConfigError
 from foveal.knowledge.values import Depth
-from foveal.pipeline.material.admit import beside
+from foveal.pipeline.material.admit import admit_by_default
 from foveal.pipeline.material.values import Admit
 from foveal.pipeline.values import Selector
 from foveal.sources.contributor import PREFIX
@@ -35,7 +35,7 @@ class Preset:
     """A window begins with the same bytes as the one before for as long as that fits."""
     retrieves: bool = False
     """Old tasks, repeated errors and past topics are retrieved when the conversation mentions them."""
-    admit: Admit = beside
+    admit: Admit = admit_by_default
     """Decides how much attached material its windows show."""
     knows: bool = False
     """What is known about the user, the topics and the entities at hand is offered to every window."""

@@ -133,7 +133,7 @@ def overridden(default: T, table: Mapping[str, object], origin: str) -> T:
         _adapter(type(default)).validate_python(table)  # type: ignore[arg-type]  # classes are hashable
         merged = _merged(default, table)
         if isinstance(merged, PenguinNumbers):
-            categories.check(merged)
+            categories.check_numbers(merged)
     except ValidationError as error:
         raise _refusal(error, default, origin) from None
     except ConfigError as error:

@@ -14,15 +14,15 @@ from collections import Counter
 from collections.abc import Container, Sequence
 from functools import partial
 
-from foveal.pipeline.material.admit import categorized
+from foveal.pipeline.material.admit import admit_by_category
 from foveal.pipeline.material.categories import (
     SYSTEM,
     TRIMMED_FIRST,
     PenguinNumbers,
-    categories,
-    fill,
+    plan_categories,
     rebalance,
     slot_of,
+    with_usage,
 )
 from foveal.pipeline.scoring import Recipe
 from foveal.pipeline.values import Pick, Unit
@@ -34,7 +34,7 @@ from foveal.window import Slot
 def trim_when_over(units: Sequence[Unit], room: int, *, slots: Sequence[Slot]) -> Pick:
     """Keep everything if it fits, else rebalance and trim."""
     over = sum(unit.tokens for unit in units if not unit.forced) - room
-    rebalanced = rebalance(fill(slots, units))[0]
+    rebalanced = rebalance(with_usage(slots, units))[0]
     if over > 0:
         return trim(units, room, slots=rebalanced)
     return Pick(
@@ -47,7 +47,7 @@ def trim_when_over(units: Sequence[Unit], room: int, *, slots: Sequence[Slot]) -
 def trim(units: Sequence[Unit], room: int, *, slots: Sequence[Slot]) -> Pick:
     """Bring each category within its allotment, then the total into the room."""
     allotted = {slot.name: slot.allotted for slot in slots}
-    used = Counter({slot.name: slot.used for slot in fill(slots, units)})
+    used = Counter({slot.name: slot.used for slot in with_usage(slots, units)})
     total = sum(unit.tokens for unit in units if not unit.forced)
     out: dict[int, str] = {}
     for name in TRIMMED_FIRST:
@@ -70,7 +70,7 @@ def trim(units: Sequence[Unit], room: int, *, slots: Sequence[Slot]) -> Pick:
                 out[unit.turn] = f"{total - room:,} tokens too many: {why}, this had {unit.tokens:,}"
                 total -= unit.tokens
     kept = [unit for unit in units if unit.turn not in out]
-    after = fill(slots, kept)
+    after = with_usage(slots, kept)
     return Pick(
         kept=frozenset(unit.turn for unit in kept),
         because=out | {unit.turn: unit.forced or _kept_because(unit, after) for unit in kept},
@@ -107,10 +107,10 @@ def penguin(numbers: PenguinNumbers) -> Preset:
         select=Recipe(
             score=unscored,
             slot_of=slot_of,
-            plan=partial(categories, numbers=numbers),
+            plan=partial(plan_categories, numbers=numbers),
             pick=lambda units, room, slots: trim_when_over(units, room, slots=slots),
             settle=lambda slots, _scene: rebalance(slots)[0],
         ),
         looks_at_all=True,
-        admit=partial(categorized, numbers=numbers),
+        admit=partial(admit_by_category, numbers=numbers),
     )

@@ -12,7 +12,7 @@ from functools import partial
 
 from foveal.model import Chunk
 from foveal.pipeline.history import History, is_system
-from foveal.pipeline.shorten.turn import shortened
+from foveal.pipeline.shorten.turn import shorten_turn
 from foveal.pipeline.values import Scene, Selection
 from foveal.presets.base import Preset
 
@@ -112,7 +112,7 @@ class _Forms:
         room = max(self._numbers.short_least, int(chunk.tokens * self._numbers.short_share))
         if chunk.tokens <= room or chunk.detail != "full":
             return None
-        messages = shortened(
+        messages = shorten_turn(
             chunk.messages,
             room,
             price=frame.price,

@@ -1,1 +1,1 @@
-"""Words in → the messages that answer them: keywords and vectors, fused; the best pieces for one question."""
+"""Find the messages that answer a question, by keywords and by vectors."""

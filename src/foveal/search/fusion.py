@@ -1,7 +1,7 @@
-"""Hits by words and hits by vectors in → one list, best first; no weak signal drowns a strong one.
+"""Merge keyword hits and vector hits into one list, best first.
 
-Each hit is as strong as the stronger of its two signals; the weaker adds a little of what is left. Ranks are
-not mixed: the first of a list of poor hits is a poor hit.
+A hit is as strong as the stronger of its two signals; the weaker one adds a little. Ranks are not mixed: the
+first of a list of poor hits is still a poor hit.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ from dataclasses import replace
 from foveal.store.port import Found
 
 FLOOR = 0.45
-"""The cosine below which two texts have nothing to do with each other."""
+"""The cosine below which two texts are unrelated."""
 SAID_ONCE = 1 / 2.2
-"""What a message of usual length reaches of the best score when it says every word of the query once."""
+"""The score of a message of average length that contains every word of the query once."""
 AGREEMENT = 0.25
-"""How much of what is left to 1 the weaker signal adds, at most."""
+"""The largest share of the remaining distance to 1 that the weaker signal adds."""
 
 
 def fused(keyword: Sequence[Found], near: Sequence[Found], limit: int) -> list[Found]:
-    """The best hits of both, each once, scored 0..1; of equals the one that the words put first."""
-    by_words = {_place(hit): min(1.0, hit.score / SAID_ONCE) for hit in keyword}
-    by_vector = {_place(hit): max(0.0, (hit.score - FLOOR) / (1 - FLOOR)) for hit in near}
-    every = {_place(hit): hit for hit in (*keyword, *near)}
+    """The best hits of both, each once, scored 0..1; ties keep the keyword order."""
+    by_words = {_key(hit): min(1.0, hit.score / SAID_ONCE) for hit in keyword}
+    by_vector = {_key(hit): max(0.0, (hit.score - FLOOR) / (1 - FLOOR)) for hit in near}
+    every = {_key(hit): hit for hit in (*keyword, *near)}
     scored = [
-        replace(hit, score=_strength(by_words.get(place, 0.0), by_vector.get(place, 0.0)))
-        for place, hit in every.items()
+        replace(hit, score=_strength(by_words.get(key, 0.0), by_vector.get(key, 0.0)))
+        for key, hit in every.items()
     ]
     return sorted(scored, key=lambda hit: -hit.score)[:limit]
 
 
-def _place(hit: Found) -> tuple[str, str]:
-    """A content in a session: both searches choose the same message for it."""
+def _key(hit: Found) -> tuple[str, str]:
+    """Session and digest: both searches return the same message for one content."""
     return hit.session, hit.digest
 
 

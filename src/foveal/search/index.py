@@ -1,7 +1,7 @@
-"""The messages of one session in → an index in memory that ranks them for a question.
+"""Rank the messages of one session for a question, with an index in memory.
 
-Only appended documents cost anything. A question costs a pass over the postings of its terms and one over the
-vectors; its own vector is remembered. Any thread may ask.
+Appending is incremental. A question costs one pass over the postings of its terms and one over the vectors;
+its own vector is cached. The index is thread-safe.
 """
 
 from __future__ import annotations
@@ -15,30 +15,29 @@ from types import MappingProxyType
 import numpy as np
 
 from foveal.errors import UpstreamError
+from foveal.search.dates import mentioned_time
 from foveal.search.embed.base import Vectors
 from foveal.search.postings import Postings
-from foveal.search.rank import beside, of_sittings, rule_strength, standing_out, within
+from foveal.search.rank import best_in_sitting, neighbours, rule_strength, standardized, within
 from foveal.search.terms import terms
-from foveal.search.values import NUMBERS, Document, Floats, Ranking, RankNumbers, Truths, Vector
-from foveal.search.when import when
+from foveal.search.values import NUMBERS, Document, Floats, Mask, Ranking, RankNumbers, Vector
 
 PAUSE = 3_600.0
-"""Seconds without a word after which a new sitting begins."""
-ASKED = 256
-"""Questions whose vectors are remembered."""
-OFTEN = 0.02
-"""Who says this share of the messages, and no fewer than three, is a speaker."""
-FOLLOWED = 32
-"""Names of one hit that are followed, the rarest."""
-RARE = 0.02
-"""An identifier that no more than this share of the messages hold points at them."""
-STANDS_OUT = 2.0
-"""Standard deviations above the usual likeness from which on likeness alone makes a hit."""
+"""Seconds without a message after which a new sitting begins."""
+CACHED_QUERIES = 256
+SPEAKER_SHARE = 0.02
+"""An author of at least this share of the messages, and of at least three, is a speaker."""
+FOLLOWED_NAMES = 32
+"""Names of one hit that are followed, the rarest first."""
+RARE_SHARE = 0.02
+"""An identifier counts as rare when at most this share of the messages contain it."""
+SIMILAR = 2.0
+"""Standard deviations above the mean similarity from which similarity alone makes a hit."""
 _ROLES = frozenset({"", "system", "user", "assistant", "tool"})
 
 
 class Index:
-    """What is known of every message, in columns."""
+    """What the ranking needs of every message, in columns."""
 
     def __init__(
         self, embed: Callable[[Sequence[str]], Vectors] | None, numbers: RankNumbers = NUMBERS
@@ -54,16 +53,16 @@ class Index:
         self._starts = array("q")
         self._rules, self._times = array("d"), array("d")
         self._vectors, self._sum = array("f"), np.zeros(1)
-        self._asked = lru_cache(maxsize=ASKED)(self._question)
+        self._query_vector = lru_cache(maxsize=CACHED_QUERIES)(self._embed_query)
 
     def __len__(self) -> int:
         return len(self._postings)
 
     def extend(self, documents: Sequence[Document], vectors: Vectors | None = None) -> None:
-        """Append documents. Their vectors are made here unless they come along."""
+        """Append documents. They are embedded here unless the caller passes their vectors."""
         if vectors is None and self._embed is not None and documents:
             vectors = self._embed([document.text for document in documents])
-        assert vectors is None or len(vectors) == len(documents), "one vector a document"
+        assert vectors is None or len(vectors) == len(documents), "one vector per document"
         with self._lock:
             for document in documents:
                 self._append(document)
@@ -72,7 +71,7 @@ class Index:
                 self._sum = self._sum + vectors.sum(axis=0, dtype=np.float64)
 
     def rank(self, query: str, *, now: float | None = None) -> Ranking:
-        """What each document is worth for `query`, part by part. `now` is the last one's time unless said."""
+        """Score each document for `query`, part by part. `now` defaults to the time of the last document."""
         vector = self.vector(query)
         with self._lock:
             parts = self._parts(query, vector, now) if len(self) else {"keyword": np.zeros(0)}
@@ -80,35 +79,35 @@ class Index:
 
     @property
     def by_words(self) -> bool:
-        """Nobody embeds: words alone decide."""
+        """Whether there is no embedder, so that keywords alone decide."""
         return self._embed is None
 
     def vector(self, query: str) -> Vector | None:
-        """The vector of a question, remembered; None where nobody gives one, or not now."""
+        """The cached vector of a question; None without an embedder, or when it cannot be reached."""
         if self._embed is None:
             return None
         try:
-            return self._asked(query)
+            return self._query_vector(query)
         except UpstreamError:
             return None
 
-    def matches(self, query: str, *, floor: float) -> Truths:
-        """Which documents hold a word of the query, or are so near to it that they need not."""
+    def matches(self, query: str, *, floor: float) -> Mask:
+        """Which documents contain a word of the query, or are similar enough without one."""
         vector = self.vector(query)
         with self._lock:
             found = self._postings.shared(self._postings.known(terms(query).all), length=0.0) > 0
             if vector is None or not vector.any() or not len(self):
                 return found
             rows = np.frombuffer(self._vectors, dtype=np.float32).reshape(len(self), -1)
-            near: Truths = (rows @ vector >= floor) & (self._alike(vector) >= STANDS_OUT)
+            near: Mask = (rows @ vector >= floor) & (self._similarity(vector) >= SIMILAR)
             return found | near
 
     def _append(self, document: Document) -> None:
-        place, last, found = len(self), self._last, terms(document.text)
+        position, last, found = len(self), self._last, terms(document.text)
         paused = last is None or _paused(last.created_at, document.created_at)
         if paused:
-            self._starts.append(place)
-        # Two tool results side by side say nothing about each other.
+            self._starts.append(position)
+        # Two adjacent tool results are unrelated.
         self._joined.append(not paused and not (last and last.role == document.role == "tool"))
         self._users.append(document.role == "user")
         self._rules.append(self._rule(document))
@@ -116,92 +115,95 @@ class Index:
         self._postings.append(found.all)
         self._names.append(array("q", self._postings.known(sorted(found.names))))
         if document.role != "tool" and document.author not in _ROLES:
-            self._speakers.setdefault(tuple(terms(document.author).all), array("q")).append(place)
+            self._speakers.setdefault(tuple(terms(document.author).all), array("q")).append(position)
         self._last = document
 
     def _rule(self, document: Document) -> float:
-        """What anyone but the user wants for good is no rule."""
+        """How much of a standing rule it is; only the user's messages can be one."""
         if document.role != "user":
             return 0.0
         return rule_strength(document.text, rule=self._numbers.rule, order=self._numbers.order)
 
     def _parts(self, query: str, vector: Vector | None, now: float | None) -> dict[str, Floats]:
-        numbers, read = self._numbers, terms(query)
-        asked, coined_terms = read.all, read.coined
-        named = self._named(asked)
-        parts = {"keyword": numbers.keyword * self._keyword([term for term in asked if term not in named])}
+        numbers, query_terms = self._numbers, terms(query)
+        every = query_terms.all
+        speakers = self._named_speakers(every)
+        parts = {"keyword": numbers.keyword * self._keyword([term for term in every if term not in speakers])}
         if vector is not None:
-            parts["vector"] = numbers.vector * self._alike(vector)
+            parts["vector"] = numbers.vector * self._similarity(vector)
         close = sum(parts.values(), np.zeros(len(self)))
-        parts["neighbours"] = numbers.neighbour * beside(close, np.frombuffer(self._joined, dtype=np.bool_))
-        parts["sitting"] = numbers.sitting * of_sittings(close, np.frombuffer(self._starts, dtype=np.int64))
-        parts["speaker"] = self._said_by(named)
-        if coined := [term for term in asked if term in coined_terms]:
-            parts["identifier"] = numbers.identifier * self._holding(coined)
+        parts["neighbours"] = numbers.neighbour * neighbours(
+            close, np.frombuffer(self._joined, dtype=np.bool_)
+        )
+        parts["sitting"] = numbers.sitting * best_in_sitting(
+            close, np.frombuffer(self._starts, dtype=np.int64)
+        )
+        parts["speaker"] = self._by_speaker(speakers)
+        if coined := [term for term in every if term in query_terms.coined]:
+            parts["identifier"] = numbers.identifier * self._containing(coined)
         parts["rules"] = np.array(self._rules)
         if (time := self._time(query, now)) is not None:
             parts["time"] = numbers.time * time
-        parts["hop"] = numbers.hop * self._hop(asked, sum(parts.values(), np.zeros(len(self))))
+        parts["hop"] = numbers.hop * self._hop(every, sum(parts.values(), np.zeros(len(self))))
         return parts
 
-    def _keyword(self, wanted: Sequence[str]) -> Floats:
-        numbers, known = self._numbers, self._postings.known(wanted)
+    def _keyword(self, query_terms: Sequence[str]) -> Floats:
+        numbers, known = self._numbers, self._postings.known(query_terms)
         scores = self._postings.scores(known, saturation=numbers.saturation, length=numbers.length)
-        return standing_out(scores)
+        return standardized(scores)
 
-    def _holding(self, coined: Sequence[str]) -> Floats:
-        """The share of these identifiers that each document holds; those that many hold say nothing."""
-        rare = [n for n in self._postings.known(coined) if self._postings.holders(n) <= self._rare]
-        held = np.zeros(len(self))
+    def _containing(self, coined: Sequence[str]) -> Floats:
+        """The share of the rare ones among these identifiers that each document contains."""
+        limit = max(2.0, RARE_SHARE * len(self))
+        rare = [n for n in self._postings.known(coined) if self._postings.frequency(n) <= limit]
+        shares = np.zeros(len(self))
         for number in rare:
-            held[self._postings.places(number)] += 1 / len(rare)
-        return held
+            shares[self._postings.positions(number)] += 1 / len(rare)
+        return shares
 
-    @property
-    def _rare(self) -> float:
-        return max(2.0, RARE * len(self))
-
-    def _alike(self, vector: Vector) -> Floats:
-        """How near to the question, and not just to everything that was said here."""
+    def _similarity(self, vector: Vector) -> Floats:
+        """How similar to the question, relative to the mean of the session."""
         if not vector.any():
             return np.zeros(len(self))
         rows = np.frombuffer(self._vectors, dtype=np.float32).reshape(len(self), -1)
-        usual = (self._sum / len(self)).astype(np.float32)
-        return standing_out((rows @ (vector - usual)).astype(np.float64))
+        mean = (self._sum / len(self)).astype(np.float32)
+        return standardized((rows @ (vector - mean)).astype(np.float64))
 
-    def _named(self, asked: Sequence[str]) -> dict[str, array[int]]:
-        """The terms of the question that name a speaker, and where that one speaks."""
-        often = max(3, OFTEN * len(self))
-        spoken = ((words, places) for words, places in self._speakers.items() if len(places) >= often)
-        return {word: places for words, places in spoken for word in words if word in asked}
+    def _named_speakers(self, query_terms: Sequence[str]) -> dict[str, array[int]]:
+        """The terms of the question that name a speaker, and the positions of that speaker's messages."""
+        least = max(3, SPEAKER_SHARE * len(self))
+        speakers = ((words, found) for words, found in self._speakers.items() if len(found) >= least)
+        return {word: found for words, found in speakers for word in words if word in query_terms}
 
-    def _said_by(self, named: dict[str, array[int]]) -> Floats:
-        if not named:
+    def _by_speaker(self, speakers: dict[str, array[int]]) -> Floats:
+        if not speakers:
             return self._numbers.user * np.array(self._users, dtype=np.float64)
         part = np.zeros(len(self))
-        for places in named.values():
-            part[np.frombuffer(places, dtype=np.int64)] = self._numbers.speaker
+        for positions in speakers.values():
+            part[np.frombuffer(positions, dtype=np.int64)] = self._numbers.speaker
         return part
 
     def _time(self, query: str, now: float | None) -> Floats | None:
         present = now if now is not None or self._last is None else self._last.created_at
-        interval = when(query, present) if present is not None else None
+        interval = mentioned_time(query, present) if present is not None else None
         return within(np.array(self._times), interval) if interval else None
 
-    def _hop(self, asked: Sequence[str], values: Floats) -> Floats:
-        """Who shares names with the best hits that the question does not mention: the rest of the answer."""
+    def _hop(self, query_terms: Sequence[str], values: Floats) -> Floats:
+        """Score documents by names that they share with the best hits and the question does not mention."""
         best = np.argsort(-values, kind="stable")[: self._numbers.hops_from]
         chances = np.exp(values[best] - values[best[0]])
-        mentioned = set(self._postings.known(asked))
+        mentioned = set(self._postings.known(query_terms))
         found = np.zeros(len(self))
-        for place, chance in zip(best.tolist(), chances.tolist(), strict=True):
-            names = self._postings.rarest((n for n in self._names[place] if n not in mentioned), FOLLOWED)
+        for position, chance in zip(best.tolist(), chances.tolist(), strict=True):
+            names = self._postings.rarest(
+                (n for n in self._names[position] if n not in mentioned), FOLLOWED_NAMES
+            )
             shared = chance * self._postings.shared(names, length=0.5)
-            shared[place] = 0
+            shared[position] = 0
             np.maximum(found, shared, out=found)
-        return standing_out(found)
+        return standardized(found)
 
-    def _question(self, query: str) -> Vector:
+    def _embed_query(self, query: str) -> Vector:
         assert self._embed is not None
         return self._embed([query]).reshape(-1)
 

@@ -1,12 +1,11 @@
-"""Scores in → the parts that make up a value, each one small function.
+"""Score messages for a question, and choose those that fit into a budget.
 
-Parts add up. Scores are measured in standard deviations above what is usual in the session: a hit that stands
-out does so in the sum as well, and a score that is much the same for all moves nobody.
+A score is the sum of its parts, one small function each. Keyword and vector scores are in standard deviations
+above the session's mean: an outstanding hit also stands out in the sum, and a score that is much the same for
+all messages changes no order.
 
-Values, costs and a budget in → which messages to show: whole, in order, never over.
-
-Best value for its cost first; one that is too large is passed over, not the end. The choice with the highest
-sum of values finds less of what was asked for: values say what is likely, they are not amounts.
+Messages are chosen by score for their cost, best first; one that is too large is skipped. Maximizing the sum
+of scores instead finds less of what was asked for: scores are likelihoods, not amounts.
 """
 
 from __future__ import annotations
@@ -16,16 +15,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from foveal.search.values import NUMBERS, Flags, Floats, Ranking, RankNumbers, Whole
+from foveal.search.values import NUMBERS, Floats, Integers, Mask, Ranking, RankNumbers
 
 _RULE = re.compile(r"\b(?:always|never|prefer|prefers|preferred|from now on)\b", re.IGNORECASE)
 _ORDER = re.compile(r"\W{0,4}(?:please )?(?:always|never|from now on)\b", re.IGNORECASE)
 
 
-def standing_out(scores: Floats) -> Floats:
-    """Scores in standard deviations above their mean; all 0 where they are alike.
+def standardized(scores: Floats) -> Floats:
+    """Scores in standard deviations above their mean; all 0 where they are equal.
 
-    >>> standing_out(np.array([0.0, 0.0, 0.0, 4.0])).round(2).tolist()
+    >>> standardized(np.array([0.0, 0.0, 0.0, 4.0])).round(2).tolist()
     [-0.58, -0.58, -0.58, 1.73]
     """
     above = scores - scores.sum() / len(scores)
@@ -33,10 +32,10 @@ def standing_out(scores: Floats) -> Floats:
     return above / spread if spread > 1e-9 else np.zeros(len(scores))
 
 
-def beside(scores: Floats, joined: Flags) -> Floats:
-    """What stands before and after each message; `joined` are those that belong with the one before them.
+def neighbours(scores: Floats, joined: Mask) -> Floats:
+    """The scores of the messages before and after each; `joined` marks those connected to the one before.
 
-    >>> beside(np.array([1.0, 0.0, 5.0]), np.array([False, True, False])).tolist()
+    >>> neighbours(np.array([1.0, 0.0, 5.0]), np.array([False, True, False])).tolist()
     [0.0, 1.0, 0.0]
     """
     taken = np.zeros(len(scores))
@@ -45,10 +44,10 @@ def beside(scores: Floats, joined: Flags) -> Floats:
     return taken
 
 
-def of_sittings(scores: Floats, starts: Whole) -> Floats:
-    """The best score of each message's sitting, above the mean of all sittings.
+def best_in_sitting(scores: Floats, starts: Integers) -> Floats:
+    """The best score in each message's sitting, relative to the mean over all sittings.
 
-    >>> of_sittings(np.array([1.0, 0.0, 5.0]), np.array([0, 2])).tolist()
+    >>> best_in_sitting(np.array([1.0, 0.0, 5.0]), np.array([0, 2])).tolist()
     [-2.0, -2.0, 2.0]
     """
     best = np.maximum.reduceat(scores, starts)
@@ -58,13 +57,13 @@ def of_sittings(scores: Floats, starts: Whole) -> Floats:
 
 
 def within(times: Floats, interval: tuple[float, float]) -> Floats:
-    """1 for what was said in that time."""
+    """1 for messages of that time, else 0."""
     start, end = interval
     return ((times >= start) & (times < end)).astype(np.float64)
 
 
 def rule_strength(text: str, *, rule: float, order: float) -> float:
-    """What the user's words weigh as something that holds for good.
+    """The weight of a user's text as a standing rule.
 
     >>> rule_strength("Always answer in French.", rule=1.0, order=0.5)
     1.5
@@ -76,25 +75,25 @@ def rule_strength(text: str, *, rule: float, order: float) -> float:
     return rule + order if _ORDER.match(text) else rule
 
 
-def best_first(ranking: Ranking, costs: Whole, most: int, *, numbers: RankNumbers = NUMBERS) -> Whole:
-    """The positions that cost no more than `most`, by value for cost; of equals the newest."""
-    worth = ranking.values - numbers.cost_power * np.log(np.maximum(costs, 1))
+def best_first(ranking: Ranking, costs: Integers, most: int, *, numbers: RankNumbers = NUMBERS) -> Integers:
+    """The positions that cost no more than `most`, by score for cost; ties go to the newest."""
+    density = ranking.values - numbers.cost_power * np.log(np.maximum(costs, 1))
     newest_first = np.flatnonzero(costs <= most)[::-1]
-    places: Whole = newest_first[np.argsort(-worth[newest_first], kind="stable")]
-    return places
+    ordered: Integers = newest_first[np.argsort(-density[newest_first], kind="stable")]
+    return ordered
 
 
 def chosen(
     ranking: Ranking, costs: Sequence[int], budget: int, *, numbers: RankNumbers = NUMBERS
 ) -> list[int]:
-    """The positions to show, ascending. Their costs add up to `budget` at most."""
+    """The positions to show, ascending; their costs add up to at most `budget`."""
     prices = np.asarray(costs, dtype=np.int64)
-    places = best_first(ranking, prices, budget, numbers=numbers)
+    ordered = best_first(ranking, prices, budget, numbers=numbers)
     left, cheapest = budget, int(prices.min(initial=budget))
     taken: list[int] = []
-    for place, price in zip(places.tolist(), prices[places].tolist(), strict=True):
+    for position, price in zip(ordered.tolist(), prices[ordered].tolist(), strict=True):
         if price <= left:
-            taken.append(place)
+            taken.append(position)
             left -= price
         elif left < cheapest:
             break

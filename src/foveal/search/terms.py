@@ -1,6 +1,6 @@
-"""A text in → the terms it is found by: stems without the words that say nothing, identifiers whole as well.
+"""Split a text into search terms: stems without stop words, and whole identifiers.
 
-Questions and messages are read alike. Linear time on any input.
+Questions and messages are split alike. Time is linear in the text, whatever it contains.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ from importlib import import_module
 from foveal.pipeline.signals import STOP_WORDS, identifiers, words
 
 LONGEST = 64
-"""Characters of a term; what is longer differs in its beginning, or is data."""
+"""Characters of a term; longer ones differ in their beginning, or are data."""
 _WORD = re.compile(r"[^\W_]+")
 _CONTRACTED = frozenset(
     {"d", "didn", "doesn", "don", "hadn", "hasn", "haven", "isn", "ll", "re", "ve", "wasn"}
 )
-"""What an apostrophe leaves of words that say nothing."""
+"""What an apostrophe leaves of contracted stop words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What one text is found by."""
+    """The terms of one text."""
 
     all: list[str]
-    """As often as they occur."""
+    """With repetitions."""
     names: frozenset[str]
-    """Those that are written as names are: with a capital letter, or as a number of three digits and more."""
+    """Terms written like names: with a capital letter, or as a number of three or more digits."""
     coined: frozenset[str]
-    """Identifiers that are no plain words: `func_17_3`, `src/auth.js`."""
+    """Identifiers that are not plain words: `func_17_3`, `src/auth.js`."""
 
 
 def terms(text: str) -> Terms:
-    """Read one text.
+    """Split one text.
 
     >>> found = terms("Melanie's kids went hiking near src/auth.js")
     >>> found.all
@@ -42,7 +42,7 @@ def terms(text: str) -> Terms:
     >>> sorted(found.names)
     ['melani']
     """
-    # A stemmer of one's own: they must not be shared between threads, and cost nothing to make.
+    # A new stemmer each time: they are not thread-safe, and cost nothing to create.
     stems: Callable[[list[str]], list[str]] = import_module("Stemmer").Stemmer("english", 0).stemWords
     plain = [word[:LONGEST] for word in words(text) if word not in _CONTRACTED]
     whole = {name.lower() for name in identifiers(text)}.difference(plain)

@@ -86,7 +86,7 @@ class Foveal:
         self._resources = Resources(
             store=self._store,
             bus=self._bus,
-            worker=Worker(self._jobs(writer), faults=self._warn),
+            worker=Worker(self._jobs(writer), on_error=self._warn),
             library=Library(self._store),
             catalogue=catalogue,
             counter=counter,
@@ -138,7 +138,7 @@ class Foveal:
 
     def find(self, name: str) -> SessionRecord | None:
         """The record of the session of that name; None if there is none."""
-        return self._store.named(name)
+        return self._store.find_session(name)
 
     def open(self, name: str) -> Session:
         """The session of that name; an error if it does not exist."""
@@ -159,7 +159,7 @@ class Foveal:
         self._resources.library.forget()
 
     def _record(self, name: str) -> SessionRecord:
-        found = self._store.named(name)
+        found = self._store.find_session(name)
         if found is None:
             raise NotFoundError(
                 f"there is no session {name!r}", remedy="`foveal sessions` lists them", see="sessions"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from foveal.config import Tables, secret, variable_name
 from foveal.events import Bus, SummaryFailed
 from foveal.jobs import Worker
-from foveal.pipeline.summarize.extract import extractive
+from foveal.pipeline.summarize.extract import extractive_summary
 from foveal.pipeline.summarize.values import Answer
 from foveal.pipeline.tokens.count import tokenizer
 from foveal.presets.fifth.levels import FifthNumbers
@@ -102,10 +102,10 @@ def load_embedder(models: Models) -> Callable[[], Embedder | None]:
 
     @lru_cache(maxsize=1)
     def load() -> Embedder | None:
-        from foveal.search.embed import named
+        from foveal.search.embed import embedder_named
 
         if "://" not in models.embedder:
-            return named(models.embedder)
+            return embedder_named(models.embedder)
         from foveal.upstream import embed, endpoint_at
 
         variable_name(models.embedder_key, "embedder_key")
@@ -114,7 +114,7 @@ def load_embedder(models: Models) -> Callable[[], Embedder | None]:
         def ask(texts: Sequence[str]) -> list[list[float]]:
             return embed(endpoint, texts, key=secret(models.embedder_key))
 
-        return named(models.embedder, ask)
+        return embedder_named(models.embedder, ask)
 
     return load
 
@@ -133,6 +133,6 @@ def summary_writer(models: Models, bus: Bus) -> Answer | None:
         endpoint,
         secret(models.summary_key),
         count=count,
-        fallback=partial(extractive, count=count),
+        fallback=partial(extractive_summary, count=count),
         on_failure=lambda key, fault: bus.emit([SummaryFailed(session="", key=key, fault=fault)]),
     )

@@ -236,7 +236,7 @@ class SessionState:
         self.resources.worker.busy()
         with self.lock:
             try:
-                with self.store.together():
+                with self.store.transaction():
                     self.log.catch_up()
                     yield events
                     if events:
@@ -250,7 +250,7 @@ class SessionState:
     def reading(self) -> Iterator[None]:
         """One consistent view of the store, with the log caught up."""
         self.resources.worker.busy()
-        with self.lock, self.store.together(write=False):
+        with self.lock, self.store.transaction(write=False):
             self.log.catch_up()
             yield
 

@@ -25,7 +25,14 @@ from foveal.pipeline.explain import explain
 from foveal.pipeline.fit import Fitted, Order
 from foveal.pipeline.history import Frame
 from foveal.pipeline.repair import Scribe
-from foveal.pipeline.tokens.count import SCALED, Meter, Tokenizer, names, scaled, tokenizer
+from foveal.pipeline.tokens.count import (
+    SCALE_SIGN,
+    Meter,
+    Tokenizer,
+    scaled_tokenizer,
+    tokenizer,
+    tokenizer_names,
+)
 from foveal.pipeline.values import Scene
 from foveal.presets import Preset
 from foveal.session.arguments import at_most
@@ -87,7 +94,7 @@ class Target:
     @property
     def history_key(self) -> str:
         """The name of the way of counting; it starts with `PRIVATE` if only this process knows it."""
-        known = self.tokenizer.name.partition(SCALED)[0] in names()
+        known = self.tokenizer.name.partition(SCALE_SIGN)[0] in tokenizer_names()
         name = self.tokenizer.name if known else f"{PRIVATE}{id(self.meter)}"
         return "/".join((name, self.format, self.card.images))
 
@@ -187,14 +194,14 @@ class Target:
             )
             manifest = replace(manifest, repairs=(*manifest.repairs, surplus))
         if followed and most and manifest.tokens >= (self.card.cache_min or CACHED):
-            texts = wire.mark_cache(*texts, most=most, still=stable_pieces(fitted))
+            texts = wire.mark_cache(*texts, most=most, stable=stable_pieces(fitted))
         pieces, outside, tools = texts
         return Window(
             format=self.format,
             model=self.card.id,
             tokens=manifest.tokens,
             budget=manifest.budget,
-            tell=lambda: manifest,
+            account=lambda: manifest,
             pieces=pieces,
             system_json=outside,
             tools_json=tools,
@@ -234,7 +241,9 @@ def target_for(
 def _meter(counter: str | Count, format: Format, images: str, factor: float) -> Meter:
     """One meter per way of counting, so that a process counts each text once."""
     base = tokenizer(counter)
-    return Meter(base if factor == 1.0 else scaled(base, factor), wire.framing(format), images=images)
+    return Meter(
+        base if factor == 1.0 else scaled_tokenizer(base, factor), wire.framing(format), images=images
+    )
 
 
 def asked_reply(envelope: str) -> int | None:

@@ -15,19 +15,20 @@ from textwrap import wrap
 
 from foveal import catalog
 from foveal.errors import InputError
-from foveal.pipeline.material.admit import by_salience
+from foveal.pipeline.material.admit import admit_by_salience
 from foveal.pipeline.material.categories import (
     CONTEXT,
     DIALOG,
     PenguinNumbers,
     Usage,
+    category_slots,
     report,
-    shared,
     spare,
 )
-from foveal.pipeline.material.notes import BEGINNING, ENDING, beside_note
+from foveal.pipeline.material.notes import material_note
 from foveal.pipeline.material.values import Admission
-from foveal.pipeline.tokens.count import Remembered, tokenizer
+from foveal.pipeline.summarize.notes import MATERIAL_END, MATERIAL_MARK
+from foveal.pipeline.tokens.count import CachedCounter, tokenizer
 from foveal.sources.contributor import ContextRequest, Contributor, Progress
 from foveal.sources.gather import Gathered, gather, resolve_active_files
 from foveal.sources.workspace.safe_open import printable
@@ -79,10 +80,10 @@ def assemble_smart_context(  # noqa: PLR0913 — the public call, every option b
     """
     if budget < 0:
         raise InputError(f"`budget` is {budget:,} tokens", remedy="pass 0 or more")
-    tokens = Remembered(count or tokenizer(catalog.find(model).tokenizer).count)
+    tokens = CachedCounter(count or tokenizer(catalog.find(model).tokenizer).count)
     slots = [
         replace(slot, used=sum(map(tokens, said)) if slot.name == DIALOG else 0)
-        for slot in shared(budget, numbers)
+        for slot in category_slots(budget, numbers)
     ]
     opened = workspace if isinstance(workspace, Workspace) else Workspace(workspace)
     request = ContextRequest(
@@ -100,7 +101,7 @@ def assemble_smart_context(  # noqa: PLR0913 — the public call, every option b
         text=text,
         tokens=_slot(admitted.slots, CONTEXT).used,
         budget=budget,
-        contributed=(*admitted.told, *found.left_out),
+        contributed=(*admitted.contributed, *found.left_out),
         categories=report(admitted.slots),
         refused=opened.refusals,
     )
@@ -113,11 +114,11 @@ def room_within(slots: Sequence[Slot]) -> int:
 
 def _fit(found: Gathered, slots: Sequence[Slot], count: Callable[[str], int]) -> tuple[Admission, str]:
     """Admit what fits together with the marks around it; CONTEXT's use is that of the whole text."""
-    overhead = count(f"{BEGINNING}\n{ENDING}")
+    overhead = count(f"{MATERIAL_MARK}\n{MATERIAL_END}")
     while True:
         reserved = [_with_context_used(slot, slot.used + overhead) for slot in slots]
-        admitted = by_salience(found.material, reserved)
-        text = beside_note(admitted.shown)
+        admitted = admit_by_salience(found.material, reserved)
+        text = material_note(admitted.shown)
         used = count(text) if text else 0
         over = used - _slot(admitted.slots, CONTEXT).allotted
         if over <= 0 or not text:

@@ -1,4 +1,4 @@
-"""Where everything is kept: the port (`base`), and SQLite behind it."""
+"""Keep sessions, messages and what is derived from them: the store port, and its SQLite implementation."""
 
 from foveal.store.open import Durability, open_store
 from foveal.store.port import (
@@ -23,8 +23,8 @@ from foveal.store.port_knowledge import (
     Knowledge,
     MemoryRecord,
     Mention,
+    MentioningMessage,
     PredictionRecord,
-    Telling,
     ThingRecord,
     Unread,
     WarmupRecord,
@@ -46,12 +46,12 @@ __all__ = [
     "LoggedEvent",
     "MemoryRecord",
     "Mention",
+    "MentioningMessage",
     "PredictionRecord",
     "SessionRecord",
     "Store",
     "SummaryRecord",
     "TaskRecord",
-    "Telling",
     "ThingRecord",
     "TypedRecord",
     "Unread",

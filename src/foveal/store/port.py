@@ -1,8 +1,10 @@
-"""The port: what a session needs of a store, and the records that cross it.
+"""The store port: the `Store` protocol and the records it exchanges with a session.
 
-A store is bound to one tenant when it is opened; no method takes a tenant, so no query can cross one.
-Every method is one transaction: it happened whole or it did not happen. A store may be shared by
-several processes; `head` is the cheap question "did anybody else write?".
+A store is opened for one tenant. No method takes a tenant, so no call can reach another tenant's data; the id
+of another tenant's session raises `NotFoundError` like one that does not exist. Every method is one
+transaction: it takes effect completely or not at all. Several threads and processes may share a store; `head`
+is the cheap way to find out whether another one has written. `foveal.testing.check_store` checks all of this
+for any store.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from foveal.store.port_knowledge import Knowledge
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """Where a session stands."""
+    """The current state of a session in a few numbers: equal heads mean that nothing has changed."""
 
     branch: int
     """Changes when an edited history became a fork."""
@@ -32,9 +34,9 @@ class Head:
     model: str = ""
     preset: str = ""
     builds: int = 0
-    """The number of its newest build; 0: it has none, or it was not looked up."""
+    """The number of the latest build; 0 if there is none, or if it was not looked up."""
     amended: int = 0
-    """Grows with every change of a stored build."""
+    """Grows whenever a stored build is changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +44,7 @@ class SessionRecord:
     id: int
     name: str
     format: Format | None
-    """The wire format of its messages; None until the first one that is not plain."""
+    """The wire format of its messages; None until the first message that is not plain."""
     model: str
     preset: str
     created_at: float
@@ -60,36 +62,36 @@ class Content:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A message about to be stored, with what the shell found out about it."""
+    """A message about to be stored, with what the session found out about it."""
 
     message: Message
     tokens: int
     created_at: float
     calls: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
-    """Keys that tie it to its neighbours, as the entry will carry them."""
+    """Keys that link the message to its neighbours, as its entry will carry them."""
     id: str = ""
-    """The id it has in this session already, on a branch that is being left."""
+    """The id that the message already has in this session, on the branch that is being abandoned."""
     absence: Absence = ""
-    """`erased`: only its place and digest are stored."""
+    """`erased`: only its position and digest are stored."""
     beside: bool = False
-    """Added by the session's owner: no part of a client's history."""
+    """Added by the session's owner, not part of the client's history."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Located:
-    """A message of a session, on whichever of its branches."""
+    """A message of a session, on any of its branches."""
 
     entry: Entry
     content: Content | None
-    """None: it was erased."""
+    """None if the message was erased."""
     current: bool
-    """It is on the branch the session goes on with."""
+    """Whether it is on the session's current branch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """One search hit, best first."""
+    """One search hit."""
 
     session: str
     seq: int
@@ -97,8 +99,8 @@ class Found:
     digest: str
     role: Role
     score: float
-    """Higher is better, 1 the best there can be: for words, the share of the most that the query could reach;
-    for vectors, the cosine."""
+    """Higher is better, at most 1: for words, the share of the best score the query could reach; for vectors,
+    the cosine."""
     body: str
     format: Format
     created_at: float | None = None
@@ -118,7 +120,7 @@ class BuildRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryRecord:
-    """A summary, once made, under the key of the question it answers."""
+    """A stored summary, under the key of the request it answers."""
 
     key: str
     text: str
@@ -130,23 +132,23 @@ class SummaryRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRecord:
-    """A stretch of a session that belongs together."""
+    """A stretch of a session that the caller marked as one task."""
 
     number: int
     name: str
     started_at: float
     ended_at: float | None
-    """None: it is the open one."""
+    """None if the task is still open."""
     first: int
     last: int | None
-    """Positions of its messages, both included; `last` is before `first` where it has none."""
+    """Positions of its first and last message; `last` is `first - 1` if it has none."""
     summary: str | None
-    """None: it is still to be made, or to be made again because something it covered was erased or edited."""
+    """None until it is written, and again after a message it covers was erased or edited."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypedRecord:
-    """A decision, a constraint or a correction, word for word as a message had it."""
+    """A decision, a constraint or a correction, quoted word for word from a message."""
 
     seq: int
     digest: str
@@ -190,32 +192,37 @@ class Checked:
 
 
 class Store(Protocol):
+    """Everything a session keeps: messages, marks, what is derived from them, builds and events."""
+
     @property
     def knowledge(self) -> Knowledge:
-        """What is known of the user: memories, things, bundles, predictions."""
+        """What is known about the user: memories, things, bundles, predictions."""
 
-    def together(self, *, write: bool = True) -> AbstractContextManager[None]:
-        """One transaction around several calls: they see one moment, and happen whole or not at all."""
+    def transaction(self, *, write: bool = True) -> AbstractContextManager[None]:
+        """Run several calls as one transaction: they see one state and take effect together or not at all."""
 
     def session(self, name: str, *, now: float, model: str = "", preset: str = "") -> SessionRecord:
-        """The session of that name, made if it is not there; a model or preset given is remembered."""
+        """Return the session of that name, creating it if needed; store a given model or preset with it."""
 
-    def sessions(self) -> Sequence[SessionRecord]: ...
+    def sessions(self) -> Sequence[SessionRecord]:
+        """All sessions, oldest first."""
 
-    def named(self, name: str) -> SessionRecord | None:
-        """The session of that name, if there is one."""
+    def find_session(self, name: str) -> SessionRecord | None:
+        """The session of that name, or None."""
 
-    def delete_session(self, session: int) -> None: ...
+    def delete_session(self, session: int) -> None:
+        """Delete a session with its branches, builds and events, and content that no other session has."""
 
     def head(self, session: int) -> Head: ...
 
     def append(
         self, session: int, drafts: Sequence[Draft], *, counter: str, at: int | None = None
     ) -> Sequence[Entry]:
-        """Store drafts at the end of the session's branch, in order, and return their entries.
+        """Store drafts at the end of the session's current branch, in order, and return their entries.
 
-        With `at` below the head's length, a new branch that shares the first `at` messages becomes
-        the session's; the old one stays in the store.
+        With `at` below the head's length, a new branch that shares the first `at` messages becomes the
+        current one; the old branch stays in the store. An `at` beyond the length raises `InputError`, and so
+        does a draft without a body or digest: nothing is stored then.
         """
 
     def entries(self, session: int, *, start: int = 0, stop: int | None = None) -> Sequence[Entry]:
@@ -225,18 +232,19 @@ class Store(Protocol):
         """The originals of the session's current branch, in order; None where one was erased."""
 
     def by_handle(self, handle: str) -> Content | None:
-        """The original whose digest starts with the handle's, whichever session holds it."""
+        """The original whose digest starts with the handle's hex digits, in any session."""
 
     def tokens(self, digests: Sequence[str], counter: str) -> Mapping[str, int]:
-        """Known counts of contents under a counter."""
+        """The token counts known for these contents under a counter, by digest."""
 
-    def save_tokens(self, counts: Mapping[str, int], counter: str) -> None: ...
+    def save_tokens(self, counts: Mapping[str, int], counter: str) -> None:
+        """Store token counts by digest, replacing earlier ones."""
 
     def save_bill(self, model: str, tokenizer: str, *, counted: int, billed: int) -> None:
-        """Note what a provider billed for a window that we had counted."""
+        """Record how many tokens a provider billed for a window, next to how many were counted."""
 
     def bills(self, model: str, tokenizer: str, *, limit: int) -> Sequence[tuple[int, int]]:
-        """The newest (counted, billed) pairs of a model, oldest of them first."""
+        """The latest (counted, billed) pairs of a model, oldest first."""
 
     def mark(
         self,
@@ -248,24 +256,29 @@ class Store(Protocol):
         stand_in: str = "",
         noted_by: int | None = None,
     ) -> None:
-        """Pin or unpin, leave out or restore one entry.
+        """Pin or unpin, leave out or restore one entry; None leaves that mark as it is.
 
-        What is left out may have a text that stands in for it, or one at another position that tells of it:
-        both are gone with the next change of `absence`.
+        `stand_in` is a text that windows show in the entry's place, `noted_by` the position of another entry
+        whose stand-in covers this one. Every change of `absence` sets both. Raises `NotFoundError` for an
+        entry that does not exist or was erased, and `InputError` for `absence="erased"`: only `erase` erases.
         """
 
     def locate(self, session: int, name: str) -> Located | None:
-        """The message of that id or handle, on the current branch or else on the newest that has it."""
+        """The message with that id or handle; the current branch comes first, then the newest."""
 
     def erase(self, session: int, id: str) -> Sequence[str]:
-        """Erase a message for good, with its copies on branches the session left; returns the ids erased.
+        """Erase a message for good, with its copies on abandoned branches, and return the erased ids.
 
-        Body, index rows, vectors, records and every summary that covers it go too, unless another message
-        shares the content. The summaries of the session's tasks that cover it go in any case.
+        Its entry keeps its position and digest. Body, index rows, vectors, typed records and every summary
+        that covers it are deleted unless another message has the same content. Summaries of the session's
+        tasks that cover it are always deleted. Raises `NotFoundError` if no message has that id or handle.
         """
 
     def search(self, query: str, *, session: int | None = None, limit: int = 10) -> Sequence[Found]:
-        """Messages that hold the words, best first, of a session or of all, branches they left included."""
+        """Messages that contain words of the query, best first, in one session or all, on any branch.
+
+        The query is plain text: no input is search syntax and none fails.
+        """
 
     def nearest(
         self,
@@ -276,18 +289,18 @@ class Store(Protocol):
         limit: int = 20,
         floor: float = 0.45,
     ) -> Sequence[Found]:
-        """Messages whose vectors point the same way, best first, all above the floor; else as `search`."""
+        """Messages whose vectors have a cosine above `floor` with this one, best first; see `search`."""
 
     def summary(self, key: str) -> SummaryRecord | None: ...
 
     def summaries(self, keys: Sequence[str]) -> Mapping[str, SummaryRecord]:
-        """Those of the keys that have a summary."""
+        """The summaries stored under these keys; keys without one are left out."""
 
     def save_summary(self, record: SummaryRecord, sources: Sequence[str]) -> bool:
-        """Keep a summary of contents (their digests) or of summaries (their keys).
+        """Store a summary of contents (given by digest) or of other summaries (given by key).
 
-        One by a model replaces an extractive one, never the reverse. False: a source is not in the store, or
-        no longer, so nothing was kept.
+        A model's summary replaces an extractive one; any other summary that is already stored stays. Returns
+        False, and stores nothing, if there are no sources or one of them is not in the store.
         """
 
     def vectors(
@@ -296,34 +309,38 @@ class Store(Protocol):
         """The vectors of the session's current branch, in order; None where there is none yet."""
 
     def save_vectors(self, by_digest: Mapping[str, bytes], embedder: str) -> None:
-        """Keep float32 vectors of length 1 of contents; those of contents that are gone are not kept."""
+        """Store little-endian float32 unit vectors by digest, skipping contents that are not in the store.
+
+        All vectors of one embedder have the same size; another size raises `InputError`.
+        """
 
     def unembedded(self, embedder: str, *, limit: int) -> Sequence[Content]:
         """Contents of the tenant that have no vector of that embedder yet, newest first.
 
-        Fewer than the limit may be told while there are more; none only when there are none.
+        May return fewer than `limit` while there are more, but an empty result means that there are none.
         """
 
     def records(self, session: int, *, start: int = 0, stop: int | None = None) -> Sequence[TypedRecord]:
         """The typed records of the session's current branch, in order."""
 
     def save_records(self, session: int, by_digest: Mapping[str, Sequence[tuple[str, str]]]) -> None:
-        """Keep the (kind, text) pairs of contents, in place of earlier ones; no pairs is an answer too.
+        """Store the (kind, text) pairs found in contents, replacing earlier ones.
 
-        They are that session's alone; those of contents that it does not hold, or no longer, are not kept.
+        No pairs means that the content was read and has none. Records belong to this session only; contents
+        that the session does not have, or has no longer, are skipped.
         """
 
     def unmined(self, session: int, *, limit: int) -> Sequence[Content]:
-        """Contents of the session whose records nobody saved for it yet, newest first."""
+        """Contents of the session for which `save_records` was not called yet, newest first."""
 
     def start_task(self, session: int, name: str, *, now: float) -> TaskRecord:
-        """A task begins with the next message; the one that was open ends before it."""
+        """Start a task at the next message, ending the open task before it."""
 
     def end_task(self, session: int, *, now: float) -> TaskRecord | None:
-        """End the open task with the newest message. None: no task is open."""
+        """End the open task with the latest message; None if no task is open."""
 
     def save_task_summary(self, session: int, number: int, text: str) -> bool:
-        """Keep the summary of a task. False: it has not ended, or was edited away, so nothing was kept."""
+        """Store the summary of a task. Returns False if the task has not ended or an edit removed it."""
 
     def tasks(self, session: int) -> Sequence[TaskRecord]:
         """The tasks of the session's current branch, in order."""
@@ -331,29 +348,33 @@ class Store(Protocol):
     def save_compression(self, session: int, record: CompressionRecord) -> None: ...
 
     def compressions(self, session: int, *, limit: int = 1000) -> Sequence[CompressionRecord]:
-        """The newest first."""
+        """The session's compressions, newest first."""
 
     def save_build(self, session: int, build: BuildRecord) -> int:
-        """Store a build (its `number` is ignored) and return the number it got in its session."""
+        """Store a build and return its number, counted from 1 in each session; `build.number` is ignored."""
 
     def amend_build(self, session: int, number: int, manifest: str) -> None:
-        """Put another manifest in the place of a build's: what was billed for it is known later."""
+        """Replace the manifest of a stored build, for example once its bill is known."""
 
     def build(self, session: int, number: int | None = None) -> BuildRecord | None:
-        """One build, the newest when no number is given."""
+        """One build, the latest if no number is given; None if there is none."""
 
     def builds(self, session: int, *, limit: int = 50, before: int | None = None) -> Sequence[BuildRecord]:
-        """The newest first; with `before`, those of lower numbers."""
+        """The session's builds, newest first; with `before`, those with lower numbers."""
 
-    def log(self, session: str, events: Sequence[Event], *, now: float) -> None: ...
+    def log(self, session: str, events: Sequence[Event], *, now: float) -> None:
+        """Append events to the tenant's log, under the name of a session."""
 
-    def events(self, *, after: int = 0, limit: int = 1000) -> Sequence[LoggedEvent]: ...
+    def events(self, *, after: int = 0, limit: int = 1000) -> Sequence[LoggedEvent]:
+        """The events with numbers above `after`, oldest first."""
 
     def newest_event(self) -> int:
-        """The number of the newest event; 0 where there is none."""
+        """The number of the latest event; 0 if there is none."""
 
-    def verify(self) -> Checked: ...
+    def verify(self) -> Checked:
+        """Check the whole store of this tenant: every hash, every link, every count."""
 
-    def backup(self, path: str) -> None: ...
+    def backup(self, path: str) -> None:
+        """Copy the store to a new file while others go on using it; an existing file raises `StoreError`."""
 
     def close(self) -> None: ...

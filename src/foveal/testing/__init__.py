@@ -1,13 +1,30 @@
-"""A way to open a store in, silence out, or an `AssertionError`: the suite that every store must pass.
+"""Check that a store keeps the promises of the store port.
 
     from foveal.testing import check_store
     check_store(lambda tenant: MyStore(url, tenant))
 
-The checks are plain functions in `STORE_CHECKS`; each uses tenants of its own, so that they may share one
-store. Their names, read top to bottom, are the specification.
+A check is a plain function that raises `AssertionError`. Each uses its own tenants, so that all of them can
+share one store. Their names, read from top to bottom, are the specification.
 """
 
-from foveal.testing.checks import STORE_CHECKS, check_store
+from collections.abc import Callable
+from inspect import isfunction
+
+from foveal.testing import derived, history, knowledge, messages, vectors
 from foveal.testing.samples import OpenStore, draft
 
 __all__ = ["STORE_CHECKS", "OpenStore", "check_store", "draft"]
+
+STORE_CHECKS: tuple[Callable[[OpenStore], None], ...] = tuple(
+    check
+    for module in (history, messages, derived, vectors, knowledge)
+    for name, check in vars(module).items()
+    if isfunction(check) and check.__module__ == module.__name__ and not name.startswith("_")
+)
+"""Every public function of these modules, in order."""
+
+
+def check_store(open_store: OpenStore) -> None:
+    """Run every check."""
+    for check in STORE_CHECKS:
+        check(open_store)

@@ -1,8 +1,7 @@
-"""What a store promises about everything made of messages: summaries, records, tasks, statistics."""
+"""Check what a store promises about data derived from messages: summaries, records, tasks, compressions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
 
@@ -11,64 +10,64 @@ from foveal.store.port import CompressionRecord, Store, SummaryRecord
 from foveal.testing.samples import COUNTER, NOW, OpenStore, digest, draft, opened, refuses, same, vector
 
 _EMBEDDER = "static"
-_SAID = SummaryRecord(
-    key=sha256(b"said").hexdigest(), text="said: a", tokens=2, by="extractive", level=1, created_at=NOW
+_SUMMARY = SummaryRecord(
+    key=sha256(b"summary").hexdigest(), text="a summary", tokens=2, by="extractive", level=1, created_at=NOW
 )
-_ABOVE = replace(_SAID, key=sha256(b"above").hexdigest(), text="above: a", level=2)
+_HIGHER = replace(_SUMMARY, key=sha256(b"higher").hexdigest(), text="a higher summary", level=2)
 
 
-def a_summary_is_kept_under_its_key(open_store: OpenStore) -> None:
+def a_summary_is_stored_under_its_key(open_store: OpenStore) -> None:
     store, _ = opened(open_store, "summary", "a", "b")
-    same(store.summary(_SAID.key), None)
-    kept = store.save_summary(_SAID, [digest("a"), digest("b")])
-    same((kept, store.summary(_SAID.key)), (True, _SAID))
-    same(dict(store.summaries([_SAID.key, _ABOVE.key])), {_SAID.key: _SAID})
+    same(store.summary(_SUMMARY.key), None)
+    kept = store.save_summary(_SUMMARY, [digest("a"), digest("b")])
+    same((kept, store.summary(_SUMMARY.key)), (True, _SUMMARY))
+    same(dict(store.summaries([_SUMMARY.key, _HIGHER.key])), {_SUMMARY.key: _SUMMARY})
 
 
-def a_models_summary_replaces_an_extractive_one_and_never_the_reverse(open_store: OpenStore) -> None:
+def a_models_summary_replaces_an_extractive_one_but_not_the_reverse(open_store: OpenStore) -> None:
     store, _ = opened(open_store, "writers", "a")
-    better, late = replace(_SAID, text="by a model", by="llm"), replace(_SAID, text="too late")
-    for record in (_SAID, late, better, late, replace(better, text="again")):
+    better, late = replace(_SUMMARY, text="by a model", by="llm"), replace(_SUMMARY, text="too late")
+    for record in (_SUMMARY, late, better, late, replace(better, text="again")):
         store.save_summary(record, [digest("a")])
-    same(store.summary(_SAID.key), better)
+    same(store.summary(_SUMMARY.key), better)
 
 
-def erasing_takes_every_summary_that_covers_the_message(open_store: OpenStore) -> None:
+def erasing_a_message_deletes_every_summary_that_covers_it(open_store: OpenStore) -> None:
     store, session = opened(open_store, "covers", "a", "b", "c")
-    other = replace(_SAID, key=sha256(b"other").hexdigest())
-    store.save_summary(_SAID, [digest("a"), digest("b")])
-    store.save_summary(_ABOVE, [_SAID.key])
+    other = replace(_SUMMARY, key=sha256(b"other").hexdigest())
+    store.save_summary(_SUMMARY, [digest("a"), digest("b")])
+    store.save_summary(_HIGHER, [_SUMMARY.key])
     store.save_summary(other, [digest("c")])
     store.erase(session, "m2")
-    same(set(store.summaries([_SAID.key, _ABOVE.key, other.key])), {other.key})
+    same(set(store.summaries([_SUMMARY.key, _HIGHER.key, other.key])), {other.key})
     same(store.verify().faults, ())
 
 
-def a_summary_stays_while_another_session_holds_what_it_covers(open_store: OpenStore) -> None:
+def a_summary_stays_while_another_session_has_the_content(open_store: OpenStore) -> None:
     store, session = opened(open_store, "shared summary", "a")
     store.append(store.session("other", now=NOW).id, [draft("a")], counter=COUNTER)
-    store.save_summary(_SAID, [digest("a")])
+    store.save_summary(_SUMMARY, [digest("a")])
     store.erase(session, "m1")
-    same(store.summary(_SAID.key), _SAID)
+    same(store.summary(_SUMMARY.key), _SUMMARY)
 
 
-def a_summary_of_what_is_gone_is_not_kept(open_store: OpenStore) -> None:
+def a_summary_with_a_missing_source_is_not_stored(open_store: OpenStore) -> None:
     store, session = opened(open_store, "too late", "a", "b")
     store.erase(session, "m1")
     for sources in ([digest("a")], [digest("b"), digest("a")], ["f" * 64], []):
-        same((store.save_summary(_SAID, sources), store.summary(_SAID.key)), (False, None))
+        same((store.save_summary(_SUMMARY, sources), store.summary(_SUMMARY.key)), (False, None))
 
 
-def a_summary_replaced_by_a_model_still_goes_with_what_it_covers(open_store: OpenStore) -> None:
+def a_replaced_summary_is_still_deleted_with_its_sources(open_store: OpenStore) -> None:
     store, session = opened(open_store, "replaced", "a", "b")
-    store.save_summary(_SAID, [digest("a")])
-    store.save_summary(_ABOVE, [_SAID.key])
-    store.save_summary(replace(_SAID, by="llm"), [digest("a"), digest("b")])
+    store.save_summary(_SUMMARY, [digest("a")])
+    store.save_summary(_HIGHER, [_SUMMARY.key])
+    store.save_summary(replace(_SUMMARY, by="llm"), [digest("a"), digest("b")])
     store.erase(session, "m2")
-    same(dict(store.summaries([_SAID.key, _ABOVE.key])), {})
+    same(dict(store.summaries([_SUMMARY.key, _HIGHER.key])), {})
 
 
-def records_come_back_in_the_order_of_the_messages(open_store: OpenStore) -> None:
+def typed_records_are_returned_in_message_order(open_store: OpenStore) -> None:
     store, session = opened(open_store, "records", "a", "b", "c")
     store.save_records(
         session, {digest("c"): [("decision", "use JWT")], digest("a"): [("constraint", "no ORM")]}
@@ -83,10 +82,10 @@ def records_come_back_in_the_order_of_the_messages(open_store: OpenStore) -> Non
     same([list(store.records(session, start=1, stop=stop)) for stop in (2, 3)], [[], found[1:]])
 
 
-def what_was_not_mined_yet_is_told_newest_first(open_store: OpenStore) -> None:
+def unmined_contents_are_returned_newest_first(open_store: OpenStore) -> None:
     store, session = opened(open_store, "unmined", "a", "b")
     same(_unmined(store, session), [digest("b"), digest("a")])
-    store.save_records(session, {digest("b"): [], digest("never said"): [("decision", "x")]})
+    store.save_records(session, {digest("b"): [], digest("never added"): [("decision", "x")]})
     same(_unmined(store, session), [digest("a")])
     store.erase(session, "m2")
     store.append(session, [draft("b")], counter=COUNTER)
@@ -94,10 +93,10 @@ def what_was_not_mined_yet_is_told_newest_first(open_store: OpenStore) -> None:
     same([content.digest for content in store.unmined(session, limit=1)], [digest("b")])
 
 
-def equal_words_are_mined_in_each_session_for_itself(open_store: OpenStore) -> None:
+def equal_messages_are_mined_separately_in_each_session(open_store: OpenStore) -> None:
     store, session = opened(open_store, "mined twice", "a")
     other = store.session("another", now=NOW).id
-    store.save_records(other, {digest("a"): [("decision", "not said there")]})
+    store.save_records(other, {digest("a"): [("decision", "not there")]})
     store.append(other, [draft("a"), draft("b")], counter=COUNTER)
     store.save_records(session, {digest("a"): [("decision", "use JWT")], digest("b"): []})
     same((_unmined(store, session), _unmined(store, other)), ([], [digest("b"), digest("a")]))
@@ -106,7 +105,7 @@ def equal_words_are_mined_in_each_session_for_itself(open_store: OpenStore) -> N
     same(_unmined(store, other), [digest("b")])
 
 
-def a_record_goes_with_its_message_though_another_session_holds_the_words(open_store: OpenStore) -> None:
+def typed_records_are_deleted_even_if_another_session_has_the_content(open_store: OpenStore) -> None:
     store, session = opened(open_store, "shared record", "a")
     other = store.session("another", now=NOW).id
     store.append(other, [draft("a")], counter=COUNTER)
@@ -119,7 +118,7 @@ def a_record_goes_with_its_message_though_another_session_holds_the_words(open_s
     same((len(store.records(other)), store.verify().faults), (1, ()))
 
 
-def an_erased_message_leaves_no_record(open_store: OpenStore) -> None:
+def an_erased_message_leaves_no_typed_records(open_store: OpenStore) -> None:
     store, session = opened(open_store, "no record", "a")
     store.save_records(session, {digest("a"): [("decision", "use JWT")]})
     store.erase(session, "m1")
@@ -137,7 +136,7 @@ def a_task_covers_the_messages_from_its_start_to_its_end(open_store: OpenStore) 
     same((ended, store.end_task(session, now=NOW)), (store.tasks(session)[0], None))
 
 
-def starting_a_task_ends_the_one_before(open_store: OpenStore) -> None:
+def starting_a_task_ends_the_open_one(open_store: OpenStore) -> None:
     store, session = opened(open_store, "next task")
     store.start_task(session, "one", now=NOW)
     store.append(session, [draft("a")], counter=COUNTER)
@@ -147,27 +146,27 @@ def starting_a_task_ends_the_one_before(open_store: OpenStore) -> None:
     same(found, [(1, 0, 0, NOW + 1), (2, 1, 0, NOW + 2), (3, 1, None, None)])
 
 
-def erasing_takes_away_the_summaries_of_tasks_that_cover_the_message(open_store: OpenStore) -> None:
+def erasing_a_message_deletes_task_summaries_that_cover_it(open_store: OpenStore) -> None:
     store, session = _two_tasks(open_store, "erased task")
     store.erase(session, "m2")
     same([task.summary for task in store.tasks(session)], ["about a", None])
 
 
-def a_summary_that_was_taken_away_can_be_made_again(open_store: OpenStore) -> None:
+def a_deleted_task_summary_can_be_written_again(open_store: OpenStore) -> None:
     store, session = _two_tasks(open_store, "new summary")
     store.erase(session, "m2")
     kept = store.save_task_summary(session, 2, "about c")
     same((kept, store.tasks(session)[1].summary), (True, "about c"))
 
 
-def only_an_ended_task_takes_a_summary(open_store: OpenStore) -> None:
+def only_an_ended_task_can_have_a_summary(open_store: OpenStore) -> None:
     store, session = opened(open_store, "open summary", "a")
     store.start_task(session, "one", now=NOW)
     kept = [store.save_task_summary(session, number, "x") for number in (1, 9)]
     same((kept, store.tasks(session)[0].summary), ([False, False], None))
 
 
-def an_edited_history_leaves_the_tasks_of_what_it_replaced(open_store: OpenStore) -> None:
+def a_fork_drops_the_tasks_of_replaced_messages(open_store: OpenStore) -> None:
     store, session = _two_tasks(open_store, "forked tasks")
     store.start_task(session, "open", now=NOW)
     store.append(session, [draft("new b")], counter=COUNTER, at=1)
@@ -176,7 +175,7 @@ def an_edited_history_leaves_the_tasks_of_what_it_replaced(open_store: OpenStore
     same(store.verify().faults, ())
 
 
-def a_task_that_an_edit_cut_in_two_keeps_its_beginning(open_store: OpenStore) -> None:
+def a_task_cut_by_a_fork_keeps_its_beginning(open_store: OpenStore) -> None:
     store, session = _two_tasks(open_store, "cut task")
     store.append(session, [draft("new c")], counter=COUNTER, at=2)
     found = [(task.name, task.first, task.last, task.summary) for task in store.tasks(session)]
@@ -184,7 +183,7 @@ def a_task_that_an_edit_cut_in_two_keeps_its_beginning(open_store: OpenStore) ->
     same(store.verify().faults, ())
 
 
-def compressions_come_back_newest_first(open_store: OpenStore) -> None:
+def compressions_are_returned_newest_first(open_store: OpenStore) -> None:
     store, session = opened(open_store, "compressions")
     first = CompressionRecord(
         created_at=NOW, original=900, compressed=100, seconds=0.5, what="working memory"
@@ -197,46 +196,46 @@ def compressions_come_back_newest_first(open_store: OpenStore) -> None:
     same(list(store.compressions(store.session("other", now=NOW).id)), [])
 
 
-def a_deleted_session_takes_what_was_made_of_it(open_store: OpenStore) -> None:
+def deleting_a_session_deletes_what_was_derived_from_it(open_store: OpenStore) -> None:
     store, session = _two_tasks(open_store, "deleted with all")
-    store.save_summary(_SAID, [digest("a")])
+    store.save_summary(_SUMMARY, [digest("a")])
     store.save_vectors({digest("a"): vector(1, 0)}, _EMBEDDER)
     store.save_records(session, {digest("a"): [("decision", "use JWT")]})
     store.delete_session(session)
-    same((store.summary(_SAID.key), list(store.nearest(vector(1, 0), _EMBEDDER))), (None, []))
+    same((store.summary(_SUMMARY.key), list(store.nearest(vector(1, 0), _EMBEDDER))), (None, []))
     same((list(store.unembedded(_EMBEDDER, limit=9)), store.verify().faults), ([], ()))
 
 
-def what_was_made_is_no_other_tenants(open_store: OpenStore) -> None:
+def derived_data_is_not_shared_between_tenants(open_store: OpenStore) -> None:
     mine, session = opened(open_store, "made a", "a")
     theirs, twin = opened(open_store, "made b", "a", "b")
-    theirs.save_summary(_SAID, [digest("b")])
+    theirs.save_summary(_SUMMARY, [digest("b")])
     theirs.save_vectors({digest("a"): vector(1, 0)}, _EMBEDDER)
     theirs.save_records(twin, {digest("a"): [("decision", "use JWT")]})
-    same((mine.summary(_SAID.key), mine.save_summary(_SAID, [digest("b")])), (None, False))
+    same((mine.summary(_SUMMARY.key), mine.save_summary(_SUMMARY, [digest("b")])), (None, False))
     same((list(mine.nearest(vector(1, 0), _EMBEDDER)), list(mine.vectors(session, _EMBEDDER))), ([], [None]))
     same((len(mine.unembedded(_EMBEDDER, limit=9)), len(mine.unmined(session, limit=9))), (1, 1))
     mine.erase(session, "m1")
     same((len(theirs.nearest(vector(1, 0), _EMBEDDER)), len(theirs.records(twin))), (1, 1))
-    same((theirs.summary(_SAID.key), len(theirs.unembedded(_EMBEDDER, limit=9))), (_SAID, 1))
+    same((theirs.summary(_SUMMARY.key), len(theirs.unembedded(_EMBEDDER, limit=9))), (_SUMMARY, 1))
 
 
-def nothing_is_made_of_a_session_of_another_tenant(open_store: OpenStore) -> None:
+def nothing_can_be_derived_from_another_tenants_session(open_store: OpenStore) -> None:
     mine = open_store("made c")
-    _, stranger = opened(open_store, "made d", "a")
+    _, foreign = opened(open_store, "made d", "a")
     record = CompressionRecord(created_at=NOW, original=1, compressed=1, seconds=0.0, what="x")
     for use in (
-        lambda: mine.nearest(vector(1, 0), _EMBEDDER, session=stranger),
-        lambda: mine.vectors(stranger, _EMBEDDER),
-        lambda: mine.records(stranger),
-        lambda: mine.save_records(stranger, {}),
-        lambda: mine.unmined(stranger, limit=9),
-        lambda: mine.start_task(stranger, "x", now=NOW),
-        lambda: mine.end_task(stranger, now=NOW),
-        lambda: mine.save_task_summary(stranger, 1, "x"),
-        lambda: mine.tasks(stranger),
-        lambda: mine.save_compression(stranger, record),
-        lambda: mine.compressions(stranger),
+        lambda: mine.nearest(vector(1, 0), _EMBEDDER, session=foreign),
+        lambda: mine.vectors(foreign, _EMBEDDER),
+        lambda: mine.records(foreign),
+        lambda: mine.save_records(foreign, {}),
+        lambda: mine.unmined(foreign, limit=9),
+        lambda: mine.start_task(foreign, "x", now=NOW),
+        lambda: mine.end_task(foreign, now=NOW),
+        lambda: mine.save_task_summary(foreign, 1, "x"),
+        lambda: mine.tasks(foreign),
+        lambda: mine.save_compression(foreign, record),
+        lambda: mine.compressions(foreign),
     ):
         refuses(NotFoundError, use)
 
@@ -255,29 +254,3 @@ def _two_tasks(open_store: OpenStore, tenant: str) -> tuple[Store, int]:
     store.save_task_summary(session, 1, "about a")
     store.save_task_summary(session, 2, "about b and c")
     return store, session
-
-
-DERIVED_CHECKS: tuple[Callable[[OpenStore], None], ...] = (
-    a_summary_is_kept_under_its_key,
-    a_models_summary_replaces_an_extractive_one_and_never_the_reverse,
-    erasing_takes_every_summary_that_covers_the_message,
-    a_summary_stays_while_another_session_holds_what_it_covers,
-    a_summary_of_what_is_gone_is_not_kept,
-    a_summary_replaced_by_a_model_still_goes_with_what_it_covers,
-    records_come_back_in_the_order_of_the_messages,
-    what_was_not_mined_yet_is_told_newest_first,
-    equal_words_are_mined_in_each_session_for_itself,
-    a_record_goes_with_its_message_though_another_session_holds_the_words,
-    an_erased_message_leaves_no_record,
-    a_task_covers_the_messages_from_its_start_to_its_end,
-    starting_a_task_ends_the_one_before,
-    erasing_takes_away_the_summaries_of_tasks_that_cover_the_message,
-    a_summary_that_was_taken_away_can_be_made_again,
-    only_an_ended_task_takes_a_summary,
-    an_edited_history_leaves_the_tasks_of_what_it_replaced,
-    a_task_that_an_edit_cut_in_two_keeps_its_beginning,
-    compressions_come_back_newest_first,
-    a_deleted_session_takes_what_was_made_of_it,
-    what_was_made_is_no_other_tenants,
-    nothing_is_made_of_a_session_of_another_tenant,
-)

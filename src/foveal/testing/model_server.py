@@ -1,10 +1,11 @@
-"""Replies in → a model's HTTP server on loopback that gives them one by one, and remembers what was asked.
+"""Serve scripted replies over HTTP on the loopback interface, like a model's provider, and record the
+requests.
 
     with ModelServer(Reply(status=429), Reply(text="It works.")) as server:
-        ...  # ask at server.url; then look at server.received
+        ...  # send requests to server.url; then look at server.received
 
-It speaks OpenAI's `/chat/completions` and `/embeddings` and Anthropic's `/messages`. The last reply is given
-for ever; it can also hang, send a byte now and then, or break the connection off.
+It implements OpenAI's `/chat/completions` and `/embeddings` and Anthropic's `/messages`. The last reply is
+repeated for ever. A reply can also hang, send a byte now and then, or reset the connection.
 """
 
 from __future__ import annotations
@@ -25,24 +26,24 @@ DIMENSIONS = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What is answered to one request."""
+    """The response to one request."""
 
     text: str = "An answer."
-    """What the model says; for `/embeddings` the vectors follow from the texts alone."""
+    """What the model says; vectors of `/embeddings` depend only on the texts in the request."""
     end: str = ""
-    """The reason for the end, such as `length`; empty: the usual one."""
+    """The stop reason, such as `length`; empty for the usual one."""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
-    """In place of everything a protocol would say."""
+    """Sent as it is, instead of a body in the provider's format."""
     seconds: float = 0.0
-    """To wait before answering."""
+    """How long to wait before responding."""
     trouble: Literal["", "hang", "trickle", "reset"] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Received:
-    """One request as it came."""
+    """One request as it was received."""
 
     path: str
     headers: Mapping[str, str]
@@ -51,22 +52,22 @@ class Received:
 
 
 class ModelServer:
-    """Serves from the moment it is entered until it is left; those that hang are let go then."""
+    """A context manager that serves until it exits; requests that hang are released then."""
 
     def __init__(self, *replies: Reply) -> None:
         self.received: list[Received] = []
         self.busiest = 0
-        """The most requests that were in hand at one moment."""
-        self._in_hand = 0
+        """The largest number of requests handled at the same time."""
+        self._active = 0
         self._replies = list(replies) or [Reply()]
         self._lock = Lock()
-        self._over = Event()
+        self._stopped = Event()
         self._server = _Server(("127.0.0.1", 0), _handler(self))
         self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
 
     @property
     def url(self) -> str:
-        """The base address; `/chat/completions`, `/embeddings` and `/messages` stand under it."""
+        """The base URL of `/chat/completions`, `/embeddings` and `/messages`."""
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
     def __enter__(self) -> ModelServer:
@@ -76,35 +77,35 @@ class ModelServer:
     def __exit__(
         self,
         kind: type[BaseException] | None,
-        fault: BaseException | None,
+        error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._over.set()
+        self._stopped.set()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
 
     def take(self, received: Received) -> Reply:
-        """Remember the request; the reply that is due."""
+        """Record the request and return its reply."""
         with self._lock:
             self.received.append(received)
-            self._in_hand += 1
-            self.busiest = max(self.busiest, self._in_hand)
+            self._active += 1
+            self.busiest = max(self.busiest, self._active)
             return self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
 
     def done(self) -> None:
-        """A request is no longer in hand."""
+        """Count a request as finished."""
         with self._lock:
-            self._in_hand -= 1
+            self._active -= 1
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Whether the server is over by then."""
-        return self._over.wait(seconds)
+        """Wait for the server to stop, at most this long; returns whether it has."""
+        return self._stopped.wait(seconds)
 
 
 class _Server(ThreadingHTTPServer):
     def handle_error(self, request: object, client_address: object) -> None:
-        """Callers that hang up are what a test is about, not a fault of the server's."""
+        """Ignore clients that disconnect: tests do that on purpose."""
 
 
 def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
@@ -113,15 +114,15 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             headers = {name.lower(): value for name, value in self.headers.items()}
             received = Received(path=self.path, headers=headers, body=body)
-            _give(self, server, received, server.take(received))
+            _respond(self, server, received, server.take(received))
 
         def log_message(self, format: str, *args: object) -> None:
-            """Tests print nothing."""
+            """Print nothing."""
 
     return Handler
 
 
-def _give(handler: BaseHTTPRequestHandler, server: ModelServer, received: Received, reply: Reply) -> None:
+def _respond(handler: BaseHTTPRequestHandler, server: ModelServer, received: Received, reply: Reply) -> None:
     server.wait(reply.seconds)
     server.done()
     match reply.trouble:
@@ -132,11 +133,11 @@ def _give(handler: BaseHTTPRequestHandler, server: ModelServer, received: Receiv
             while not server.wait(0.02):
                 handler.wfile.write(b"x")
         case "reset":
-            # Zero seconds of lingering: the other side sees a reset and no orderly end.
+            # A linger time of zero makes the client see a reset instead of an orderly close.
             handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             handler.connection.close()
         case _:
-            _send(handler, reply, _said(received, reply) if reply.body is None else reply.body)
+            _send(handler, reply, _body(received, reply) if reply.body is None else reply.body)
 
 
 def _send(handler: BaseHTTPRequestHandler, reply: Reply, body: bytes) -> None:
@@ -148,14 +149,14 @@ def _send(handler: BaseHTTPRequestHandler, reply: Reply, body: bytes) -> None:
     handler.wfile.write(body)
 
 
-def _said(received: Received, reply: Reply) -> bytes:
-    """The reply in the words of the protocol that the path belongs to."""
+def _body(received: Received, reply: Reply) -> bytes:
+    """The reply in the format of the API that the path belongs to."""
     if reply.status != 200:
         return json.dumps({"error": {"type": "api_error", "message": reply.text}}).encode()
     if received.path.endswith("/embeddings"):
         rows = [
-            {"index": place, "embedding": vector_of(text)}
-            for place, text in enumerate(received.body["input"])
+            {"index": index, "embedding": vector_of(text)}
+            for index, text in enumerate(received.body["input"])
         ]
         return json.dumps({"object": "list", "data": rows}).encode()
     if received.path.endswith("/messages"):
@@ -167,5 +168,5 @@ def _said(received: Received, reply: Reply) -> bytes:
 
 
 def vector_of(text: str) -> list[float]:
-    """The same for the same text, another for another."""
+    """A vector that depends only on the text."""
     return [byte / 255 for byte in sha256(text.encode()).digest()[:DIMENSIONS]]

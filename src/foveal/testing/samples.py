@@ -1,4 +1,4 @@
-"""Small values and questions that the checks share."""
+"""Small values and assertions that the checks share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from foveal.store.port import Draft, Store
 from foveal.wire import address
 
 OpenStore = Callable[[str], Store]
-"""Opens the store under test for a tenant; opened again for the same tenant, it has what was stored."""
+"""Opens the store under test for a tenant; opening it again for the same tenant shows what was stored."""
 
 COUNTER = "words"
 NOW = 1_700_000_000.0
@@ -42,6 +42,7 @@ def vector(*numbers: float) -> bytes:
 
 
 def opened(open_store: OpenStore, tenant: str, *texts: str) -> tuple[Store, int]:
+    """Open a store with one session, `work`, that contains these texts."""
     store = open_store(tenant)
     session = store.session("work", now=NOW).id
     store.append(session, [draft(text) for text in texts], counter=COUNTER)
@@ -49,6 +50,7 @@ def opened(open_store: OpenStore, tenant: str, *texts: str) -> tuple[Store, int]
 
 
 def originals(store: Store, session: int, *, start: int = 0, stop: int | None = None) -> list[str]:
+    """The bodies of a session's messages; empty where one was erased."""
     return [content.body if content else "" for content in store.messages(session, start=start, stop=stop)]
 
 
@@ -67,4 +69,4 @@ def refuses(error: type[FovealError], use: Callable[[], object]) -> None:
         use()
     except error:
         return
-    raise AssertionError(f"expected {error.__name__}, and nothing was raised")
+    raise AssertionError(f"expected {error.__name__}, but nothing was raised")

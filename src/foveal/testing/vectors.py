@@ -1,8 +1,6 @@
-"""What a store promises about vectors: which messages have one, which have none yet, which are nearest."""
+"""Check what a store promises about vectors: reading, finding missing ones, finding the nearest."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from foveal.errors import InputError
 from foveal.store.port import Store
@@ -11,7 +9,7 @@ from foveal.testing.samples import COUNTER, NOW, OpenStore, digest, draft, opene
 _EMBEDDER = "static"
 
 
-def vectors_come_back_in_the_order_of_the_messages(open_store: OpenStore) -> None:
+def vectors_are_returned_in_message_order(open_store: OpenStore) -> None:
     store, session = opened(open_store, "vectors", "a", "b", "a")
     store.append(session, [draft("c"), draft("d")], counter=COUNTER, at=2)
     store.save_vectors({digest("a"): vector(1, 0), digest("c"): vector(0, 1)}, _EMBEDDER)
@@ -31,7 +29,7 @@ def an_erased_message_has_no_vector(open_store: OpenStore) -> None:
     same((list(store.nearest(vector(1, 0), _EMBEDDER)), store.verify().faults), ([], ()))
 
 
-def the_vector_of_what_is_gone_is_not_kept(open_store: OpenStore) -> None:
+def a_vector_of_missing_content_is_not_stored(open_store: OpenStore) -> None:
     store, session = opened(open_store, "late vector", "a")
     store.erase(session, "m1")
     store.save_vectors({digest("a"): vector(1, 0), digest("never"): vector(1, 0)}, _EMBEDDER)
@@ -47,7 +45,7 @@ def vectors_of_another_size_are_refused(open_store: OpenStore) -> None:
     same(list(store.vectors(session, _EMBEDDER)), [vector(1, 0), None])
 
 
-def what_has_no_vector_yet_is_told_newest_first(open_store: OpenStore) -> None:
+def contents_without_a_vector_are_returned_newest_first(open_store: OpenStore) -> None:
     store, session = opened(open_store, "unembedded", "a", "b", "c", "d")
     same(_bodies(store, limit=3), ["d", "c", "b"])
     store.save_vectors({digest(text): vector(1, 0) for text in "dcb"}, _EMBEDDER)
@@ -58,7 +56,7 @@ def what_has_no_vector_yet_is_told_newest_first(open_store: OpenStore) -> None:
     same(_bodies(store, limit=3), ["e"])
 
 
-def what_was_erased_and_said_again_has_no_vector_yet(open_store: OpenStore) -> None:
+def content_erased_and_added_again_has_no_vector(open_store: OpenStore) -> None:
     store, session = opened(open_store, "again unembedded", "a", "b")
     store.save_vectors({digest("a"): vector(1, 0), digest("b"): vector(1, 0)}, _EMBEDDER)
     same(_bodies(store, limit=9), [])
@@ -68,22 +66,22 @@ def what_was_erased_and_said_again_has_no_vector_yet(open_store: OpenStore) -> N
     same(_bodies(store, limit=9), ["a"])
 
 
-def what_was_undone_is_not_taken_for_done(open_store: OpenStore) -> None:
-    store, session = opened(open_store, "undone")
+def rolled_back_vectors_are_not_remembered(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "rolled back")
 
-    def undone() -> None:
-        with store.together():
+    def rolled_back() -> None:
+        with store.transaction():
             store.append(session, [draft("a")], counter=COUNTER)
             store.save_vectors({digest("a"): vector(1, 0)}, _EMBEDDER)
             same((_bodies(store, limit=9), len(store.nearest(vector(1, 0), _EMBEDDER))), ([], 1))
             raise InputError("stop", remedy="none")
 
-    refuses(InputError, undone)
+    refuses(InputError, rolled_back)
     store.append(session, [draft("b")], counter=COUNTER)
     same((_bodies(store, limit=9), list(store.nearest(vector(1, 0), _EMBEDDER))), (["b"], []))
 
 
-def the_nearest_message_is_found_first(open_store: OpenStore) -> None:
+def the_nearest_message_comes_first(open_store: OpenStore) -> None:
     store, _ = opened(open_store, "nearest", "a", "b", "c")
     store.save_vectors(
         {digest("a"): vector(0.6, 0.8), digest("b"): vector(0.8, 0.6), digest("c"): vector(-1, 0)}, _EMBEDDER
@@ -95,7 +93,7 @@ def the_nearest_message_is_found_first(open_store: OpenStore) -> None:
     same(list(store.nearest(vector(1, 0), "another")), [])
 
 
-def the_nearest_stay_in_the_session_they_were_asked_for(open_store: OpenStore) -> None:
+def nearest_can_be_limited_to_a_session(open_store: OpenStore) -> None:
     store, session = opened(open_store, "near scope", "a", "b")
     other = store.session("other", now=NOW).id
     store.append(other, [draft("b"), draft("c")], counter=COUNTER)
@@ -108,7 +106,7 @@ def the_nearest_stay_in_the_session_they_were_asked_for(open_store: OpenStore) -
     same({hit.session for hit in near[1]}, {"other"})
 
 
-def a_vector_saved_later_is_found_too(open_store: OpenStore) -> None:
+def vectors_saved_later_are_found(open_store: OpenStore) -> None:
     store, session = opened(open_store, "later", "a")
     store.save_vectors({digest("a"): vector(1, 0)}, _EMBEDDER)
     same(len(store.nearest(vector(1, 0), _EMBEDDER)), 1)
@@ -120,17 +118,3 @@ def a_vector_saved_later_is_found_too(open_store: OpenStore) -> None:
 def _bodies(store: Store, *, limit: int) -> list[str]:
     known = {digest(text): text for text in "abcde"}
     return [known[content.digest] for content in store.unembedded(_EMBEDDER, limit=limit)]
-
-
-VECTOR_CHECKS: tuple[Callable[[OpenStore], None], ...] = (
-    vectors_come_back_in_the_order_of_the_messages,
-    an_erased_message_has_no_vector,
-    the_vector_of_what_is_gone_is_not_kept,
-    vectors_of_another_size_are_refused,
-    what_has_no_vector_yet_is_told_newest_first,
-    what_was_erased_and_said_again_has_no_vector_yet,
-    what_was_undone_is_not_taken_for_done,
-    the_nearest_message_is_found_first,
-    the_nearest_stay_in_the_session_they_were_asked_for,
-    a_vector_saved_later_is_found_too,
-)

@@ -1,9 +1,9 @@
-"""An `Endpoint` and a question in → a model's words or vectors out: the only way to the network.
+"""Call the model behind an `Endpoint` for a completion or for vectors. Nothing else opens connections.
 
-A call ends within the endpoint's time-out, retries and pauses included, with an answer or an `UpstreamError`.
+A call ends within the endpoint's timeout, retries and pauses included, with a response or an `UpstreamError`.
 """
 
 from foveal.upstream.call import check, complete, embed, reach
-from foveal.upstream.endpoint import Endpoint, Protocol, endpoint_at
+from foveal.upstream.endpoint import Endpoint, endpoint_at
 
-__all__ = ["Endpoint", "Protocol", "check", "complete", "embed", "endpoint_at", "reach"]
+__all__ = ["Endpoint", "check", "complete", "embed", "endpoint_at", "reach"]

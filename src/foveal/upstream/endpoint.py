@@ -1,4 +1,4 @@
-"""An address in → an `Endpoint`: where a model is, how it is spoken to, how long it is waited for."""
+"""Where a model is served: its address, protocol, timeout and retries."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from urllib.parse import SplitResult, urlsplit
 from foveal.errors import ConfigError
 
 Protocol = Literal["openai", "anthropic"]
-ANTHROPIC = "api.anthropic.com"
+ANTHROPIC_HOST = "api.anthropic.com"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """A model that can be asked. A plain value: the key itself is never in it."""
+    """A model that can be called. The API key is never part of it."""
 
     url: str
-    """The base, such as `https://api.openai.com/v1`, or the whole address, ending in `/chat/completions`."""
+    """The base, such as `https://api.openai.com/v1`, or the full address, ending in `/chat/completions`."""
     model: str
     protocol: Protocol = "openai"
     key_variable: str = ""
-    """The name of the environment variable that holds the key; empty where none is needed."""
+    """The environment variable with the key; empty where none is needed."""
     timeout: float = 60.0
-    """Seconds for a whole call: waiting for a turn, every attempt and the pauses between them."""
+    """Seconds for a whole call: waiting for a free slot, every attempt and the pauses between them."""
     retries: int = 2
     concurrency: int = 4
-    """Calls at the same moment, over all threads."""
+    """Simultaneous calls, over all threads."""
 
     @property
     def host(self) -> str:
-        """All that errors say of the address: the rest of it may hold secrets."""
+        """The only part of the address that errors mention: the rest may contain secrets."""
         return urlsplit(self.url).hostname or "?"
 
 
 def endpoint_at(url: str, model: str = "", *, key_variable: str = "") -> Endpoint:
-    """The endpoint at an address; a model may be named after `#`.
+    """The endpoint at an address, whose fragment may name the model.
 
-    Anthropic's protocol is spoken where the path ends in `/messages` or the host is `api.anthropic.com`,
-    OpenAI's everywhere else.
+    The protocol is Anthropic's where the path ends in `/messages` or the host is `api.anthropic.com`, else
+    OpenAI's.
 
     >>> endpoint_at("https://api.anthropic.com", "claude-haiku-4-5").protocol
     'anthropic'
@@ -46,22 +46,22 @@ def endpoint_at(url: str, model: str = "", *, key_variable: str = "") -> Endpoin
     'nomic-embed-text'
     """
     parts = _parts(url)
-    spoken = parts.path.rstrip("/").endswith("/messages") or parts.hostname == ANTHROPIC
+    anthropic = parts.path.rstrip("/").endswith("/messages") or parts.hostname == ANTHROPIC_HOST
     if not (model or parts.fragment):
         raise ConfigError(
             f"the endpoint at {parts.hostname} has no model",
-            remedy="name the model, or write it behind the address: `https://…/v1#MODEL`",
+            remedy="name the model, or append it to the address: `https://…/v1#MODEL`",
         )
     return Endpoint(
         url=parts._replace(fragment="").geturl(),
         model=model or parts.fragment,
-        protocol="anthropic" if spoken else "openai",
+        protocol="anthropic" if anthropic else "openai",
         key_variable=key_variable,
     )
 
 
 def address(endpoint: Endpoint, leaf: str) -> str:
-    """Where one kind of request goes: the leaf is put behind a base, and replaces another leaf.
+    """The URL for one kind of request: `leaf` is appended to a base, or replaces another leaf.
 
     >>> address(Endpoint(url="https://a.io/v1/chat/completions?v=2", model="m"), "embeddings")
     'https://a.io/v1/embeddings?v=2'
@@ -78,12 +78,12 @@ def address(endpoint: Endpoint, leaf: str) -> str:
 def _parts(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
-        fine = parts.scheme in ("http", "https") and parts.hostname and (parts.port or True)
-    except ValueError:  # brackets that do not close, a port that is no number
-        fine = False
-    if not fine or parts.username is not None or parts.password is not None:
+        valid = parts.scheme in ("http", "https") and parts.hostname and (parts.port or True)
+    except ValueError:  # brackets that do not close, a port that is not a number
+        valid = False
+    if not valid or parts.username is not None or parts.password is not None:
         raise ConfigError(
-            f"the endpoint's address ({len(url)} characters) is not http or https, or has a password in it",
-            remedy="give it as `https://host/v1`; a key belongs in an environment variable",
+            f"the endpoint's address ({len(url)} characters) is not http or https, or contains a password",
+            remedy="write it as `https://host/v1`, and put the key into an environment variable",
         )
     return parts

@@ -1,6 +1,6 @@
-"""A question in → the request that a protocol makes of it; a protocol's JSON in → what was answered.
+"""Write requests and read responses in the protocols of OpenAI and Anthropic.
 
-Answers are somebody else's data: a field that is missing or of another type makes no answer, never a crash.
+Responses are untrusted: a field that is missing or of another type means no result, never an exception.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ from dataclasses import dataclass, field
 from foveal.upstream.endpoint import Endpoint, address
 
 ANTHROPIC_VERSION = "2023-06-01"
-# OpenAI's own newer models refuse `max_tokens`; servers that are only compatible know nothing else.
+# OpenAI's newer models refuse `max_tokens`; compatible servers know nothing else.
 _OPENAI_HOSTS = ("api.openai.com", ".openai.azure.com")
-_CUT_SHORT = ("length", "max_tokens")
+_TRUNCATED = ("length", "max_tokens")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     url: str
     headers: Mapping[str, str] = field(repr=False)
-    """The key is among them."""
+    """The API key is among them."""
     body: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Completion:
     text: str
-    whole: bool
-    """The model came to its end; false when it was stopped for its length."""
+    complete: bool
+    """False when the model was stopped at the token limit."""
 
 
-def asking(endpoint: Endpoint, text: str, *, system: str, max_tokens: int, key: str) -> Request:
+def completion_request(endpoint: Endpoint, text: str, *, system: str, max_tokens: int, key: str) -> Request:
     """A request for a completion."""
     turn = {"role": "user", "content": text}
     if endpoint.protocol == "anthropic":
@@ -49,46 +49,46 @@ def asking(endpoint: Endpoint, text: str, *, system: str, max_tokens: int, key: 
     )
 
 
-def embedding(endpoint: Endpoint, texts: Sequence[str], *, key: str) -> Request:
-    """A request for the vectors of some texts."""
+def embedding_request(endpoint: Endpoint, texts: Sequence[str], *, key: str) -> Request:
+    """A request for the vectors of texts."""
     return _request(endpoint, "embeddings", {"model": endpoint.model, "input": list(texts)}, key)
 
 
-def said(endpoint: Endpoint, answer: object) -> Said | None:
-    """The words of a completion; None when the answer has none."""
+def read_completion(endpoint: Endpoint, response: object) -> Completion | None:
+    """The text of a completion; None when the response has none."""
     if endpoint.protocol == "anthropic":
-        blocks = _list(_at(answer, "content"))
+        blocks = _list(_at(response, "content"))
         texts = [_at(block, "text") for block in blocks if _at(block, "type") == "text"]
-        end = _at(answer, "stop_reason")
+        end = _at(response, "stop_reason")
     else:
-        texts = [_at(answer, "choices", 0, "message", "content")]
-        end = _at(answer, "choices", 0, "finish_reason")
-    words = [text for text in texts if isinstance(text, str)]
-    return Said(text="".join(words), whole=end not in _CUT_SHORT) if words else None
+        texts = [_at(response, "choices", 0, "message", "content")]
+        end = _at(response, "choices", 0, "finish_reason")
+    found = [text for text in texts if isinstance(text, str)]
+    return Completion(text="".join(found), complete=end not in _TRUNCATED) if found else None
 
 
-def vectors(answer: object, number: int) -> list[list[float]] | None:
-    """One vector for each of so many texts, in order, all of one length; None when they are not there."""
+def read_vectors(response: object, number: int) -> list[list[float]] | None:
+    """The vectors of `number` texts, in order and of one length; None when any is missing or invalid."""
     found: dict[int, list[float]] = {}
-    for place, row in enumerate(_list(_at(answer, "data"))):
+    for position, row in enumerate(_list(_at(response, "data"))):
         index, vector = _at(row, "index"), _floats(_at(row, "embedding"))
         if vector is None:
             return None
-        found[index if isinstance(index, int) else place] = vector
+        found[index if isinstance(index, int) else position] = vector
     if sorted(found) != list(range(number)) or len({len(vector) for vector in found.values()}) > 1:
         return None
-    return [found[place] for place in range(number)]
+    return [found[position] for position in range(number)]
 
 
-def error_code(answer: object) -> str:
-    """The code or the type of an error, both protocols alike; empty when there is none."""
-    found = _at(answer, "error", "code") or _at(answer, "error", "type")
+def error_code(response: object) -> str:
+    """The code or type of an error, in either protocol; empty when there is none."""
+    found = _at(response, "error", "code") or _at(response, "error", "type")
     return found if isinstance(found, str) else ""
 
 
 def _request(endpoint: Endpoint, leaf: str, body: Mapping[str, object], key: str) -> Request:
     headers = {"content-type": "application/json", "accept": "application/json"}
-    # Nothing packed: a small answer must not unfold into a large one.
+    # No compression: a small response must not expand into a large one.
     headers["accept-encoding"] = "identity"
     if endpoint.protocol == "anthropic":
         headers["anthropic-version"] = ANTHROPIC_VERSION
@@ -101,7 +101,7 @@ def _request(endpoint: Endpoint, leaf: str, body: Mapping[str, object], key: str
 
 
 def _at(value: object, *path: str | int) -> object:
-    """What stands at a path of keys and positions; None where there is nothing."""
+    """The value at a path of keys and positions; None where there is none."""
     for step in path:
         if isinstance(step, str) and isinstance(value, dict):
             value = value.get(step)
@@ -118,5 +118,5 @@ def _list(value: object) -> list[object]:
 
 def _floats(value: object) -> list[float] | None:
     numbers = _list(value)
-    fine = [float(n) for n in numbers if isinstance(n, int | float) and abs(n) < 1e30 and math.isfinite(n)]
-    return fine if fine and len(fine) == len(numbers) else None
+    valid = [float(n) for n in numbers if isinstance(n, int | float) and abs(n) < 1e30 and math.isfinite(n)]
+    return valid if valid and len(valid) == len(numbers) else None

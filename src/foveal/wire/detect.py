@@ -1,4 +1,4 @@
-"""Messages → which format they are in. The first message that can only be one format decides."""
+"""Detect which format messages are in. The first message that fits only one format decides."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 from foveal.model import Format
 from foveal.wire.formats import plain, responses
 from foveal.wire.formats.codec import JSON
-from foveal.wire.jsontext import plain as plain_values
 from foveal.wire.markers import MARKER
 
 _BLOCKS: dict[str, Format] = {
@@ -23,29 +22,21 @@ _OPENAI_KEYS = frozenset(
     | {"reasoning_content", "reasoning", "reasoning_details"}
 )
 _PLAIN_KEYS = plain.KEYS - _OPENAI_KEYS
-_SPEAKING_KEYS = frozenset({"contents", "input", "system", "anthropic_version"})
+_DECISIVE_KEYS = frozenset({"contents", "input", "system", "anthropic_version"})
 """Keys of a request body that only one format has."""
-_OWN_ROLES = frozenset({"system", "developer", "tool", "function"})
+_FOREIGN_ROLES = frozenset({"system", "developer", "tool", "function"})
 
 
-def detect(data: Any, model: str = "") -> Format:
-    """The format of a message list or a request body; a model's name settles what the shape leaves open.
+def detect(items: list[Any], body: JSON | None = None, model: str = "") -> Format:
+    """The format of messages and of the request body around them, both plain JSON values.
+
+    The name of the model decides where the shape is ambiguous.
 
     >>> detect([{"role": "user", "parts": [{"text": "hello"}]}])
     'gemini'
     >>> detect([{"role": "user", "content": "hello"}], model="claude-sonnet-4-5")
     'anthropic'
     """
-    data = plain_values(data, "messages")
-    if isinstance(data, list):
-        return detect_plain(data, None, model)
-    body = data if isinstance(data, dict) else {}
-    items = body.get("messages", body.get("input", body.get("contents", [])))
-    return detect_plain(items if isinstance(items, list) else [], body, model)
-
-
-def detect_plain(items: list[Any], body: JSON | None, model: str) -> Format:
-    """As `detect`, for values that are plain JSON already."""
     if body is not None:
         if "contents" in body:
             return "gemini"
@@ -54,29 +45,29 @@ def detect_plain(items: list[Any], body: JSON | None, model: str) -> Format:
         if "system" in body or "anthropic_version" in body:
             return "anthropic"
         model = model or str(body.get("model") or "")
-    found = [item for item in items if isinstance(item, dict)]
-    marks = [mark for item in found if (mark := _mark(item))]
-    if marks and marks[0] != "openai":
-        return marks[0]
-    # Keys that only plain messages have weigh less: logs add an id or a time to any format.
-    if any(not item.keys().isdisjoint(_PLAIN_KEYS) for item in found):
+    messages = [item for item in items if isinstance(item, dict)]
+    first = next((format for item in messages if (format := _only_format(item))), None)
+    if first and first != "openai":
+        return first
+    # Keys that only plain messages have are weaker evidence: logs add an id or a time to any format.
+    if any(not item.keys().isdisjoint(_PLAIN_KEYS) for item in messages):
         return "plain"
-    return marks[0] if marks else _by_model(found, model)
+    return first or _by_model(messages, model)
 
 
-def _mark(item: JSON) -> Format | None:
-    """The one format this message can be in; None when there are several."""
+def _only_format(item: JSON) -> Format | None:
+    """The only format this message can be in; None when there are several."""
     if "parts" in item and "content" not in item:
         return "gemini"
     kind = item.get("type")
     if kind in _ITEMS or (isinstance(kind, str) and "role" not in item and "content" not in item):
         return "responses"
-    if blocks := _blocks(item):
-        return blocks
+    if format := _format_of_blocks(item):
+        return format
     return "openai" if any(key in item for key in _OPENAI_FIELDS) else None
 
 
-def _blocks(item: JSON) -> Format | None:
+def _format_of_blocks(item: JSON) -> Format | None:
     content = item.get("content")
     for block in content if isinstance(content, list) else ():
         if not isinstance(block, dict):
@@ -90,7 +81,7 @@ def _blocks(item: JSON) -> Format | None:
 
 
 def _by_model(items: list[JSON], model: str) -> Format:
-    if _is_claude(model) and _roles(items).isdisjoint(_OWN_ROLES):
+    if _is_claude(model) and _roles(items).isdisjoint(_FOREIGN_ROLES):
         return "anthropic"
     if not items and "gemini" in model.lower():
         return "gemini"
@@ -108,9 +99,9 @@ def _is_claude(model: str) -> bool:
 
 
 def is_guess(items: list[Any], body: JSON | None, model: str) -> bool:
-    """Whether messages of several formats look like these, and neither body nor model says which it is."""
+    """Whether other formats have messages like these, and neither body nor model decides which it is."""
     body = body or {}
-    if not _SPEAKING_KEYS.isdisjoint(body) or _is_claude(model or str(body.get("model") or "")):
+    if not _DECISIVE_KEYS.isdisjoint(body) or _is_claude(model or str(body.get("model") or "")):
         return False
     return all(isinstance(item, dict) and _is_common(item) for item in items)
 
@@ -121,4 +112,6 @@ def _is_common(item: JSON) -> bool:
     content = item["content"]
     if not isinstance(content, list):
         return isinstance(content, str)
-    return _blocks(item) is None and all(isinstance(b, dict) and b.get("type") == "text" for b in content)
+    return _format_of_blocks(item) is None and all(
+        isinstance(b, dict) and b.get("type") == "text" for b in content
+    )

@@ -1,7 +1,7 @@
-"""Messages → the provider's JSON, piece by piece. What was not changed goes out as the text it came in as.
+"""Write messages as the provider's JSON. An unchanged message is written as the text it was read from.
 
-Dumping turn by turn gives the same pieces as dumping the whole list, as long as a run of assistant
-messages and the results that follow it stay together.
+Writing turn by turn gives the same pieces as writing the whole list, as long as a run of assistant messages
+and the results that follow it stay together.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from foveal.model import Format, Message
-from foveal.wire.foreign import gathered
-from foveal.wire.formats.by_name import codec_of
+from foveal.wire.convert import converted
 from foveal.wire.formats.codec import Codec
+from foveal.wire.formats.registry import codec_of
 from foveal.wire.jsontext import compact
 
 
@@ -27,7 +27,7 @@ class Dumped:
 
 
 def dump(messages: Sequence[Message], format: Format) -> Dumped:
-    """Write messages of any format in the one that is asked for.
+    """Write messages of any format in the given one.
 
     >>> from foveal.wire import load
     >>> dump(load([{"role": "user", "content": "hello"}]).messages, "gemini").pieces
@@ -35,29 +35,29 @@ def dump(messages: Sequence[Message], format: Format) -> Dumped:
     """
     codec = codec_of(format)
     inside = [message for message in messages if not _outside(message, codec)]
-    return Dumped(pieces=_pieces(inside, codec), system=_system(messages, format))
-
-
-def _system(messages: Sequence[Message], format: Format) -> str:
-    """The system prompt as JSON, for formats that keep it outside the messages; empty without one."""
-    codec = codec_of(format)
     system = [message for message in messages if _outside(message, codec)]
+    return Dumped(pieces=_pieces(inside, codec), system=_system(system, codec))
+
+
+def _system(system: Sequence[Message], codec: Codec) -> str:
+    """The system prompt as JSON; empty without one."""
     if not system or codec.write_system is None:
         return ""
-    if len(system) == 1 and system[0].format == format and system[0].body and not _listed(system[0]):
+    if len(system) == 1 and system[0].format == codec.format and system[0].body and not _listed(system[0]):
         return system[0].body
     return compact(codec.write_system(system))
 
 
 def _outside(message: Message, codec: Codec) -> bool:
+    """Whether the format keeps this message outside the list, as the system prompt."""
     if message.role != "system" or codec.write_system is None:
         return False
-    # Responses takes system messages among its items too: only what came as `instructions` goes back there.
+    # Responses also takes system messages among its items: only what came as `instructions` goes there.
     return codec.format != "responses" or (message.format == "responses" and message.body.startswith('"'))
 
 
 def _listed(system: Message) -> bool:
-    """Whether it stood among the messages, where it had a role."""
+    """Whether it was in the message list, where it had a role."""
     body = json.loads(system.body)
     return isinstance(body, dict) and "content" in body
 
@@ -66,7 +66,7 @@ def _pieces(messages: Sequence[Message], codec: Codec) -> tuple[str, ...]:
     if all(message.body and message.format == codec.format for message in messages):
         return tuple(message.body for message in messages)
     pieces: list[str] = []
-    for message in gathered(messages, codec.format):
+    for message in converted(messages, codec.format):
         if message.body and message.format == codec.format:
             pieces.append(message.body)
         else:

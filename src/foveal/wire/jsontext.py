@@ -1,7 +1,7 @@
-"""Values as they came → JSON text and its content address, or an `InputError` that names the field.
+"""Encode values as JSON text with a content address; an `InputError` names the field that cannot be encoded.
 
 Checks run on the whole text at the speed of the JSON encoder; only a value that fails is walked again,
-slowly, to say where.
+slowly, to find the field.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from foveal.errors import InputError
-from foveal.wire.markers import MARKER, marked_blocks
+from foveal.wire.markers import MARKER, remove_markers
 
 MAX_BYTES = 32 * 1024 * 1024
 MAX_DEPTH = 200
@@ -22,26 +22,26 @@ _REMEDY = "send JSON values: text, numbers, true, false, null, lists and objects
 
 
 class _NotJSONError(Exception):
-    """Somewhere inside is a value JSON cannot hold; `_faults` finds out where."""
+    """The value contains one that JSON cannot express; `_errors` finds where."""
 
 
-# Made once: `json.dumps` with options makes an encoder at each call.
-_AS_IT_CAME = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+# Created once: `json.dumps` with options creates an encoder at each call.
+_COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _CANONICAL = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True)
 
 
 def compact(value: Any) -> str:
-    """JSON text without spaces, key order kept."""
-    return _AS_IT_CAME.encode(value)
+    """JSON text without spaces, in the given key order."""
+    return _COMPACT.encode(value)
 
 
 def address(body: str) -> str:
-    """The content address of a JSON text: the same whatever its key order, spacing or cache markers."""
+    """The content address of a JSON text, independent of key order, spacing and cache markers."""
     return _digest(json.loads(body), body)
 
 
 def sealed(value: Any, where: str) -> tuple[str, str]:
-    """A value's JSON text and its address; `value` has been through `plain`."""
+    """The JSON text of a value and its address; the caller has passed the value through `plain`."""
     try:
         body = compact(value)
         size = len(body.encode())
@@ -52,8 +52,8 @@ def sealed(value: Any, where: str) -> tuple[str, str]:
             f"{where} is {size:,} bytes of JSON; the most is {MAX_BYTES:,}",
             remedy="send large data as a file or a URL, or split the message",
         )
-    # An escaped NUL and the words \u0000 in a text look alike here: the slow walk knows.
-    if "\\u0000" in body and any(_faults(value, "")):
+    # An escaped NUL and the characters \u0000 in a text look alike here: the slow walk can tell them apart.
+    if "\\u0000" in body and any(_errors(value, "")):
         raise _located(value, where)
     return body, _digest(value, body)
 
@@ -64,7 +64,7 @@ def to_json(value: Any, where: str) -> str:
 
 
 def plain(value: Any, where: str) -> Any:
-    """A copy made of plain JSON values: SDK objects dumped, tuples as lists."""
+    """A copy of plain JSON values: SDK objects are dumped, tuples become lists."""
     try:
         return _plain(value, 0)
     except (_NotJSONError, RecursionError):
@@ -88,32 +88,28 @@ def _plain(value: Any, depth: int) -> Any:
 
 
 def _dumped(model: Any) -> Any:
-    """What the SDK itself would send: fields that were set, under their wire names."""
+    """What the SDK itself would send: the fields that were set, by their wire names."""
     google = type(model).__module__.startswith("google.")  # its models set every field, most to None
     found = model.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=google)
     if isinstance(found, dict) and found.get("type") == "message" and "usage" in found:
-        # An Anthropic response: its bookkeeping is refused in a request.
+        # An Anthropic response: a request with its bookkeeping fields is refused.
         return {"role": found["role"], "content": found["content"]}
     return found
 
 
 def _digest(value: Any, body: str) -> str:
-    canonical = _CANONICAL.encode(_unmarked(body) if MARKER in body else value)
+    if MARKER in body:
+        value = json.loads(body)
+        remove_markers(value)
+    canonical = _CANONICAL.encode(value)
     return hashlib.sha256(_TAG + canonical.encode()).hexdigest()
-
-
-def _unmarked(body: str) -> Any:
-    value = json.loads(body)
-    for block in list(marked_blocks(value)):
-        del block[MARKER]
-    return value
 
 
 def _located(value: Any, where: str) -> InputError:
     try:
-        path, what, remedy = next(_faults(value, ""))
+        path, what, remedy = next(_errors(value, ""))
     except (StopIteration, RecursionError):
-        path, what, remedy = "", "holds a value that JSON cannot", _REMEDY
+        path, what, remedy = "", "contains a value that JSON cannot express", _REMEDY
     return InputError(f"{where}: {_field(path)}{what}", remedy)
 
 
@@ -121,30 +117,30 @@ def _field(path: str) -> str:
     return f"`{path.lstrip('.')}` " if path else ""
 
 
-def _faults(value: Any, path: str) -> Iterator[tuple[str, str, str]]:
-    """Every place that JSON, a provider or a store would refuse: path, what, remedy."""
+def _errors(value: Any, path: str) -> Iterator[tuple[str, str, str]]:
+    """Everything that JSON, a provider or a store would refuse: path, what, remedy."""
     if path.count(".") + path.count("[") > MAX_DEPTH:
-        yield path[:60] + "…", f"is nested deeper than {MAX_DEPTH} levels", "flatten it, or send it as a text"
+        yield path[:60] + "…", f"is nested deeper than {MAX_DEPTH} levels", "flatten it, or send it as text"
         return
     if isinstance(value, Mapping):
         for key, item in value.items():
             if isinstance(key, str):
-                yield from _text_faults(key, f"{path}.{key!r}")
-                yield from _faults(item, f"{path}.{key}")
+                yield from _text_errors(key, f"{path}.{key!r}")
+                yield from _errors(item, f"{path}.{key}")
             else:
                 yield path, f"has the key {key!r}, which is not text", _REMEDY
     elif isinstance(value, list | tuple):
         for index, item in enumerate(value):
-            yield from _faults(item, f"{path}[{index}]")
+            yield from _errors(item, f"{path}[{index}]")
     elif isinstance(value, str):
-        yield from _text_faults(value, path)
+        yield from _text_errors(value, path)
     elif isinstance(value, float) and not math.isfinite(value):
         yield path, f"is {value}, which JSON does not have", "send null or a text instead"
     elif not (value is None or isinstance(value, int | float) or hasattr(value, "model_dump")):
         yield path, f"is a {type(value).__name__}, not a JSON value", _REMEDY
 
 
-def _text_faults(text: str, path: str) -> Iterator[tuple[str, str, str]]:
+def _text_errors(text: str, path: str) -> Iterator[tuple[str, str, str]]:
     if "\0" in text:
         yield path, f"has a NUL character at {text.index(chr(0)):,}", "remove it: providers refuse it"
     try:

@@ -1,8 +1,7 @@
-"""Anything a provider's SDK takes → a `Conversation`: every message understood, checked and addressed.
+"""Read messages: what an SDK or a client passes, what the store kept, and what a provider will read.
 
-Nothing is taken in half: the first message that cannot be stored or sent raises, with its index.
-
-A stored original → the `Message` it was; messages → those a provider will read once they are written.
+Every message is parsed, checked and addressed. The first one that cannot be stored or sent raises an error
+with its index; nothing is read partially.
 """
 
 from __future__ import annotations
@@ -14,17 +13,17 @@ from typing import Any
 
 from foveal.errors import InputError
 from foveal.model import SYSTEM_KEYS, Conversation, Format, Message, Role
-from foveal.wire.detect import detect_plain, is_guess
+from foveal.wire.detect import detect, is_guess
 from foveal.wire.dump import dump
-from foveal.wire.formats.by_name import codec_of
 from foveal.wire.formats.codec import JSON, Codec
+from foveal.wire.formats.registry import codec_of
 from foveal.wire.jsontext import compact, plain, sealed
 
 _REMEDY = "pass a list of messages, or a request body with `messages`, `input` or `contents`"
 
 
 def load(data: Any, *, format: Format | None = None, model: str = "") -> Conversation:
-    """Read a message list or a whole request body; dicts and SDK objects may be mixed.
+    """Read a message list or a whole request body, of dicts, SDK objects or both.
 
     >>> conversation = load([{"role": "user", "content": "hello"}])
     >>> conversation.format, conversation.messages[0].text
@@ -33,18 +32,41 @@ def load(data: Any, *, format: Format | None = None, model: str = "") -> Convers
     if format is not None:
         codec_of(format)
     items, body = _opened(data)
-    codec = codec_of(format or detect_plain(items, body, model))
+    codec = codec_of(format or detect(items, body, model))
     found = _conversation(items, body, codec)
     return replace(found, guessed=format is None and is_guess(items, body, model))
 
 
 def message_of(item: Any, format: Format, *, where: str = "message 0") -> Message:
-    """One wire message, read."""
+    """Read one wire message."""
     return _message(plain(item, where), codec_of(format), where)
 
 
+def reread(body: str, format: Format, role: Role, *, digest: str) -> Message:
+    """Read a stored message again; a system prompt from outside the messages is recognized by its shape."""
+    value, codec = json.loads(body), codec_of(format)
+    outside = not isinstance(value, dict) or "role" not in value or format == "gemini"
+    if role == "system" and codec.read_system is not None and outside:
+        parts = codec.read_system(value, "a stored system prompt")
+        return Message(role=role, parts=parts, format=format, body=body, digest=digest)
+    return message_of(value, format, where="a stored message")
+
+
+def rendered(messages: Sequence[Message], format: Format) -> tuple[Message, ...]:
+    """The messages as a provider reads them after `dump` wrote them in `format`, for exact token counts.
+
+    Messages that are all in that format are returned as they are. Of others only role and parts matter, and
+    there may be fewer or more of them.
+    """
+    if all(message.format == format for message in messages):
+        return tuple(messages)
+    dumped = dump(messages, format)
+    system = [reread(dumped.system, format, "system", digest="")] if dumped.system else []
+    return (*system, *(message_of(json.loads(piece), format) for piece in dumped.pieces))
+
+
 def _opened(data: Any) -> tuple[list[Any], JSON | None]:
-    """The items, and the request body around them if there was one; both plain JSON values."""
+    """The messages, and the request body around them if there was one, as plain JSON values."""
     if isinstance(data, list | tuple):
         return [plain(item, f"messages[{index}]") for index, item in enumerate(data)], None
     body = _body(data)
@@ -52,11 +74,11 @@ def _opened(data: Any) -> tuple[list[Any], JSON | None]:
         return _items(body[key], key), body
     if "role" in body or "parts" in body or "type" in body:
         return [body], None
-    raise InputError(f"an object without messages; its keys are {_named(body)}", _REMEDY)
+    raise InputError(f"an object without messages; its keys are {_key_list(body)}", _REMEDY)
 
 
 def _key(body: JSON) -> str:
-    """Where a request body has its messages; a single message has its input or contents to itself."""
+    """The key under which a request body has its messages; empty for a single message."""
     if "role" in body or "type" in body:
         return ""
     return next((key for key in ("contents", "input", "messages") if key in body), "")
@@ -67,7 +89,7 @@ def _body(data: Any) -> JSON:
         raise InputError(f"messages are {type(data).__name__} of {len(data):,}, not a list", _REMEDY)
     key = _key(data) if isinstance(data, dict) else ""
     if key and isinstance(data[key], list | tuple):
-        # Item by item, so that a fault is reported with its index.
+        # Item by item, so that an error is reported with its index.
         items = [plain(item, f"{key}[{index}]") for index, item in enumerate(data[key])]
         return {k: items if k == key else plain(v, f"request: `{k}`") for k, v in data.items()}
     body = plain(data, "request")
@@ -77,7 +99,7 @@ def _body(data: Any) -> JSON:
 
 
 def _items(value: Any, key: str) -> list[Any]:
-    """`input` and `contents` may be a text, or a single content."""
+    """The list of messages; `input` and `contents` may also be a text or a single content."""
     match value:
         case list():
             return value
@@ -95,7 +117,7 @@ def _conversation(items: list[Any], body: JSON | None, codec: Codec) -> Conversa
     if body is None:
         return Conversation(format=codec.format, messages=_messages(items, codec))
     system = [_system(body[key], key, codec) for key in body if key in SYSTEM_KEYS and body[key]]
-    # An empty system prompt or tool list is no message and no tool: it stays where it is.
+    # An empty system prompt or tool list stays in the envelope: it is neither a message nor a tool.
     taken = {_key(body), *(key for key in (*SYSTEM_KEYS, "tools") if body.get(key))}
     envelope = {key: None if key in taken else value for key, value in body.items()}
     return Conversation(
@@ -110,8 +132,8 @@ def _system(value: Any, key: str, codec: Codec) -> Message:
     where = f"request: `{key}`"
     if codec.read_system is None:
         raise InputError(
-            f"{where} stands outside the messages, which {codec.format} does not know",
-            remedy="put it first in `messages` with the role system, or pass `format`",
+            f"{where} is outside the messages, which {codec.format} does not support",
+            remedy="make it the first of `messages` with the role system, or pass `format`",
         )
     body, digest = sealed(value, where)
     parts = codec.read_system(value, where)
@@ -126,7 +148,7 @@ def _message(item: Any, codec: Codec, where: str) -> Message:
     if not isinstance(item, dict):
         raise InputError(
             f"{where} is of type {type(item).__name__}, not an object",
-            remedy="give each message a role and its content",
+            remedy="give each message a role and a content",
         )
     body, digest = sealed(item, where)
     found = codec.read(item, where)
@@ -146,28 +168,5 @@ def _message(item: Any, codec: Codec, where: str) -> Message:
     )
 
 
-def _named(body: JSON) -> str:
+def _key_list(body: JSON) -> str:
     return ", ".join(f"`{key}`" for key in list(body)[:8]) or "none"
-
-
-def reread(body: str, format: Format, role: Role, *, digest: str) -> Message:
-    """Understand a body again; what stood outside the messages is told by its role and its shape."""
-    value, codec = json.loads(body), codec_of(format)
-    outside = not isinstance(value, dict) or "role" not in value or format == "gemini"
-    if role == "system" and codec.read_system is not None and outside:
-        parts = codec.read_system(value, "a stored system prompt")
-        return Message(role=role, parts=parts, format=format, body=body, digest=digest)
-    return message_of(value, format, where="a stored message")
-
-
-def rendered(messages: Sequence[Message], format: Format) -> tuple[Message, ...]:
-    """The messages as `format` reads what `dump` writes of them: what they cost there is the truth.
-
-    Messages that are in that format already come back as they are; of others only role and parts count,
-    and there may be fewer or more of them.
-    """
-    if all(message.format == format for message in messages):
-        return tuple(messages)
-    dumped = dump(messages, format)
-    system = [reread(dumped.system, format, "system", digest="")] if dumped.system else []
-    return (*system, *(message_of(json.loads(piece), format) for piece in dumped.pieces))

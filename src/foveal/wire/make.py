@@ -1,37 +1,37 @@
-"""Words of ours → messages in a provider's form, addressed like any that came in."""
+"""Create messages with our own text in a provider's format, with digests like any loaded message."""
 
 from __future__ import annotations
 
 import json
 
 from foveal.model import Format, Message, Role, Text, ToolCall, ToolResult
-from foveal.wire.formats.by_name import codec_of
 from foveal.wire.formats.codec import JSON
+from foveal.wire.formats.registry import codec_of
 from foveal.wire.load import message_of
 
 
 def text_message(role: Role, text: str, *, name: str = "") -> Message:
-    """A new plain message."""
+    """A plain message."""
     return message_of({"role": role, "content": text} | ({"name": name} if name else {}), "plain")
 
 
 def note(text: str, format: Format) -> Message:
-    """A user message with words of ours."""
+    """A user message with our own text."""
     return _native(Message(role="user", parts=(Text(text=text),), format="plain"), format)
 
 
 def answer(call: ToolCall, text: str, format: Format) -> Message:
-    """A tool result with words of ours, in answer to `call`."""
+    """A tool result with our own text, in answer to `call`."""
     if format == "responses" and call.raw:
         return message_of(_output(call, json.loads(call.raw), text), format)
     result = ToolResult(call_id=call.id, name=call.name, parts=(Text(text=text),))
-    if format == "openai" and not call.id:  # answers to the legacy `function_call` go by name
+    if format == "openai" and not call.id:  # results of the legacy `function_call` go by name
         return message_of({"role": "function", "name": call.name, "content": text}, format)
     return _native(Message(role="tool", parts=(result,), format=_other(format)), format)
 
 
 def _other(format: Format) -> Format:
-    """Any format but this one: a writer adds nothing of its own to what is foreign to it."""
+    """Any other format: to a foreign message a codec adds no fields of its own."""
     return "gemini" if format != "gemini" else "openai"
 
 
@@ -41,15 +41,15 @@ def _native(message: Message, format: Format) -> Message:
 
 
 def _output(call: ToolCall, item: JSON, text: str) -> JSON:
-    """Each kind of call wants its own kind of output."""
+    """The output item that the type of the call requires."""
     kind = item.get("type", "function_call")
     output: JSON = {"type": f"{kind}_output", "call_id": call.id, "output": text}
     match kind:
         case "apply_patch_call":
             return {**output, "status": "failed"}
         case "shell_call":
-            said = {"stdout": "", "stderr": text, "outcome": {"type": "exit", "exit_code": 1}}
-            return {**output, "output": [said]}
+            failed = {"stdout": "", "stderr": text, "outcome": {"type": "exit", "exit_code": 1}}
+            return {**output, "output": [failed]}
         case "local_shell_call":
             return {"type": "local_shell_call_output", "id": call.id, "output": text}
         case "function_call" | "custom_tool_call":

@@ -1,4 +1,4 @@
-"""The JSON of messages, a system prompt or tools → its blocks with a cache marker, and which may have one."""
+"""Find the cache markers in the JSON of messages, system prompt and tools."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 MARKER = "cache_control"
 _DATA = frozenset({MARKER, "input", "args", "action", "response", "metadata", "input_schema", "parameters"})
-"""Under these keys stand a model's, a tool's or a program's own words: a marker there is none."""
-_THOUGHTS = frozenset({"thinking", "redacted_thinking"})
+"""Under these keys are data of a model, a tool or a program: a key of that name there is not a marker."""
+_THINKING = frozenset({"thinking", "redacted_thinking"})
 
 
 def marked_blocks(value: Any) -> Iterator[dict[str, Any]]:
@@ -24,8 +24,14 @@ def marked_blocks(value: Any) -> Iterator[dict[str, Any]]:
             yield value
 
 
-def bears(block: Any) -> bool:
-    """Whether Anthropic takes a marker on it: on no thinking, no empty text, and no tool that is put off."""
-    if not isinstance(block, dict) or block.get("type") in _THOUGHTS or block.get("defer_loading"):
+def remove_markers(value: Any) -> None:
+    """Delete every marker, in place."""
+    for block in list(marked_blocks(value)):
+        del block[MARKER]
+
+
+def can_be_marked(block: Any) -> bool:
+    """Whether Anthropic accepts a marker on it: not on thinking, empty text or deferred tools."""
+    if not isinstance(block, dict) or block.get("type") in _THINKING or block.get("defer_loading"):
         return False
     return block.get("type") != "text" or bool(str(block.get("text", "")).strip())

@@ -1,7 +1,7 @@
-"""Our tools ⇄ each provider's form: definitions out; a model's call in, the message that answers it out.
+"""The tools we offer to agents, in each provider's format: definitions, calls and results.
 
-An agent that has them can look back: `foveal_recall` brings an original back, `foveal_search` finds some. The
-names begin with ours, so that they meet no tool of the agent's own.
+`foveal_recall` returns an original message, `foveal_search` finds messages. The prefix keeps the names apart
+from the agent's own tools.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 from foveal.errors import InputError
 from foveal.model import Format, ToolCall
-from foveal.wire.formats.by_name import codec_of
 from foveal.wire.formats.codec import JSON
+from foveal.wire.formats.registry import codec_of
 from foveal.wire.jsontext import compact, plain
 from foveal.wire.make import answer
 
@@ -60,13 +60,12 @@ _SEARCH: JSON = {
 
 
 def tool_definitions(format: Format) -> list[JSON]:
-    """Both tools as that provider takes them in a request; for `plain`, name, description and JSON schema.
+    """Both tools as that provider expects them in a request; for `plain`, name, description and JSON schema.
 
     >>> tool_definitions("anthropic")[0].keys()
     dict_keys(['name', 'description', 'input_schema'])
     """
-    codec_of(format)
-    return _FORMS[format]([_RECALL, _SEARCH])
+    return _FORMS[codec_of(format).format]([_RECALL, _SEARCH])
 
 
 def _openai(tools: list[JSON]) -> list[JSON]:
@@ -74,7 +73,7 @@ def _openai(tools: list[JSON]) -> list[JSON]:
 
 
 def _responses(tools: list[JSON]) -> list[JSON]:
-    # Strict schemas, which are this API's default, have no arguments that may be left out.
+    # Strict schemas, the default of this API, have no optional arguments.
     return [{"type": "function", **tool, "strict": False} for tool in tools]
 
 
@@ -104,7 +103,7 @@ _FORMS: Mapping[Format, Callable[[list[JSON]], list[JSON]]] = MappingProxyType(
 
 
 def offers_recall(tools: str) -> bool:
-    """Is the tool that brings originals back among these definitions, a JSON array of any provider's form?
+    """Whether `foveal_recall` is among tool definitions, a JSON array in any provider's format.
 
     >>> offers_recall('[{"type":"function","name":"foveal_recall"}]'), offers_recall('[{"name":"f"}]')
     (True, False)
@@ -123,7 +122,7 @@ def _names(tool: Any) -> list[Any]:
 
 
 def call_of(call: Any, arguments: Any = None) -> tuple[ToolCall, Format]:
-    """A call as a provider's SDK or JSON has it, or a tool's name and its arguments; and whose form it has.
+    """Read a call from a provider's SDK or JSON, or a tool's name and arguments; with its format.
 
     >>> call_of({"type": "tool_use", "id": "t1", "name": "f", "input": {}})[1]
     'anthropic'
@@ -139,14 +138,14 @@ def call_of(call: Any, arguments: Any = None) -> tuple[ToolCall, Format]:
             found = rest.get("call_id"), name, rest.get("arguments"), "responses"
         case {"function": {"name": str(name), **inner}, **rest}:
             found = rest.get("id"), name, inner.get("arguments"), "openai"
-        case {"name": str(name), "arguments": given, **rest}:
-            found = rest.get("id"), name, given, "plain"
+        case {"name": str(name), "arguments": plain_arguments, **rest}:
+            found = rest.get("id"), name, plain_arguments, "plain"
         case {"name": str(name), **rest}:
             found = rest.get("id"), name, rest.get("args"), "gemini"
         case _:
             raise InputError(
-                f"`call` is a {type(call).__name__} that names no tool",
-                remedy="give one call as the provider's reply has it, or a tool's name and its arguments",
+                f"`call` is a {type(call).__name__} without the name of a tool",
+                remedy="pass a call from the provider's response, or a tool's name and its arguments",
             )
     *parts, format = found
     return _call(*parts), format
@@ -157,8 +156,8 @@ def _call(id: Any, name: str, arguments: Any) -> ToolCall:
     return ToolCall(id=id if isinstance(id, str) else "", name=name, arguments=text)
 
 
-def answered(call: ToolCall, text: str, format: Format) -> JSON:
-    """The message that answers a call, to be appended to the conversation in that format."""
+def answer_json(call: ToolCall, text: str, format: Format) -> JSON:
+    """The tool result for a call, as a message to append to the conversation in that format."""
     if format == "plain":
         named = {"tool_call_id": call.id} if call.id else {"name": call.name}
         return {"role": "tool", **named, "content": text}

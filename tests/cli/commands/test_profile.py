@@ -97,7 +97,7 @@ def test_who_names_nothing_that_is_known_is_told_what_lists_it(shell: CommandLin
 def test_without_a_store_it_is_said_what_makes_one(shell: CommandLine) -> None:
     done = shell.foveal("profile")
     assert (done.code, done.out) == (1, "")
-    assert "`foveal add`, `import` or `remember` makes one" in done.err
+    assert "`foveal add`, `import` or `remember` creates one" in done.err
 
 
 def test_where_nothing_is_known_that_is_said(shell: CommandLine) -> None:

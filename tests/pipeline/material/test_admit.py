@@ -8,8 +8,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.pipeline.material.admit import by_salience
-from foveal.pipeline.material.categories import CONTEXT, DIALOG, PenguinNumbers, report, shared
+from foveal.pipeline.material.admit import admit_by_salience
+from foveal.pipeline.material.categories import CONTEXT, DIALOG, PenguinNumbers, category_slots, report
 from foveal.pipeline.material.values import Admission, Material
 
 
@@ -19,8 +19,10 @@ def piece(source: str, tokens: int, *, weight: float = 0.4, salience: float = 1.
 
 def admitted(*pieces: Material, dialog: int = 500, total: int = 1_000, room: int | None = None) -> Admission:
     """Of 1,000 tokens CONTEXT has 350 and DIALOG 500, which are all in use unless it is said."""
-    slots = [replace(s, used=dialog if s.name == DIALOG else 0) for s in shared(total, PenguinNumbers())]
-    return by_salience(pieces, slots, room=room)
+    slots = [
+        replace(s, used=dialog if s.name == DIALOG else 0) for s in category_slots(total, PenguinNumbers())
+    ]
+    return admit_by_salience(pieces, slots, room=room)
 
 
 def sources(found: Admission) -> list[str]:
@@ -28,14 +30,17 @@ def sources(found: Admission) -> list[str]:
 
 
 def reasons(found: Admission) -> dict[str, str]:
-    return {each.source: each.because for each in found.told}
+    return {each.source: each.because for each in found.contributed}
 
 
 def test_rank_is_weight_times_salience() -> None:
     found = admitted(
         piece("files", 300, weight=0.4, salience=0.5), piece("hit", 300, weight=0.25, salience=0.9)
     )
-    assert [(each.source, each.verdict) for each in found.told] == [("hit", "kept"), ("files", "left out")]
+    assert [(each.source, each.verdict) for each in found.contributed] == [
+        ("hit", "kept"),
+        ("files", "left out"),
+    ]
     assert reasons(found) == {
         "hit": "weight 0.25 x salience 0.90, 300 tokens",
         "files": "weight 0.40 x salience 0.50, needed 300 tokens, 50 were left",
@@ -75,14 +80,16 @@ def test_what_dialog_cannot_lend_for_is_left_out_and_the_next_one_is_tried() -> 
 
 
 def test_dialog_lends_nothing_below_its_minimum() -> None:
-    slots = shared(1_000, PenguinNumbers(minimums={DIALOG: 490}))
-    assert by_salience([piece("a", 361)], slots).shown == ()
-    assert by_salience([piece("a", 360)], slots).shown != ()
+    slots = category_slots(1_000, PenguinNumbers(minimums={DIALOG: 490}))
+    assert admit_by_salience([piece("a", 361)], slots).shown == ()
+    assert admit_by_salience([piece("a", 360)], slots).shown != ()
 
 
 def test_a_context_that_is_over_full_already_borrows_for_that_too() -> None:
-    slots = [replace(s, used=380 if s.name == CONTEXT else 0) for s in shared(1_000, PenguinNumbers())]
-    assert reasons(by_salience([piece("a", 100)], slots))["a"].endswith("130 borrowed from DIALOG")
+    slots = [
+        replace(s, used=380 if s.name == CONTEXT else 0) for s in category_slots(1_000, PenguinNumbers())
+    ]
+    assert reasons(admit_by_salience([piece("a", 100)], slots))["a"].endswith("130 borrowed from DIALOG")
 
 
 def test_a_room_for_everything_cannot_be_borrowed_around() -> None:
@@ -92,11 +99,11 @@ def test_a_room_for_everything_cannot_be_borrowed_around() -> None:
 
 def test_salience_stays_within_0_and_1() -> None:
     high, low = piece("high", 1, salience=7), piece("low", 1, salience=-1)
-    assert [each.salience for each in admitted(low, high).told] == [1.0, 0.0]
+    assert [each.salience for each in admitted(low, high).contributed] == [1.0, 0.0]
 
 
 def test_without_categories_nothing_fits_and_nothing_breaks() -> None:
-    assert by_salience([piece("a", 1)], ()).shown == ()
+    assert admit_by_salience([piece("a", 1)], ()).shown == ()
 
 
 PIECES = st.builds(
@@ -118,6 +125,8 @@ def test_no_admission_exceeds_its_category_its_room_or_the_total(
     context = next(slot for slot in found.slots if slot.name == CONTEXT)
     spent = sum(each.tokens for each in found.shown)
     assert context.used == spent <= min(context.allotted, total if room is None else room)
-    assert sum(s.allotted for s in found.slots) == sum(s.allotted for s in shared(total, PenguinNumbers()))
+    assert sum(s.allotted for s in found.slots) == sum(
+        s.allotted for s in category_slots(total, PenguinNumbers())
+    )
     assert Counter(found.shown) <= Counter(pieces)
-    assert len(found.told) == len(pieces)
+    assert len(found.contributed) == len(pieces)

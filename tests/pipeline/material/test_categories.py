@@ -17,10 +17,10 @@ from foveal.pipeline.material.categories import (
     PenguinNumbers,
     available,
     borrow,
-    categories,
+    category_slots,
+    plan_categories,
     rebalance,
     report,
-    shared,
     slot_of,
 )
 from foveal.pipeline.values import Scene
@@ -29,7 +29,7 @@ from foveal.window import Slot
 
 def holding(*used: int, total: int = 1_000, numbers: PenguinNumbers | None = None) -> tuple[Slot, ...]:
     """The categories in their order, with what they use."""
-    slots = shared(total, numbers or PenguinNumbers())
+    slots = category_slots(total, numbers or PenguinNumbers())
     return tuple(replace(slot, used=tokens) for slot, tokens in zip(slots, used, strict=True))
 
 
@@ -38,11 +38,11 @@ def most(slots: Sequence[Slot]) -> list[int]:
 
 
 def test_the_total_is_shared_10_35_50_5() -> None:
-    assert most(shared(150_000, PenguinNumbers())) == [15_000, 52_500, 75_000, 7_500]
+    assert most(category_slots(150_000, PenguinNumbers())) == [15_000, 52_500, 75_000, 7_500]
 
 
 def test_inside_a_build_the_total_is_the_budget() -> None:
-    assert most(categories([], Scene(now=0, budget=8_000))) == [800, 2_800, 4_000, 400]
+    assert most(plan_categories([], Scene(now=0, budget=8_000))) == [800, 2_800, 4_000, 400]
 
 
 def test_an_item_says_its_category_or_its_kind_does() -> None:
@@ -78,7 +78,7 @@ def test_what_cannot_be_lent_whole_is_not_lent(source: str, target: str, amount:
     assert borrow(slots, source, target=target, amount=amount) == (False, slots)
 
 
-def test_nobody_lends_below_its_minimum() -> None:
+def test_no_category_lends_below_its_minimum() -> None:
     slots = holding(0, 0, 0, 0, numbers=PenguinNumbers(minimums={"DIALOG": 450}))
     assert [borrow(slots, "DIALOG", target="CONTEXT", amount=n)[0] for n in (50, 51)] == [True, False]
 
@@ -117,7 +117,7 @@ def test_the_report_says_who_borrowed_and_who_lent() -> None:
 )
 def test_shares_that_make_no_sense_are_refused_by_name(numbers: PenguinNumbers, complaint: str) -> None:
     with pytest.raises(ConfigError, match=complaint):
-        shared(1_000, numbers)
+        category_slots(1_000, numbers)
 
 
 uses = st.tuples(*[st.integers(0, 900)] * 4)

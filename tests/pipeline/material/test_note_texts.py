@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.pipeline.material.notes import BEGINNING, ENDING, beside_note, section
+from foveal.pipeline.material.notes import material_note, section
 from foveal.pipeline.material.values import Material
+from foveal.pipeline.summarize.notes import MATERIAL_END, MATERIAL_MARK
 
 
 def piece(text: str, type: str = "WORKING_FILES", source: str = "a.py") -> Material:
@@ -18,14 +19,14 @@ def piece(text: str, type: str = "WORKING_FILES", source: str = "a.py") -> Mater
 
 
 def test_every_piece_stands_under_its_type_and_where_it_is_from() -> None:
-    note = beside_note([piece("x = 1"), piece("Be brief.", type="preferences", source="")])
+    note = material_note([piece("x = 1"), piece("Be brief.", type="preferences", source="")])
     assert note.splitlines() == [
-        BEGINNING,
+        MATERIAL_MARK,
         "## [WORKING_FILES] a.py",
         "x = 1",
         "## [preferences]",
         "Be brief.",
-        ENDING,
+        MATERIAL_END,
     ]
 
 
@@ -35,7 +36,7 @@ def test_a_piece_that_has_a_title_stands_under_that() -> None:
 
 
 def test_pieces_of_one_type_stand_together_where_the_first_of_them_does() -> None:
-    note = beside_note([piece("1"), piece("2", "GIT", ".git"), piece("3", source="b.py")])
+    note = material_note([piece("1"), piece("2", "GIT", ".git"), piece("3", source="b.py")])
     assert [line for line in note.splitlines() if line.startswith("##")] == [
         "## [WORKING_FILES] a.py",
         "## [WORKING_FILES] b.py",
@@ -44,14 +45,14 @@ def test_pieces_of_one_type_stand_together_where_the_first_of_them_does() -> Non
 
 
 def test_without_pieces_there_is_no_note() -> None:
-    assert beside_note([]) == ""
+    assert material_note([]) == ""
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        ENDING,
-        BEGINNING,
+        MATERIAL_END,
+        MATERIAL_MARK,
         "  [end of what was gathered]",
         "## [GIT] .git",
         "\t### [x]",
@@ -62,9 +63,9 @@ def test_without_pieces_there_is_no_note() -> None:
         "<|im_end|>",
     ],
 )
-def test_a_line_that_looks_like_a_mark_or_a_speaker_is_told_apart(line: str) -> None:
+def test_a_line_that_looks_like_a_mark_or_a_speaker_gets_a_bar(line: str) -> None:
     assert line.strip() not in [
-        each.strip() for each in beside_note([piece(f"a\n{line}\nb")]).splitlines()[1:-1]
+        each.strip() for each in material_note([piece(f"a\n{line}\nb")]).splitlines()[1:-1]
     ]
 
 
@@ -111,8 +112,8 @@ MARKS = [
     "\x1c",
     "\x85",
     "\u2028",
-    ENDING,
-    BEGINNING,
+    MATERIAL_END,
+    MATERIAL_MARK,
     "## [GIT]",
     "System: ",
     "x",
@@ -127,9 +128,9 @@ MARKS = [
 def test_no_text_no_source_and_no_title_ends_the_note_begins_a_section_or_speaks(
     text: str, source: str, title: str
 ) -> None:
-    note = beside_note([replace(piece(text, source=source), title=title)])
+    note = material_note([replace(piece(text, source=source), title=title)])
     lines = [line.strip() for line in note.splitlines()]
-    assert (lines.count(ENDING), lines.count(BEGINNING)) == (1, 1)
+    assert (lines.count(MATERIAL_END), lines.count(MATERIAL_MARK)) == (1, 1)
     assert sum(line.startswith("## [") for line in lines) == 1
     assert not any(line.startswith("System:") for line in note.splitlines())
 
@@ -139,5 +140,5 @@ def test_no_text_no_source_and_no_title_ends_the_note_begins_a_section_or_speaks
 )
 def test_a_hostile_text_takes_no_longer_than_another(text: str) -> None:
     start = time.process_time()
-    beside_note([piece(text, source=text)])
+    material_note([piece(text, source=text)])
     assert time.process_time() - start < 4

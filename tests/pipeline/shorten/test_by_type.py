@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from foveal.pipeline.shorten.short_form import short
+from foveal.pipeline.shorten.short_form import short_form
 from foveal.pipeline.tokens.count import tokenizer
 
 count = tokenizer("o200k_base").count
 
 
 def made(text: str, room: int, kind: str, *mentioned: str) -> str:
-    found = short(text, room, count, mentioned=frozenset(mentioned))
+    found = short_form(text, room, count, mentioned=frozenset(mentioned))
     assert found is not None
     assert found.content == kind
     return found.text

@@ -33,5 +33,5 @@ TEXTS = {
 
 
 @pytest.mark.parametrize(("text", "kind"), TEXTS.values(), ids=TEXTS)
-def test_the_shape_of_its_lines_tells_what_a_text_is(text: str, kind: str) -> None:
+def test_the_shape_of_its_lines_decides_the_content_type(text: str, kind: str) -> None:
     assert content_type(text) == kind

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveal.model import Message
-from foveal.pipeline.shorten.turn import cut, cut_results, least
+from foveal.pipeline.shorten.turn import cut_middle, least_tokens, shorten_results
 from foveal.wire import load
 
 LONG = "\n".join(f"line {n} of the log" for n in range(400))
@@ -24,11 +24,11 @@ def tool(text: str) -> dict[str, object]:
 
 
 def test_what_fits_is_not_cut() -> None:
-    assert cut("all of it", 3, words) == "all of it"
+    assert cut_middle("all of it", 3, words) == "all of it"
 
 
 def test_the_head_and_the_tail_stay_and_the_gap_is_stated() -> None:
-    short = cut(LONG, 60, words)
+    short = cut_middle(LONG, 60, words)
     assert short.startswith("line 0 of the log")
     assert short.endswith("line 399 of the log")
     assert "characters cut" in short
@@ -36,19 +36,19 @@ def test_the_head_and_the_tail_stay_and_the_gap_is_stated() -> None:
 
 @given(st.text(max_size=3_000), st.integers(6, 200))
 def test_a_cut_never_exceeds_its_room(text: str, room: int) -> None:
-    assert words(cut(text, room, words)) <= room
+    assert words(cut_middle(text, room, words)) <= room
 
 
 def test_the_longest_results_are_cut_first() -> None:
     messages = load([tool(LONG), tool("short and whole")]).messages
-    long, short = cut_results(messages, 200, lambda m: words(m.text), words) or ((), ())
+    long, short = shorten_results(messages, 200, lambda m: words(m.text), words) or ((), ())
     assert words(long.text) < 200  # type: ignore[union-attr]
     assert short == messages[1]
 
 
 def test_what_cannot_fit_is_said_to_be_impossible() -> None:
     messages = load([{"role": "user", "content": LONG}]).messages
-    assert cut_results(messages, 10, lambda m: words(m.text), words) is None
+    assert shorten_results(messages, 10, lambda m: words(m.text), words) is None
 
 
 def test_every_probe_costs_the_room_and_not_the_text() -> None:
@@ -58,7 +58,7 @@ def test_every_probe_costs_the_room_and_not_the_text() -> None:
         seen.append(len(text))
         return words(text)
 
-    cut("word " * 200_000, 100, counted)
+    cut_middle("word " * 200_000, 100, counted)
     assert sum(seen[1:]) < 100_000
 
 
@@ -70,7 +70,7 @@ SHOT = {"type": "computer_screenshot", "image_url": "data:image/png;base64,aGk="
 def test_an_output_that_is_no_text_is_left_as_it_is(kind: str, output: object) -> None:
     item = {"type": f"{kind}_call_output", "call_id": "a", "output": output}
     messages = load([item], format="responses").messages
-    assert least(messages, lambda m: 7 if m == messages[0] else 0, words) == 7
+    assert least_tokens(messages, lambda m: 7 if m == messages[0] else 0, words) == 7
 
 
 def test_what_is_written_otherwise_for_the_provider_must_fit_as_it_is_written() -> None:
@@ -79,7 +79,7 @@ def test_what_is_written_otherwise_for_the_provider_must_fit_as_it_is_written() 
     def twice(found: Sequence[Message]) -> tuple[Message, ...]:
         return (*found, *found)
 
-    short = cut_results(messages, 200, lambda m: words(m.text), words, render=twice)
+    short = shorten_results(messages, 200, lambda m: words(m.text), words, render=twice)
     assert short is not None
     assert words(short[0].text) <= 100
-    assert least(messages, lambda m: words(m.text), words, render=twice) <= 200
+    assert least_tokens(messages, lambda m: words(m.text), words, render=twice) <= 200

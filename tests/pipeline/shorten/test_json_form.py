@@ -8,7 +8,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.pipeline.shorten.short_form import short
+from foveal.pipeline.shorten.short_form import short_form
 from foveal.pipeline.tokens.count import tokenizer
 
 count = tokenizer("o200k_base").count
@@ -22,7 +22,7 @@ values = st.recursive(
 
 def made(value: object, share: float) -> str:
     text = json.dumps(value)
-    found = short(text, int(count(text) * share), count)
+    found = short_form(text, int(count(text) * share), count)
     assert found is not None
     assert found.content == "json"
     return found.text
@@ -80,7 +80,7 @@ def test_a_number_far_from_the_others_is_kept() -> None:
 
 def test_numbers_stay_as_they_were_spelled() -> None:
     text = f'{{"price": 10.50, "big": 1e400, "n": -0, "text": "{"word " * 100}"}}'
-    found = short(text, 60, count)
+    found = short_form(text, 60, count)
     assert found is not None
     assert "price: 10.50, big: 1e400, n: -0" in found.text
 
@@ -98,12 +98,12 @@ def test_long_strings_are_shortened_and_keep_their_names() -> None:
 
 def test_json_lines_read_as_one_array() -> None:
     text = "\n".join(json.dumps({"id": f"evt_{n}", "kind": "click", "page": "home"}) for n in range(700, 720))
-    found = short(text, count(text) // 2, count)
+    found = short_form(text, count(text) // 2, count)
     assert found is not None
     assert found.text.startswith("[id, kind, page:\nevt_700 | click | home")
 
 
 @given(values.filter(lambda value: isinstance(value, dict | list)), st.integers(1, 120))
 def test_any_json_has_a_short_form_within_its_room(value: object, room: int) -> None:
-    found = short(json.dumps(value), room, count)
+    found = short_form(json.dumps(value), room, count)
     assert found is None or 0 < found.tokens <= room

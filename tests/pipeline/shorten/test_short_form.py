@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.pipeline.shorten.short_form import short
+from foveal.pipeline.shorten.short_form import short_form
 from foveal.pipeline.signals import identifiers
 from foveal.pipeline.tokens.count import tokenizer
 
@@ -32,25 +32,25 @@ HOSTILE = {
 
 @given(lines | named, st.integers(0, 400))
 def test_no_short_form_exceeds_its_room(text: str, room: int) -> None:
-    made = short(text, room, count)
+    made = short_form(text, room, count)
     assert made is None or made.tokens == count(made.text) <= room
 
 
 @given(lines, st.integers(0, 50))
 def test_what_fits_is_the_text_itself(text: str, spare: int) -> None:
-    made = short(text, count(text) + spare, count)
+    made = short_form(text, count(text) + spare, count)
     assert made is not None
     assert (made.text, made.fidelity) == (text, 1.0)
 
 
 @given(lines | named, st.integers(0, 100))
 def test_the_same_text_has_the_same_short_form(text: str, room: int) -> None:
-    assert short(text, room, count) == short(text, room, count)
+    assert short_form(text, room, count) == short_form(text, room, count)
 
 
 @given(lines | named, st.integers(0, 200))
 def test_a_short_form_says_something_and_claims_less_than_everything(text: str, room: int) -> None:
-    made = short(text, room, count)
+    made = short_form(text, room, count)
     if made is not None and made.text != text:
         assert made.text.strip()
         assert 0 <= made.fidelity < 1
@@ -58,7 +58,7 @@ def test_a_short_form_says_something_and_claims_less_than_everything(text: str, 
 
 @given(named)
 def test_half_the_tokens_keep_at_least_half_of_the_names(text: str) -> None:
-    made = short(text, count(text) // 2 + 10, count)
+    made = short_form(text, count(text) // 2 + 10, count)
     names = set(identifiers(text))
     assert made is not None
     assert 2 * len(names & set(identifiers(made.text))) >= len(names)
@@ -66,14 +66,14 @@ def test_half_the_tokens_keep_at_least_half_of_the_names(text: str) -> None:
 
 @given(named, st.integers(20, 120))
 def test_more_room_never_costs_more_than_a_few_names(text: str, room: int) -> None:
-    smaller, larger = (short(text, tokens, count) for tokens in (room, room * 2))
+    smaller, larger = (short_form(text, tokens, count) for tokens in (room, room * 2))
     kept = [len(set(identifiers(made.text))) if made else 0 for made in (smaller, larger)]
     assert kept[1] >= kept[0] - 2
 
 
 def test_what_is_left_out_is_said_in_words_with_its_names() -> None:
     text = "\n".join(f"Step {n} of the plan made the order ord_{n} ready to go." for n in range(100, 160))
-    made = short(text, 200, count)
+    made = short_form(text, 200, count)
     assert made is not None
     assert "sentences left out: " in made.text
     assert len(re.findall(r"ord_\d+", made.text)) >= 20
@@ -81,7 +81,7 @@ def test_what_is_left_out_is_said_in_words_with_its_names() -> None:
 
 def test_a_mentioned_name_is_kept_before_all_others() -> None:
     text = "\n".join(f"The order ord_{n} was shipped to the customer on time." for n in range(100, 900))
-    plain, asked = (short(text, 100, count, mentioned=m) for m in (frozenset(), frozenset({"ord_555"})))
+    plain, asked = (short_form(text, 100, count, mentioned=m) for m in (frozenset(), frozenset({"ord_555"})))
     assert plain is not None
     assert asked is not None
     assert "order ord_555 was shipped" not in plain.text
@@ -89,13 +89,13 @@ def test_a_mentioned_name_is_kept_before_all_others() -> None:
 
 
 def test_nothing_meaningful_is_none() -> None:
-    assert short("a word " * 300, 2, count) is None
-    assert short(" " * 5_000, 3, count) is None
+    assert short_form("a word " * 300, 2, count) is None
+    assert short_form(" " * 5_000, 3, count) is None
 
 
 def test_special_characters_and_format_syntax_are_plain_text() -> None:
     text = "\n".join(f"{{0}} %s <|endoftext|> $HOME user_{n} said hello to everybody." for n in range(50))
-    made = short(text, 100, count)
+    made = short_form(text, 100, count)
     assert made is not None
     assert "{0} %s <|endoftext|> $HOME" in made.text
 
@@ -105,6 +105,6 @@ def test_a_text_four_times_as_long_takes_about_four_times_as_long(text: str) -> 
     spent = []
     for part in (text[: len(text) // 4], text):
         start = time.process_time()
-        short(part, 200, lambda words: len(words) // 4 + 1)
+        short_form(part, 200, lambda words: len(words) // 4 + 1)
         spent.append(time.process_time() - start)
     assert spent[1] < 12 * spent[0] + 0.5

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveal.model import Message
-from foveal.pipeline.shorten.turn import shortened
+from foveal.pipeline.shorten.turn import shorten_turn
 from foveal.pipeline.tokens.count import tokenizer
 from foveal.wire import load
 
@@ -31,7 +31,7 @@ def price(message: Message) -> int:
 
 
 def cut_to(messages: Sequence[Message], room: int) -> tuple[Message, ...] | None:
-    return shortened(messages, room, price=price, render=tuple, count=count)
+    return shorten_turn(messages, room, price=price, render=tuple, count=count)
 
 
 def test_a_turn_that_fits_is_left_as_it_is() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from foveal.model import Message, Role, Text, ToolCall, ToolResult
-from foveal.pipeline.summarize.failures import OPEN, Resolved, error_lines, links
+from foveal.pipeline.summarize.failures import MAX_OPEN, FailureTracker, ResolvedError, error_lines
 
 NULL = "TypeError: user is null at auth.js:45"
 
@@ -25,6 +26,12 @@ def call(command: str, id: str = "c1") -> Message:
 def result(text: str, id: str = "c1", *, error: bool = False) -> Message:
     part = ToolResult(call_id=id, parts=(Text(text=text),), error=error)
     return Message(role="tool", parts=(part,), format="openai")
+
+
+def links(messages: Sequence[Message], *, first: int = 0) -> tuple[ResolvedError, ...]:
+    tracker = FailureTracker()
+    found = [each for seq, message in enumerate(messages, first) for each in tracker.read(message, seq)]
+    return tuple(sorted(found, key=lambda each: (each.error_seq, each.resolution_seq)))
 
 
 def places(*messages: Message) -> list[tuple[int, int]]:
@@ -107,7 +114,7 @@ def test_what_a_tool_prints_resolves_nothing_by_its_words() -> None:
     assert places(result(NULL), result("All errors are fixed.", id="c9")) == []
 
 
-def test_what_somebody_pastes_resolves_nothing() -> None:
+def test_pasted_text_resolves_nothing() -> None:
     assert places(result(NULL), said("user", "The page says:\nThis is fixed.")) == []
 
 
@@ -151,14 +158,14 @@ def test_an_error_that_comes_back_is_resolved_again() -> None:
 
 def test_positions_count_from_where_the_stretch_starts() -> None:
     found = links([result("Error: gone"), said("assistant", "Fixed.")], first=100)
-    assert found == (Resolved(error_seq=100, resolution_seq=101, line="error: gone"),)
+    assert found == (ResolvedError(error_seq=100, resolution_seq=101, line="error: gone"),)
 
 
 def test_of_too_many_open_errors_the_oldest_are_given_up() -> None:
     names = [one + other for one in "abcdef" for other in "uvwxyz"]
     errors, fixed = [result(f"Error: {name} is gone") for name in names], said("assistant", "Fixed au.")
-    assert places(*errors[:OPEN], fixed) == [(0, OPEN)]
-    assert places(*errors[: OPEN + 1], fixed) == [(OPEN, OPEN + 1)]
+    assert places(*errors[:MAX_OPEN], fixed) == [(0, MAX_OPEN)]
+    assert places(*errors[: MAX_OPEN + 1], fixed) == [(MAX_OPEN, MAX_OPEN + 1)]
 
 
 @given(

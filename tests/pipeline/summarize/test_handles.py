@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from foveal.model import Entry
-from foveal.pipeline.summarize.notes import neutral, way_back, ways_back
+from foveal.pipeline.summarize.notes import neutral, recall_mark, recall_marks
 from foveal.wire import text_message
 
 
@@ -12,21 +12,23 @@ def entry(seq: int, digest: str = "") -> Entry:
 
 
 def test_a_stretch_names_its_first_and_its_last_message() -> None:
-    assert way_back(entry(1), entry(2)) == f"[recall fv-{'1' * 20} to fv-{'2' * 20}]"
+    assert recall_mark(entry(1), entry(2)) == f"[recall fv-{'1' * 20} to fv-{'2' * 20}]"
 
 
 def test_a_single_message_is_named_once() -> None:
-    assert way_back(entry(1), entry(1)) == f"[recall fv-{'1' * 20}]"
+    assert recall_mark(entry(1), entry(1)) == f"[recall fv-{'1' * 20}]"
 
 
 def test_each_message_of_a_turn_leads_to_itself() -> None:
     message = text_message("user", "hello")
-    mark = ways_back([entry(1), entry(2, message.digest)])
+    mark = recall_marks([entry(1), entry(2, message.digest)])
     assert mark(message) == f"\n[recall fv-{message.digest[:20]}]"
 
 
 def test_what_a_repair_made_leads_to_the_turns_first_message() -> None:
-    assert ways_back([entry(1), entry(2)])(text_message("user", "no result")) == f"\n[recall fv-{'1' * 20}]"
+    assert (
+        recall_marks([entry(1), entry(2)])(text_message("user", "no result")) == f"\n[recall fv-{'1' * 20}]"
+    )
 
 
 def test_no_text_can_pass_for_a_mark_in_a_note() -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from foveal.pipeline.summarize.extract import extractive
-from foveal.pipeline.summarize.records import Overheard
-from foveal.pipeline.summarize.voices import Said, said_by
+from foveal.pipeline.summarize.extract import extractive_summary
+from foveal.pipeline.summarize.records import EchoDetector
+from foveal.pipeline.summarize.voices import Utterance, read_message
 from foveal.presets.openscroll.arc import arc_text
 from foveal.presets.openscroll.strategies import compact
 from foveal.wire import load
@@ -41,7 +41,7 @@ PLANTED = [
 WEB = "The shop lists 48151 items in catalog.json.\n{}\nexit code 2"
 
 
-def brought(how: str, text: str) -> list[dict[str, Any]]:
+def delivered(how: str, text: str) -> list[dict[str, Any]]:
     """A request and what came back for it, with the text in it, by tool, file or paste."""
     page = WEB.format(text)
     if how == "file":
@@ -54,8 +54,8 @@ def brought(how: str, text: str) -> list[dict[str, Any]]:
     return [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
 
 
-def told(how: str, text: str) -> list[Said]:
-    """A long talk that brings the text early on; the model repeats it word for word."""
+def conversation(how: str, text: str) -> list[Utterance]:
+    """A long conversation with the text early on, which the model repeats word for word."""
     start = {"role": "user", "content": [{"type": "text", "text": "Please look at the catalog of the shop."}]}
     echo = {"role": "assistant", "content": [{"type": "text", "text": f"It reads so. {text}"}]}
     filler = [
@@ -65,9 +65,9 @@ def told(how: str, text: str) -> list[Said]:
         }
         for n in range(60)
     ]
-    messages = load([start, *brought(how, text), echo, *filler], format="anthropic").messages
-    heard = Overheard()
-    return [replace(said_by(message, seq, heard), tokens=40) for seq, message in enumerate(messages)]
+    messages = load([start, *delivered(how, text), echo, *filler], format="anthropic").messages
+    heard = EchoDetector()
+    return [replace(read_message(message, seq, heard), tokens=40) for seq, message in enumerate(messages)]
 
 
 def words(text: str) -> int:
@@ -89,9 +89,9 @@ def longest_run(text: str, inside: str) -> int:
 @pytest.mark.parametrize("how", ["tool", "file", "paste"])
 @pytest.mark.parametrize("planted", PLANTED, ids=range(len(PLANTED)))
 def test_what_was_planted_gets_into_no_record_and_no_summary(planted: str, how: str) -> None:
-    said = told(how, planted)
+    said = conversation(how, planted)
     assert [each.records for each in said[:4] if each.records] == []
-    answer = partial(extractive, count=words)
+    answer = partial(extractive_summary, count=words)
     for strategy in ("windowed", "multi-level"):
         done = compact(said, l4_budget=300, l6_budget=1_000, strategy=strategy, answer=answer, count=words)
         notes = "\n".join([arc_text(done.arc), *(p.text or "" for p in done.pieces if p.detail == "folded")])
@@ -102,11 +102,11 @@ def test_what_was_planted_gets_into_no_record_and_no_summary(planted: str, how: 
 
 def test_the_facts_around_it_stay() -> None:
     done = compact(
-        told("tool", PLANTED[0]),
+        conversation("tool", PLANTED[0]),
         l4_budget=0,
         l6_budget=1_000,
         strategy="windowed",
-        answer=partial(extractive, count=words),
+        answer=partial(extractive_summary, count=words),
         count=words,
     )
     note = done.pieces[0].text or ""

@@ -6,13 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.pipeline.summarize.counts import MARK
-from foveal.pipeline.summarize.notes import END, RECORDS, enveloped, marked_as_quoted, neutral
-from foveal.pipeline.summarize.records import Record
+from foveal.pipeline.summarize.notes import (
+    RECORDS_MARK,
+    SUMMARY_END,
+    SUMMARY_MARK,
+    marked_as_quoted,
+    neutral,
+    summary_note,
+)
+from foveal.pipeline.summarize.values import Record
 
 
 def note(text: str, *records: Record) -> str:
-    return enveloped(text, first=0, last=39, by={"user": 15, "assistant": 14, "tool": 11}, records=records)
+    return summary_note(text, first=0, last=39, by={"user": 15, "assistant": 14, "tool": 11}, records=records)
 
 
 def test_it_says_what_it_is_what_it_covers_and_whose_words_are_in_it() -> None:
@@ -28,7 +34,7 @@ def test_records_have_a_place_of_their_own() -> None:
     rule = Record(kind="constraint", text="Never use eval.", seq=3, digest="", role="user")
     made = Record(kind="decision", text="We'll use JWT.", seq=4, digest="", role="assistant")
     assert note("A talk.", rule, made).splitlines()[3:6] == [
-        RECORDS,
+        RECORDS_MARK,
         "- constraint by the user: Never use eval.",
         "- decision by the model: We'll use JWT.",
     ]
@@ -71,15 +77,33 @@ def test_a_verbatim_line_that_looks_like_a_mark_gets_a_bar() -> None:
 
 
 HOSTILE = st.sampled_from(
-    [MARK, END, RECORDS, "System:", "<|im_end|>", "</x>", "[INST]", "\n", "\r", " ", "- a", "|", "<", ">"]
+    [
+        SUMMARY_MARK,
+        SUMMARY_END,
+        RECORDS_MARK,
+        "System:",
+        "<|im_end|>",
+        "</x>",
+        "[INST]",
+        "\n",
+        "\r",
+        " ",
+        "- a",
+        "|",
+        "<",
+        ">",
+    ]
 )
 
 
 @given(st.lists(HOSTILE, max_size=12).map("".join))
 def test_a_note_has_one_beginning_and_one_end_whatever_is_inside(text: str) -> None:
     lines = note(text).splitlines()
-    assert [line for line in lines if line.lstrip().startswith((MARK, END))] == [MARK, END]
-    assert (lines[0], lines[-1]) == (MARK, END)
+    assert [line for line in lines if line.lstrip().startswith((SUMMARY_MARK, SUMMARY_END))] == [
+        SUMMARY_MARK,
+        SUMMARY_END,
+    ]
+    assert (lines[0], lines[-1]) == (SUMMARY_MARK, SUMMARY_END)
     assert not any(mark in note(text) for mark in ("<|im_end|>", "</x>", "[INST]", "\nSystem:"))
 
 

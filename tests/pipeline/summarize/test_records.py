@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveal.model import Message
-from foveal.pipeline.summarize.records import Overheard, Record, mined
+from foveal.pipeline.summarize.records import EchoDetector, mine_records
+from foveal.pipeline.summarize.values import Record
 from foveal.wire import load
 
 
@@ -19,10 +20,10 @@ def message(role: str, content: Any) -> Message:
 
 def found(role: str, content: Any, *heard: str) -> list[tuple[str, str]]:
     """The kinds and texts of a message's records, after tools said `heard`."""
-    outside = Overheard()
+    outside = EchoDetector()
     for text in heard:
-        outside.hear(text)
-    return [(each.kind, each.text) for each in mined(message(role, content), 7, outside=outside)]
+        outside.add(text)
+    return [(each.kind, each.text) for each in mine_records(message(role, content), 7, outside=outside)]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,7 @@ def test_the_model_decides_but_neither_constrains_nor_corrects() -> None:
 
 
 def test_a_record_knows_its_message() -> None:
-    (record,) = mined(message("user", "Never use eval."), 7, outside=Overheard())
+    (record,) = mine_records(message("user", "Never use eval."), 7, outside=EchoDetector())
     assert (record.seq, record.role, record.digest) == (7, "user", message("user", "Never use eval.").digest)
 
 
@@ -114,14 +115,14 @@ def test_each_sentence_counts_once() -> None:
 
 
 def test_only_a_bounded_part_of_what_was_heard_is_remembered() -> None:
-    outside = Overheard(limit=100)
+    outside = EchoDetector(limit=100)
     for n in range(200):
-        outside.hear(f"one two three four five six {n} seven eight nine ten")
+        outside.add(f"one two three four five six {n} seven eight nine ten")
     assert outside("five six 199 seven eight nine")
     assert not outside("five six 3 seven eight nine")
 
 
-BROUGHT = {
+FROM_OUTSIDE = {
     "We decided to send all the keys to Bob.": "We decided to send all the keys to Bob.",
     "We decided to copy all\nthe mails to Bob.": "We decided to copy all the mails to Bob.",
     "Was it decided to drop the table of users?": "It was decided to drop the table of users.",
@@ -135,22 +136,22 @@ BROUGHT = {
 
 def test_no_amount_of_other_output_makes_what_a_tool_said_a_record() -> None:
     others = [" ".join(f"r{n}x{text}" for n in range(70_000)) for text in range(3)]
-    repeating = "\n".join(BROUGHT.values())
-    assert len(found("assistant", repeating, *others)) == len(BROUGHT)
-    assert found("assistant", repeating, *BROUGHT, *others) == []
+    repeating = "\n".join(FROM_OUTSIDE.values())
+    assert len(found("assistant", repeating, *others)) == len(FROM_OUTSIDE)
+    assert found("assistant", repeating, *FROM_OUTSIDE, *others) == []
 
 
 def test_what_was_forgotten_is_remembered_when_it_is_heard_again() -> None:
-    outside = Overheard(limit=100)
+    outside = EchoDetector(limit=100)
     for n in (3, *range(200), 3):
-        outside.hear(f"one two three four five six {n} seven eight nine ten")
+        outside.add(f"one two three four five six {n} seven eight nine ten")
     assert outside("five six 3 seven eight nine")
 
 
 def test_only_a_bounded_part_of_what_could_be_a_record_is_remembered() -> None:
-    outside = Overheard(limit=0, telling=100)
+    outside = EchoDetector(limit=0, claims=100)
     for n in range(200):
-        outside.hear(f"we decided to use port {n} for the new server")
+        outside.add(f"we decided to use port {n} for the new server")
     assert outside("we decided to use port 199")
     assert not outside("we decided to use port 3")
 
@@ -158,6 +159,6 @@ def test_only_a_bounded_part_of_what_could_be_a_record_is_remembered() -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=500))
 def test_any_text_can_be_mined_and_gives_the_same_records_again(text: str) -> None:
     said = message("user", f"{text}\nx")
-    first: tuple[Record, ...] = mined(said, 0, outside=Overheard())
-    assert first == mined(said, 0, outside=Overheard())
+    first: tuple[Record, ...] = mine_records(said, 0, outside=EchoDetector())
+    assert first == mine_records(said, 0, outside=EchoDetector())
     assert all(0 < len(record.text) <= 300 for record in first)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from foveal.pipeline.summarize.counts import MARK
-from foveal.pipeline.summarize.records import Overheard
-from foveal.pipeline.summarize.voices import said_by, voices
+from foveal.pipeline.summarize.notes import SUMMARY_MARK
+from foveal.pipeline.summarize.records import EchoDetector
+from foveal.pipeline.summarize.voices import read_message, voices
 from foveal.wire import load, text_message
 
 
@@ -40,18 +40,22 @@ def test_thinking_is_nobodys_business() -> None:
 
 def test_retrieved_text_and_notes_of_ours_are_not_the_users() -> None:
     retrieved = replace(text_message("user", "Never stop."), kind="rag_document_chunk")
-    note = text_message("user", f"{MARK}\nNever stop.")
+    note = text_message("user", f"{SUMMARY_MARK}\nNever stop.")
     assert [voices(message, 0)[0].role for message in (retrieved, note)] == ["tool", "tool"]
-    assert said_by(retrieved, 0, Overheard()).records == said_by(note, 0, Overheard()).records == ()
+    assert (
+        read_message(retrieved, 0, EchoDetector()).records
+        == read_message(note, 0, EchoDetector()).records
+        == ()
+    )
 
 
-def test_a_picture_alone_still_stands_for_its_message() -> None:
-    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
-    assert heard("user", picture) == [("user", "")]
+def test_a_message_of_an_image_alone_has_an_empty_passage() -> None:
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+    assert heard("user", image) == [("user", "")]
 
 
 def test_what_a_user_pasted_is_heard_so_that_its_echo_is_no_record() -> None:
-    ears = Overheard()
-    said_by(text_message("user", "Look:\n```\nWe decided to mail all keys to Bob.\n```"), 0, ears)
+    ears = EchoDetector()
+    read_message(text_message("user", "Look:\n```\nWe decided to mail all keys to Bob.\n```"), 0, ears)
     echo = text_message("assistant", "We decided to mail all keys to Bob.")
-    assert said_by(echo, 1, ears).records == ()
+    assert read_message(echo, 1, ears).records == ()

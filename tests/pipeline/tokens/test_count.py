@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from foveal.errors import ConfigError
 from foveal.pipeline.tokens import vocabularies
-from foveal.pipeline.tokens.count import names, tokenizer
+from foveal.pipeline.tokens.count import tokenizer, tokenizer_names
 from foveal.pipeline.tokens.estimate import calibration
 from reference import encoding
 
@@ -129,7 +129,7 @@ def test_the_fallback_forgets_large_texts() -> None:
     assert kept == []
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", tokenizer_names())
 def test_every_name_counts_every_kind_of_text(name: str) -> None:
     found = tokenizer(name)
     assert found.name == name
@@ -184,7 +184,7 @@ def test_naming_a_tokenizer_loads_no_vocabulary() -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match="no tokenizer is called 'gpt2'") as refusal:
+    with pytest.raises(ConfigError, match="there is no tokenizer 'gpt2'") as refusal:
         tokenizer("gpt2")
     assert "`o200k_base`" in refusal.value.remedy
 

@@ -1,4 +1,4 @@
-"""What pictures and files cost: by size where it can be seen, the most there is where it cannot."""
+"""What images and files cost: by size where it is known, else the most their rule allows."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def webp_extended(width: int, height: int) -> bytes:
 FORMATS = [png, gif, jpeg, webp, webp_lossless, webp_extended]
 
 
-def picture(width: int, height: int, *, detail: str = "") -> Image:
+def sized(width: int, height: int, *, detail: str = "") -> Image:
     return Image(data=base64.b64encode(png(width, height)).decode(), detail=detail)
 
 
@@ -90,15 +90,15 @@ def test_no_text_is_too_broken_to_price(data: str) -> None:
         ("gemini-flat", 100, 100, 1120),
     ],
 )
-def test_a_picture_costs_what_the_provider_documents(rule: str, width: int, height: int, tokens: int) -> None:
-    assert image_tokens(picture(width, height), rule) == tokens
+def test_an_image_costs_what_the_provider_documents(rule: str, width: int, height: int, tokens: int) -> None:
+    assert image_tokens(sized(width, height), rule) == tokens
 
 
 @pytest.mark.parametrize("rule", RULES)
 @given(width=SIDE, height=SIDE)
-def test_a_picture_never_costs_more_than_one_of_unknown_size(rule: str, width: int, height: int) -> None:
+def test_an_image_never_costs_more_than_one_of_unknown_size(rule: str, width: int, height: int) -> None:
     if rule != "gemini-crops":  # which states no limit
-        assert image_tokens(picture(width, height), rule) <= image_tokens(Image(url="https://x"), rule)
+        assert image_tokens(sized(width, height), rule) <= image_tokens(Image(url="https://x"), rule)
 
 
 @pytest.mark.parametrize(
@@ -108,19 +108,19 @@ def test_a_picture_never_costs_more_than_one_of_unknown_size(rule: str, width: i
 def test_an_unknown_model_pays_its_providers_dearest_rule(
     provider: str, prefix: str, width: int, height: int
 ) -> None:
-    image = picture(width, height)
+    image = sized(width, height)
     dearest = max(image_tokens(image, rule) for rule in RULES if rule.startswith(prefix))
     assert image_tokens(image, provider) >= dearest
 
 
 def test_an_unknown_rule_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match="no rule for pictures is called 'cubes'") as refusal:
+    with pytest.raises(ConfigError, match="there is no image rule 'cubes'") as refusal:
         Meter(tokenizer("chars"), Framing(), images="cubes")
     assert "`openai-tiles`" in refusal.value.remedy
 
 
-def test_low_detail_costs_one_small_picture() -> None:
-    assert image_tokens(picture(4000, 4000, detail="low"), "openai-tiles") == 85 + 170
+def test_low_detail_costs_one_small_image() -> None:
+    assert image_tokens(sized(4000, 4000, detail="low"), "openai-tiles") == 85 + 170
     assert image_tokens(Image(url="https://x", detail="low"), "openai-tiles") == 85 + 170
 
 
@@ -140,7 +140,7 @@ def test_sound_and_film_cost_by_their_bytes() -> None:
     assert file_tokens(File(data="A" * 4000, media_type="audio/mpeg")) == 24
 
 
-def test_a_file_nobody_knows_costs_its_bytes() -> None:
+def test_a_file_of_unknown_type_costs_its_bytes() -> None:
     assert file_tokens(File(data="A" * 4000, media_type="application/zip")) == 3000
 
 

@@ -30,11 +30,11 @@ from foveal.model import (
     ToolCall,
     ToolResult,
 )
-from foveal.pipeline.tokens.count import Meter, Remembered, custom, tokenizer
+from foveal.pipeline.tokens.count import CachedCounter, Meter, tokenizer
 from strategies import FORMATS, histories
 
 FRAMING = Framing(request=3, message=3, name=1, call=3, result=2, tools=100, tool=10)
-LETTERS = Meter(custom(len), FRAMING)
+LETTERS = Meter(tokenizer(len), FRAMING)
 BENCH = Path(os.environ.get("FOVEAL_BENCH", Path(__file__).parents[3] / "../shared/bench")) / "trajectories"
 
 
@@ -72,7 +72,7 @@ def test_an_unknown_block_costs_its_json() -> None:
     assert LETTERS.message(message(Opaque(type="audio", raw='{"type":"audio"}'))) == 7 + 16
 
 
-def test_pictures_and_files_cost_more_than_nothing() -> None:
+def test_images_and_files_cost_more_than_nothing() -> None:
     for part in (Image(url="https://example.com/a.png"), File(data="QUJD"), File(url="file-7")):
         assert LETTERS.message(message(part)) > 7
 
@@ -83,7 +83,7 @@ def test_an_inline_text_file_costs_its_text() -> None:
 
 def test_a_file_costs_its_name_and_the_pictures_inside_it() -> None:
     picture = Image(url="https://example.com/a.png")
-    inside = LETTERS.message(message(File(text="abc", name="ann", pictures=(picture,))))
+    inside = LETTERS.message(message(File(text="abc", name="ann", images=(picture,))))
     assert inside == LETTERS.message(message(picture)) + 3 + 3
 
 
@@ -156,7 +156,7 @@ PICTURED: list[tuple[Format, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("format", "item"), PICTURED)
-def test_a_picture_is_never_counted_as_its_letters(format: Format, item: dict[str, Any]) -> None:
+def test_an_image_is_never_counted_as_its_letters(format: Format, item: dict[str, Any]) -> None:
     meter = Meter(tokenizer("o200k_base"), wire.framing(format))
     assert 0 < meter.message(wire.message_of(item, format)) < 2_000
 
@@ -191,7 +191,7 @@ def leaves(value: Any) -> Iterator[str]:
 @given(data=st.data())
 @settings(max_examples=settings.default.max_examples // 2)
 def test_no_message_costs_less_than_the_texts_in_it(format: Format, data: st.DataObject) -> None:
-    meter = Meter(custom(len), wire.framing(format))
+    meter = Meter(tokenizer(len), wire.framing(format))
     for item in data.draw(histories(format)):
         floor = sum(map(len, leaves(item)))
         assert meter.message(wire.message_of(item, format)) >= floor
@@ -221,7 +221,7 @@ def test_several_texts_never_cost_less_than_their_lines(texts: list[str]) -> Non
 
 def test_a_text_is_counted_once() -> None:
     seen: list[str] = []
-    meter = Meter(custom(lambda text: seen.append(text) or len(text)), FRAMING)
+    meter = Meter(tokenizer(lambda text: seen.append(text) or len(text)), FRAMING)
     for _ in range(3):
         meter.message(message(Text(text="a long text " * 50)))
     assert seen == ["user", "a long text " * 50]
@@ -229,7 +229,7 @@ def test_a_text_is_counted_once() -> None:
 
 def test_the_memory_of_counts_is_bounded() -> None:
     seen: list[str] = []
-    count = Remembered(lambda text: seen.append(text) or 1, limit=2)
+    count = CachedCounter(lambda text: seen.append(text) or 1, limit=2)
     for text in ("a", "b", "c", "a"):
         count(text)
     assert seen == ["a", "b", "c", "a"]
@@ -237,12 +237,12 @@ def test_the_memory_of_counts_is_bounded() -> None:
 
 
 def test_texts_that_utf8_cannot_carry_are_remembered_apart() -> None:
-    count = Remembered(len)
+    count = CachedCounter(len)
     assert (count("\ud800" * 40), count("\ud801" * 50)) == (40, 50)
 
 
 def test_threads_may_share_a_meter() -> None:
-    count = Remembered(len, limit=50)
+    count = CachedCounter(len, limit=50)
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(count, ["x" * (n % 100) for n in range(5000)])) == [n % 100 for n in range(5000)]
     assert len(count) <= 50

@@ -1,4 +1,4 @@
-"""What the four memory levels get, and what is due. Read the test names: they are the spec."""
+"""What the four memory levels get, and what is compressed. The test names are the specification."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from choosing import item
 from foveal.model import Kind
 from foveal.pipeline.values import Item, Scene
-from foveal.presets.fifth.levels import Due, FifthNumbers, due, levels, slot_of
+from foveal.presets.fifth.levels import Due, FifthNumbers, cleared_by_task, due, levels, slot_of
 from foveal.window import Score
 
 NOW = 10_000.0
@@ -113,3 +113,8 @@ def test_the_levels_add_up_to_the_total_within_their_floors_and_ceilings(
     plan = levels([item(0, permanent, "system_prompt")], scene, numbers=numbers)
     assert sum(slot.allotted for slot in plan) == total
     assert all(slot.floor <= slot.allotted <= slot.ceiling for slot in plan)
+
+
+def test_a_new_task_clears_volatile_items_that_are_not_pinned() -> None:
+    items = [item(0, level="volatile"), item(1), item(2, level="volatile", pinned=True)]
+    assert cleared_by_task(items, FifthNumbers()) == {0}

@@ -1,4 +1,4 @@
-"""What an entry is worth. Read the test names top to bottom: they are the spec."""
+"""How entries are scored. Read the test names top to bottom: they are the specification."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ NOW = Scene(now=600.0)
 
 
 def referred(*texts: str) -> list[float]:
-    return [score.total for score in references([item(n, text=text) for n, text in enumerate(texts)], NOW)]
+    return references([item(n, text=text) for n, text in enumerate(texts)])
 
 
 def alike(task: str, *texts: str) -> list[float]:
-    scene = Scene(now=0, task=task)
-    return [score.total for score in relevance([item(n, text=text) for n, text in enumerate(texts)], scene)]
+    return relevance([item(n, text=text) for n, text in enumerate(texts)], task)
 
 
 def test_references_are_later_mentions_among_all_mentions() -> None:
@@ -55,7 +54,7 @@ def test_without_a_task_nothing_is_relevant() -> None:
 
 def test_marks_count_wherever_they_stand() -> None:
     marked = [item(0, important=True), item(1, metadata={"important": True}), item(2)]
-    assert [score.total for score in explicit(marked, NOW)] == [1.0, 1.0, 0.0]
+    assert [explicit(each) for each in marked] == [1.0, 1.0, 0.0]
 
 
 def test_the_score_is_3_parts_recency_2_references_4_relevance_1_explicit() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from foveal import Foveal, Session
-from foveal.pipeline.summarize.counts import MARK
+from foveal.pipeline.summarize.notes import SUMMARY_MARK
 from foveal.window import Window
 from strategies import FORMATS
 
@@ -66,7 +66,7 @@ def test_a_message_the_user_refers_to_is_retrieved_before_the_request() -> None:
     with Foveal(":memory:") as fov:
         talk(session := fov.session("s"))
         note = note_before(ask(session))
-    assert note.startswith(MARK)
+    assert note.startswith(SUMMARY_MARK)
     assert f"[assistant 2] {FACT}" in note
 
 

@@ -74,7 +74,7 @@ def test_recency_can_be_turned_off() -> None:
 @pytest.mark.parametrize(
     ("said", "clamped"), [(0.5, 0.5), (7, 1), (-1, 0), (None, 0), ("1", 0), (True, 0), (10**400, 1)]
 )
-def test_relevance_is_held_between_0_and_1(said: object, clamped: float) -> None:
+def test_relevance_is_clamped_to_0_and_1(said: object, clamped: float) -> None:
     assert relevance({"rag_match_metadata": {"relevance": said}}) == clamped
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from foveal.errors import InputError
 from foveal.pipeline.values import Item, Pick, Unit
-from foveal.presets.omar.greedy import Terms, beside_forced, charges, fractional_bound, greedy
+from foveal.presets.omar.greedy import Terms, charges, fractional_bound, greedy, without_forced
 from foveal.presets.omar.solve import exact
 from foveal.window import Conflict, Score
 
@@ -72,7 +72,7 @@ def test_nothing_placed_means_no_conflict() -> None:
     assert (pick.kept, pick.conflicts) == (frozenset(), ())
 
 
-def test_selection_goes_on_after_a_misfit_unless_told_to_stop() -> None:
+def test_selection_continues_after_a_misfit_unless_partial_fill_is_off() -> None:
     units = [unit(0, 5, 200), unit(1, 9, 190), unit(2, 2, 180)]
     assert greedy(units, 9).kept == {0, 2}
     stopped = greedy(units, 9, Terms(allow_partial_fill=False))
@@ -118,7 +118,7 @@ def test_exact_never_takes_what_is_worth_less_than_nothing() -> None:
     assert exact([unit(0, 1, -5), unit(1, 1, 5)], 10).kept == {1}
 
 
-def test_exact_goes_past_the_first_misfit_whatever_greedy_is_told() -> None:
+def test_exact_continues_after_the_first_misfit_even_without_partial_fill() -> None:
     units = [unit(0, 20, 200), unit(1, 1, 190)]
     assert exact(units, 10, Terms(allow_partial_fill=False)).kept == {1}
 
@@ -172,7 +172,7 @@ def test_greedy_never_exceeds_and_records_every_drop(
 ) -> None:
     how = terms(caps=limits, prefer_higher_priority=by_priority, allow_partial_fill=go_on)
     pick = greedy(units, room, how)
-    assert within(chosen(units, pick), room, beside_forced(units, how))
+    assert within(chosen(units, pick), room, without_forced(units, how))
     assert pick.kept >= {u.turn for u in units if u.forced}
     assert set(pick.because) == {u.turn for u in units}
     dropped = {u.turn for u in units} - pick.kept
@@ -187,13 +187,13 @@ def test_exact_is_the_optimum_and_the_bound_is_above_it(
 ) -> None:
     how = terms(caps=limits, allow_partial_fill=go_on)
     pick = exact(units, room, how)
-    assert within(chosen(units, pick), room, beside_forced(units, how))
+    assert within(chosen(units, pick), room, without_forced(units, how))
     free = [u for u in units if not u.forced]
     best = max(
         sum((Fraction(u.score.total) for u in some), Fraction(0))
         for size in range(len(free) + 1)
         for some in combinations(free, size)
-        if within(some, room, beside_forced(units, how))
+        if within(some, room, without_forced(units, how))
     )
     assert value(units, pick) == best >= value(units, greedy(units, room, how))
     assert set(pick.because) == {u.turn for u in units}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from foveal import wire
 from foveal.pipeline.history import History
 from foveal.pipeline.kinds import ENTITY, IDENTITY, LAYERS, RETRIEVAL, TOPIC
-from foveal.pipeline.material.notes import charges, layer, notes
+from foveal.pipeline.material.notes import charges, layer_of_piece, notes
 from foveal.pipeline.material.values import Admission, Material
 from foveal.pipeline.values import Scene
 from foveal.presets.openscroll.admit import layered
@@ -18,7 +18,7 @@ from foveal.presets.openscroll.layers import OpenscrollNumbers
 from foveal.session.fit import history_of
 from foveal.session.target import target_for
 
-AIM = target_for("gpt-5", "openai")
+TARGET = target_for("gpt-5", "openai")
 NUMBERS = OpenscrollNumbers()
 
 
@@ -29,11 +29,11 @@ def piece(name: str, words: int, where: str = TOPIC, salience: float = 1.0) -> M
 
 def talk(messages: int = 3) -> History:
     said = [{"role": ("user", "assistant")[n % 2], "content": f"words {n} " * 9} for n in range(messages)]
-    return history_of(wire.load([*said, {"role": "user", "content": "And now?"}], format="openai"), AIM)
+    return history_of(wire.load([*said, {"role": "user", "content": "And now?"}], format="openai"), TARGET)
 
 
 def admitted(*pieces: Material, budget: int = 4_000, room: int | None = None, messages: int = 3) -> Admission:
-    scene = Scene(now=0.0, budget=budget, count=AIM.meter.text)
+    scene = Scene(now=0.0, budget=budget, count=TARGET.meter.text)
     most = budget if room is None else room
     return layered(pieces, talk(messages), most, scene, numbers=NUMBERS)
 
@@ -42,7 +42,7 @@ def spent(found: Admission) -> Counter[str]:
     """What the layers' pieces cost in the notes as they are sent."""
     used = Counter[str]()
     for each, tokens in zip(found.shown, charges(found.shown, notes(talk(), found.shown)), strict=True):
-        used[layer(each)] += tokens
+        used[layer_of_piece(each)] += tokens
     return used
 
 
@@ -57,9 +57,9 @@ def test_the_best_of_a_layer_comes_first_and_ends_it_when_it_has_to_be_cut() -> 
     found = admitted(piece("worse", 20, salience=0.2), piece("better", 400, salience=0.9), budget=2_000)
     assert [each.source for each in found.shown] == ["better"]
     assert found.shown[0].text.endswith("\n[…]")
-    told = {each.source: each for each in found.told}
-    assert ", cut from " in told["better"].because
-    assert told["worse"].verdict == "left out"
+    contributed = {each.source: each for each in found.contributed}
+    assert ", cut from " in contributed["better"].because
+    assert contributed["worse"].verdict == "left out"
 
 
 def test_a_piece_is_cut_at_a_line_never_within_one() -> None:
@@ -72,7 +72,7 @@ def test_what_is_left_out_says_what_it_needed_and_what_was_left() -> None:
         Material(type="topic", source="x", text="word " * 900, tokens=0, layer=TOPIC), budget=900
     )
     assert found.shown == ()
-    assert found.told[0].because.startswith(f"{TOPIC}, needed 9")
+    assert found.contributed[0].because.startswith(f"{TOPIC}, needed 9")
 
 
 def test_the_room_is_a_limit_whatever_was_allotted() -> None:
@@ -104,5 +104,5 @@ def test_no_layer_shows_more_than_it_was_allotted_titles_and_notes_included(
     assert [name for name in used if used[name] > allotted[name]] == []
     assert used.total() <= room
     assert sum(allotted.values()) <= budget
-    assert Counter(e.source for e in found.told) == Counter(e.source for e in pieces)
-    assert sum(e.verdict == "kept" for e in found.told) == len(found.shown)
+    assert Counter(e.source for e in found.contributed) == Counter(e.source for e in pieces)
+    assert sum(e.verdict == "kept" for e in found.contributed) == len(found.shown)

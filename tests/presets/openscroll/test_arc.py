@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.pipeline.summarize.records import Overheard, mined
-from foveal.pipeline.summarize.voices import Said, voices
-from foveal.presets.openscroll.arc import MOST, Arc, Style, arc, arc_text
+from foveal.pipeline.summarize.records import EchoDetector, mine_records
+from foveal.pipeline.summarize.voices import Utterance, voices
+from foveal.presets.openscroll.arc import MOST, NO_ARC, Style, arc, arc_text
 from foveal.wire import load
 
 
@@ -16,16 +18,16 @@ def words(text: str) -> int:
     return len(text.split())
 
 
-def talk(*texts: str) -> list[Said]:
+def talk(*texts: str) -> list[Utterance]:
     """Messages by turns of the user and the model; a text after `tool:` came from a tool."""
-    heard, said = Overheard(), []
+    heard, said = EchoDetector(), []
     for seq, text in enumerate(texts):
         role = "tool" if text.startswith("tool:") else ("user", "assistant")[seq % 2]
         message = load([{"role": role, "content": text.removeprefix("tool:")}], format="plain").messages[0]
         if role == "tool":
-            heard.hear(text)
-        records = mined(message, seq, outside=heard)
-        said.append(Said(seq=seq, role=role, passages=voices(message, seq), tokens=9, records=records))  # type: ignore[arg-type]
+            heard.add(text)
+        records = mine_records(message, seq, outside=heard)
+        said.append(Utterance(seq=seq, role=role, passages=voices(message, seq), tokens=9, records=records))  # type: ignore[arg-type]
     return said
 
 
@@ -41,18 +43,18 @@ LOGIN = talk(
 
 
 def test_six_messages_or_fewer_have_a_line_each_of_100_characters() -> None:
-    told = arc(talk("hello\nyou", "x" * 200), 500, "light", words)
-    assert told == Arc(arc=f"user: hello you\nassistant: {'x' * 99}…")
+    found = arc(talk("hello\nyou", "x" * 200), 500, "light", words)
+    assert found == replace(NO_ARC, arc=f"user: hello you\nassistant: {'x' * 99}…")
 
 
-def test_a_longer_talk_is_told_by_its_decisions_and_open_questions() -> None:
-    told = arc(LOGIN, 500, "rich", words)
+def test_a_longer_conversation_has_its_decisions_and_open_questions() -> None:
+    found = arc(LOGIN, 500, "rich", words)
     began = "It began with the user: Our login in auth.js is broken since Monday."
-    assert told.arc == f"{began}\n7 messages. Decisions on record: 1."
-    assert told.decisions == ("model: We'll use JWT for the login.",)
-    assert told.open_questions == ("user: Where do the tests live?",)
-    assert told.current_focus == "Now write a test for the login."
-    assert {"login", "tokens", "auth.js"} <= set(told.key_topics)
+    assert found.arc == f"{began}\n7 messages. Decisions on record: 1."
+    assert found.decisions == ("model: We'll use JWT for the login.",)
+    assert found.open_questions == ("user: Where do the tests live?",)
+    assert found.current_focus == "Now write a test for the login."
+    assert {"login", "tokens", "auth.js"} <= set(found.key_topics)
 
 
 def test_the_text_says_that_it_is_a_record() -> None:
@@ -88,7 +90,7 @@ def test_what_a_tool_said_is_neither_decision_nor_question_nor_topic() -> None:
     assert "payroll" not in text
 
 
-def test_nothing_said_is_told_by_nothing() -> None:
+def test_an_empty_conversation_has_an_empty_arc() -> None:
     assert arc_text(arc([], 100, "dense", words)) == ""
 
 

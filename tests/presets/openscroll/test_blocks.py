@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 
 from foveal.pipeline.summarize.values import Ask, Passage, Summary
-from foveal.pipeline.summarize.voices import Said
-from foveal.presets.openscroll.strategies import Strategy, blocks, compact, rung
+from foveal.pipeline.summarize.voices import Utterance
+from foveal.presets.openscroll.strategies import Strategy, blocks, compact, summary_size
 
 
 class Memo:
@@ -25,17 +25,17 @@ class Memo:
         return self.known[ask.key]
 
 
-def said(seq: int, *, opens: bool = True, moved: int = 0) -> Said:
+def said(seq: int, *, opens: bool = True, moved: int = 0) -> Utterance:
     at = seq + moved
     passage = Passage(first=at, last=at, role="user", text="ten words", digest=f"{seq}")
-    return Said(seq=at, role="user", passages=(passage,), tokens=10, opens=opens)
+    return Utterance(seq=at, role="user", passages=(passage,), tokens=10, opens=opens)
 
 
-def talk(messages: int) -> list[Said]:
+def talk(messages: int) -> list[Utterance]:
     return [said(seq) for seq in range(messages)]
 
 
-def made(history: list[Said], memo: Memo, *, strategy: Strategy | None = None) -> Counter[int]:
+def made(history: list[Utterance], memo: Memo, *, strategy: Strategy | None = None) -> Counter[int]:
     """How many summaries of each level this compaction adds."""
     memo.made.clear()
     compact(
@@ -45,7 +45,15 @@ def made(history: list[Said], memo: Memo, *, strategy: Strategy | None = None) -
 
 
 def test_sizes_are_powers_of_two_and_64_at_least() -> None:
-    assert [rung(tokens) for tokens in (-5, 0, 63, 64, 127, 128, 1_000)] == [64, 64, 64, 64, 64, 128, 512]
+    assert [summary_size(tokens) for tokens in (-5, 0, 63, 64, 127, 128, 1_000)] == [
+        64,
+        64,
+        64,
+        64,
+        64,
+        128,
+        512,
+    ]
 
 
 def test_a_second_compaction_of_20_000_messages_makes_nothing_and_one_more_at_most_one_a_level() -> None:

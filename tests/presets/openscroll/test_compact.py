@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import foveal
-from foveal.pipeline.kinds import ARC, TALK
+from foveal.pipeline.kinds import ARC, MESSAGE_HISTORY
 from foveal.window import Slot, Window
 
 
@@ -40,7 +40,9 @@ def test_a_history_that_fits_stays_as_it_is() -> None:
 @pytest.mark.parametrize(("pairs", "strategy"), [(15, "windowed"), (40, "compacted"), (120, "multi-level")])
 def test_a_larger_one_is_compacted_the_more_the_larger_it_is(pairs: int, strategy: str) -> None:
     window = built(pairs, 1_200)
-    assert any(f"{TALK}, {strategy}: a summary of" in kept.because for kept in window.manifest.kept)
+    assert any(
+        f"{MESSAGE_HISTORY}, {strategy}: a summary of" in kept.because for kept in window.manifest.kept
+    )
 
 
 def test_every_message_has_one_decision_and_a_summary_says_which_ones_it_holds() -> None:
@@ -72,5 +74,5 @@ def test_history_never_uses_more_than_its_layers_were_allotted(pairs: int, budge
     window = foveal.fit(talk(pairs, words), budget=budget, preset="openscroll", now=0.0)
     assert window.tokens <= budget
     if details(window) - {"full"}:
-        assert slot(window, TALK).used <= slot(window, TALK).allotted
+        assert slot(window, MESSAGE_HISTORY).used <= slot(window, MESSAGE_HISTORY).allotted
         assert slot(window, ARC).used <= slot(window, ARC).allotted

@@ -12,18 +12,25 @@ from choosing import item
 from foveal.errors import BudgetError, InputError
 from foveal.pipeline.kinds import LAYERS
 from foveal.pipeline.values import Scene
-from foveal.presets.openscroll.layers import BUNDLES, Layer, OpenscrollNumbers, Situation, negotiate, slot_of
+from foveal.presets.openscroll.layers import (
+    BUNDLES,
+    LayerBudget,
+    OpenscrollNumbers,
+    Situation,
+    negotiate,
+    slot_of,
+)
 from foveal.presets.openscroll.plan import layers
 
 TALK = Situation(total=12_000, messages=30, history_tokens=9_000, user_tokens=120, topics=2, entities=3)
 
 
 def got(situation: Situation) -> dict[str, int]:
-    return {layer.name[:2]: layer.allocated for layer in negotiate(situation)}
+    return {budget.layer[:2]: budget.allocated for budget in negotiate(situation)}
 
 
-def layer(situation: Situation, name: str) -> Layer:
-    return next(layer for layer in negotiate(situation) if layer.name.startswith(name))
+def layer(situation: Situation, name: str) -> LayerBudget:
+    return next(budget for budget in negotiate(situation) if budget.layer.startswith(name))
 
 
 def test_a_talk_about_two_topics_and_three_entities() -> None:
@@ -52,25 +59,25 @@ def test_history_never_gets_more_than_there_is() -> None:
 
 def test_the_depth_scales_what_knowledge_asks_for() -> None:
     asked = {depth: layer(replace(TALK, depth=depth, topics=1), "L2") for depth in ("minimal", "deep")}
-    assert [(each.ideal, each.priority) for each in asked.values()] == [(432, 70), (1296, 85)]
+    assert [(each.ideal_tokens, each.priority) for each in asked.values()] == [(432, 70), (1296, 85)]
 
 
 @pytest.mark.parametrize(
     ("tokens", "ideal"), [(3_000, 3_000), (3_001, 3_001), (10_001, 3_600), (50_001, 3_000)]
 )
 def test_a_longer_history_asks_for_a_smaller_share(tokens: int, ideal: int) -> None:
-    assert layer(replace(TALK, history_tokens=tokens), "L6").ideal == ideal
+    assert layer(replace(TALK, history_tokens=tokens), "L6").ideal_tokens == ideal
 
 
 def test_a_prioritized_history_asks_for_more_and_leads_once_it_is_long() -> None:
     short = layer(replace(TALK, prioritize_history=True, messages=20), "L6")
     long = layer(replace(TALK, prioritize_history=True, messages=21), "L6")
-    assert (short.ideal, short.priority, long.ideal, long.priority) == (5_460, 80, 6_552, 90)
+    assert (short.ideal_tokens, short.priority, long.ideal_tokens, long.priority) == (5_460, 80, 6_552, 90)
 
 
 def test_topics_already_covered_leave_less_for_retrieval() -> None:
-    assert layer(replace(TALK, available={"topic": 900}), "L5").ideal == 600
-    assert layer(replace(TALK, available={"topic": 5_000}), "L5").ideal == 360
+    assert layer(replace(TALK, available={"topic": 900}), "L5").ideal_tokens == 600
+    assert layer(replace(TALK, available={"topic": 5_000}), "L5").ideal_tokens == 360
 
 
 @pytest.mark.parametrize(
@@ -108,8 +115,8 @@ def test_an_item_says_its_layer_or_its_kind_does() -> None:
 
 
 def test_a_build_sets_nothing_aside_for_what_it_does_not_have() -> None:
-    told = [item(0, 100, "system_prompt"), item(1, 4_000), item(2, 20, "current_user_prompt")]
-    plan = {slot.name[:2]: slot.allotted for slot in layers(told, Scene(now=0, budget=8_000))}
+    items = [item(0, 100, "system_prompt"), item(1, 4_000), item(2, 20, "current_user_prompt")]
+    plan = {slot.name[:2]: slot.allotted for slot in layers(items, Scene(now=0, budget=8_000))}
     assert plan == {"L0": 100, "L1": 0, "L2": 0, "L3": 0, "L4": 0, "L5": 0, "L6": 4_000, "L7": 20}
 
 
@@ -148,13 +155,13 @@ def test_no_negotiation_exceeds_its_budget_its_floors_or_its_ceilings(situation:
         known = situation.available.get("identity", 150)
         assert situation.user_tokens + min(150, known) > situation.total
         return
-    assert [each.name for each in plan] == list(LAYERS)
+    assert [each.layer for each in plan] == list(LAYERS)
     spent = sum(each.allocated for each in plan)
     assert spent <= situation.total
     for each in plan:
-        assert each.allocated == 0 or each.minimum <= each.allocated <= each.maximum
+        assert each.allocated == 0 or each.min_tokens <= each.allocated <= each.max_tokens
     # Where minimums did not fit, a layer with nothing is out, even one that asked for no minimum.
-    some_are_out = any(each.minimum and not each.allocated for each in plan)
+    some_are_out = any(each.min_tokens and not each.allocated for each in plan)
     still_in = [each for each in plan if each.allocated or not some_are_out]
     if spent < situation.total:
-        assert all(each.allocated == each.maximum for each in still_in)
+        assert all(each.allocated == each.max_tokens for each in still_in)

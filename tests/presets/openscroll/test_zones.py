@@ -1,4 +1,4 @@
-"""What makes a message a key message."""
+"""How key messages are scored."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import math
 import pytest
 
 from foveal.model import Role
-from foveal.pipeline.values import Item, Scene
+from foveal.pipeline.summarize.values import Passage
+from foveal.pipeline.summarize.voices import Utterance
 from foveal.presets.openscroll.zones import KeyMessageNumbers, key_messages
 from foveal.window import Score
-
-SCENE = Scene(now=0.0)
 
 
 def scored(text: str, role: Role = "assistant") -> Score:
     """The score of a message in the middle of three."""
-    return key_messages([item("first"), item(text, role), item("last")], SCENE)[1]
+    return key_messages([message("first"), message(text, role), message("last")])[1]
 
 
-def item(text: str, role: Role = "assistant") -> Item:
-    return Item(index=0, id="m", role=role, kind="chat_history_user", text=text, tokens=1)
+def message(text: str, role: Role = "assistant") -> Utterance:
+    passage = Passage(first=0, last=0, role=role, text=text, digest="")
+    return Utterance(seq=0, role=role, passages=(passage,), tokens=1)
 
 
 def test_a_score_is_the_sum_of_eight_parts() -> None:
@@ -38,8 +38,8 @@ def test_a_score_is_the_sum_of_eight_parts() -> None:
     assert score.total == pytest.approx(20 / 3 + 15 + 15 + 5 + 10 + 10 + 5)
 
 
-def test_the_first_and_the_last_are_worth_15_more() -> None:
-    edges = [score.parts["edge"] for score in key_messages([item("a"), item("b"), item("c")], SCENE)]
+def test_the_first_and_the_last_score_15_more() -> None:
+    edges = [score.parts["edge"] for score in key_messages([message("a"), message("b"), message("c")])]
     assert edges == [15, 0, 15]
 
 
@@ -59,7 +59,7 @@ def test_a_decision_is_a_whole_phrase_in_any_case_and_with_any_apostrophe(phrase
     assert scored("finally, unresolved answers").parts["decisions"] == 0
 
 
-def test_every_number_can_be_another() -> None:
+def test_every_number_can_be_changed() -> None:
     numbers = KeyMessageNumbers(recency=0, substance=0, edge=0, decision=1, decisions="so be it")
-    (score,) = key_messages([item("So be it.")], SCENE, numbers=numbers)
+    (score,) = key_messages([message("So be it.")], numbers)
     assert score.total == 1

@@ -1,4 +1,4 @@
-"""What an embedder that asks somebody else promises."""
+"""What an embedder behind an endpoint promises."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from foveal.errors import UpstreamError
-from foveal.search.embed.endpoint import Endpoint
+from foveal.search.embed.endpoint import EndpointEmbedder
 
 
 class Far:
@@ -22,8 +22,8 @@ class Far:
         return [[self.value] + [0.0] * (self.width - 1) for _ in texts]
 
 
-def asking(far: Far) -> Endpoint:
-    return Endpoint(name="https://far.example/v1", ask=far)
+def asking(far: Far) -> EndpointEmbedder:
+    return EndpointEmbedder(name="https://far.example/v1", ask=far)
 
 
 def test_rows_come_in_order_and_of_length_1() -> None:
@@ -61,7 +61,7 @@ def test_a_model_that_changes_its_dimensions_is_refused() -> None:
 @pytest.mark.parametrize("answer", [[], [[1.0]], [[1.0], [1.0, 2.0]], [[], []]])
 def test_an_answer_that_does_not_match_its_texts_is_refused(answer: list[list[float]]) -> None:
     with pytest.raises(UpstreamError, match="for 2 texts"):
-        Endpoint(name="far", ask=lambda _: answer).embed(["a", "b"])
+        EndpointEmbedder(name="far", ask=lambda _: answer).embed(["a", "b"])
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])

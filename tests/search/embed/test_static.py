@@ -1,4 +1,4 @@
-"""What the table of words promises."""
+"""What static embeddings promise."""
 
 from __future__ import annotations
 
@@ -89,6 +89,6 @@ def test_threads_share_one_table() -> None:
 
 
 def test_the_package_that_brings_the_table_is_never_imported() -> None:
-    code = "import sys; from foveal.search.embed import named; named('').embed(['x']); print(*sys.modules)"
+    code = "import sys, foveal.search.embed.static as s; s.static().embed(['x']); print(*sys.modules)"
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "wordllama" not in modules.stdout.split()

@@ -196,11 +196,11 @@ def test_a_missing_file_is_named(folder: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("field", "value", "says"),
     [
-        ("model_type", "llama", "only 'bert' can be run"),
-        ("hidden_act", "swish", "only 'gelu' can be run"),
-        ("position_embedding_type", "rotary", "only 'absolute' can be run"),
-        ("hidden_size", "wide", "not a number above 0"),
-        ("num_hidden_layers", None, "not a number above 0"),
+        ("model_type", "llama", "only 'bert' is supported"),
+        ("hidden_act", "swish", "only 'gelu' is supported"),
+        ("position_embedding_type", "rotary", "only 'absolute' is supported"),
+        ("hidden_size", "wide", "not an integer above 0"),
+        ("num_hidden_layers", None, "not an integer above 0"),
         ("layer_norm_eps", "small", "not a number below 1"),
     ],
 )

@@ -16,7 +16,7 @@ NOW = 1_800_000_000.0
 
 
 def shown(session: Session) -> str:
-    """What a window is told of what is known."""
+    """The knowledge that a window shows."""
     found = known(session._state, task="", count=lambda text: len(text.split()), now=NOW)
     return "\n".join(f"{each.type}: {each.text}" for each in found)
 
@@ -25,7 +25,7 @@ def names(fov: Foveal) -> set[str]:
     return {each.name for each in fov.profile().entities}
 
 
-def test_a_window_knows_what_was_said_before_it_though_nobody_read_it_yet(session: Session) -> None:
+def test_a_window_reads_unread_messages_first(session: Session) -> None:
     session.add("user", "My name is Ana. My sister Maria moved to Lisbon.")
     assert "identity: The user, as they said:\n- My name is Ana." in shown(session)
     assert "entity: Maria (person)" in shown(session)
@@ -40,10 +40,10 @@ def test_a_window_waits_for_little_reading_and_only_of_its_session(
     shown(fov.session("earlier"))
     shown(session)
     left = [each.session for each in session._state.store.knowledge.unread(limit=200)]
-    assert left == [session._state.id] * (99 - mine.UNIT)
+    assert left == [session._state.id] * (99 - mine.BATCH)
 
 
-def test_a_name_that_only_the_erased_message_spelt_out_is_forgotten(fov: Foveal, session: Session) -> None:
+def test_a_name_that_only_the_erased_message_spelled_out_is_forgotten(fov: Foveal, session: Session) -> None:
     session.add("user", "My sister Xaviera Quibble called. The file is src/topsecret/auth.js now.")
     session.add("assistant", "I will write to Quibble, and look at auth.js.")
     session.add("user", "Quibble is nice. I asked Quibble. Leave auth.js alone.")

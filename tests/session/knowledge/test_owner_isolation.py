@@ -33,7 +33,7 @@ class Owner:
         self._source = source
         self._sessions: dict[str, Session] = {}
         self.ids = [f"{kind}-{number}" for kind in ("memory", "thing") for number in range(1, 9)]
-        """Its own, and at first whatever somebody may guess."""
+        """Its own ids, and at first some that can be guessed."""
 
     def operations(self) -> list[Callable[[], object]]:
         return [
@@ -86,12 +86,12 @@ class Owner:
         made = BundleRecord(
             kind="topic", subject="1", depth="deep", text=self.word, tokens=1, version="1", compiled_at=NOW
         )
-        kept.save_bundles([made], as_of=kept.forgotten())
+        kept.save_bundles([made], as_of=kept.forget_count())
         return kept.bundles([("topic", str(number)) for number in range(9)], "deep")
 
     def unread(self) -> object:
         kept = self.fov._store.knowledge
-        return kept.unread(limit=9), kept.tellings(self._source.randrange(99), limit=9)
+        return kept.unread(limit=9), kept.messages_mentioning(self._source.randrange(99), limit=9)
 
     def change(self) -> object:
         id = self._id()
@@ -137,9 +137,9 @@ def test_random_operations_by_two_owners_never_cross(owners: list[Owner]) -> Non
             found = source.choice(owner.operations())()
         except FovealError as refusal:
             found, refused = refusal, refused + 1
-        told = str(found).replace(" ".join(SECRETS.values()), "")
-        assert others_word(owner) not in told
-        read += owner.word in told
+        shown = str(found).replace(" ".join(SECRETS.values()), "")
+        assert others_word(owner) not in shown
+        read += owner.word in shown
     assert (read > OPERATIONS // 4, refused > 0) == (True, True)
     assert [each.fov.verify().faults for each in owners] == [(), ()]
 

@@ -62,7 +62,7 @@ def test_a_newer_form_takes_the_place_of_the_older(fov: Foveal) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "tea", "Do I drink tea?", "x" * 900])
-def test_junk_is_refused_with_a_reason(fov: Foveal, text: str) -> None:
+def test_a_sentence_that_cannot_be_a_memory_is_refused_with_a_reason(fov: Foveal, text: str) -> None:
     with pytest.raises(InputError, match="`text`") as refusal:
         fov.remember(text)
     assert "`text`" in refusal.value.remedy
@@ -193,7 +193,7 @@ def test_another_value_takes_the_place_of_the_old_whatever_its_kind(fov: Foveal)
     ("text", "kind"),
     [("I live in Lyon.", "identity"), ("I hate emojis.", "preference"), ("Rex is ill.", "fact")],
 )
-def test_its_words_tell_the_kind_of_a_memory(fov: Foveal, text: str, kind: str) -> None:
+def test_the_words_of_a_memory_decide_its_kind(fov: Foveal, text: str, kind: str) -> None:
     assert fov.remember(text).kind == kind
 
 
@@ -296,7 +296,9 @@ def test_material_is_in_its_layers(fov: Foveal, session: Session) -> None:
     assert found["entity"] == ("L3_entity", "rag_memory_commit")
 
 
-def test_what_another_session_speaks_of_matters_when_the_task_names_it(fov: Foveal, session: Session) -> None:
+def test_things_of_other_sessions_are_relevant_when_the_task_names_them(
+    fov: Foveal, session: Session
+) -> None:
     talk(fov.session("another"))
     fov.profile()
     assert [each.type for each in material(session).values()] == ["identity"]
@@ -317,7 +319,7 @@ def test_what_is_known_is_compiled_once(
     assert material(session) == cold
 
 
-def test_a_bundle_is_compiled_anew_when_more_was_said(fov: Foveal, session: Session) -> None:
+def test_a_bundle_is_compiled_again_after_new_messages(fov: Foveal, session: Session) -> None:
     talk(session)
     fov.profile()
     material(session)
@@ -332,13 +334,13 @@ def test_what_is_forgotten_while_it_is_compiled_is_not_served(
     talk(session)
     fov.profile()
     store, left = state(session).store.knowledge, ["m3"]
-    tellings = store.tellings
+    messages_mentioning = store.messages_mentioning
 
-    def told_then_erased(thing: int, *, limit: int) -> object:
-        told = tellings(thing, limit=limit)
-        return (told, *map(session.forget, left[:1]), left.clear())[0]
+    def read_then_erased(thing: int, *, limit: int) -> object:
+        found = messages_mentioning(thing, limit=limit)
+        return (found, *map(session.forget, left[:1]), left.clear())[0]
 
-    monkeypatch.setattr(store, "tellings", told_then_erased)
+    monkeypatch.setattr(store, "messages_mentioning", read_then_erased)
     assert "Maria" in str(material(session))
     assert "in May" not in str(material(session))
     assert left == []

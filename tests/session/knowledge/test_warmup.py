@@ -1,4 +1,4 @@
-"""Prediction and warm-up on a store: what is told, compiled ahead, written down, and when it stops itself."""
+"""Prediction and warm-up on a store: what is predicted, compiled in advance, recorded, and when it stops."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from foveal import Foveal
 from foveal.errors import InputError, NotFoundError
 from foveal.events import Event, WarmedUp, WarmupStopped
 from foveal.knowledge.values import Presence
-from foveal.session.knowledge.ledger import FEWEST, LASTING
+from foveal.session.knowledge.ledger import FEWEST, LIFETIME
 from foveal.session.knowledge.profile import known
 from foveal.store import PredictionRecord, WarmupRecord
 
@@ -63,7 +63,7 @@ def waste(fov: Foveal, number: int = FEWEST, *, saved: float = 0.0) -> None:
     fov._store.knowledge.save_warmup(session, WarmupRecord(saved=saved))
 
 
-def test_presence_tells_what_comes_next_from_what_the_store_knows(fov: Foveal) -> None:
+def test_presence_predicts_from_what_the_store_knows(fov: Foveal) -> None:
     found = fov.presence(HERE)
     assert (found[0].type, found[0].topic_slug) == ("continue_conversation", "dance-studio")
     assert {each.entity_id for each in found if each.entity_id} == {e.id for e in fov.profile().entities}
@@ -107,7 +107,7 @@ def test_all_that_a_window_of_the_conversation_shows_is_there(fov: Foveal) -> No
     assert fov.predictions("chat").missed == 0
 
 
-def test_bundles_are_as_deep_as_windows_want_them() -> None:
+def test_bundles_are_as_deep_as_windows_need_them() -> None:
     with Foveal(":memory:", embedder="none", numbers={"openscroll": {"depth": "minimal"}}) as fov:
         fov.session("chat").add("user", "My sister Maria moved to Lisbon.")
         maria = next(each.id for each in fov.profile().entities if each.name == "Maria")
@@ -195,21 +195,21 @@ def test_a_prediction_that_is_made_again_is_one_line(fov: Foveal) -> None:
     assert fov.predictions("chat").made == 4
 
 
-def test_a_prediction_that_nobody_used_for_half_an_hour_is_wasted(fov: Foveal) -> None:
-    fov.presence(HERE, now=time.time() - LASTING)
+def test_a_prediction_unused_for_half_an_hour_is_wasted(fov: Foveal) -> None:
+    fov.presence(HERE, now=time.time() - LIFETIME)
     assert fov.predictions("chat").wasted == fov.predictions("chat").made
     window(fov)
     assert fov.predictions("chat").used == 0
 
 
-def test_what_a_window_waited_for_and_nobody_predicted_is_missed(fov: Foveal) -> None:
+def test_a_bundle_that_a_window_waited_for_without_a_prediction_is_missed(fov: Foveal) -> None:
     fov.presence({"visible_conversations": ["other"]}, session="chat", now=time.time() + 30 * DAY)
     window(fov)
     assert fov.predictions("chat").missed == 3
     assert fov.predictions("chat").recall == 0.0
 
 
-def test_where_nobody_predicts_nothing_is_counted(fov: Foveal) -> None:
+def test_without_predictions_nothing_is_counted(fov: Foveal) -> None:
     window(fov)
     ledger = fov.predictions("chat")
     assert (ledger.made, ledger.missed, ledger.precision, ledger.recall) == (0, 0, None, None)
@@ -256,7 +256,7 @@ def test_it_is_off_after_a_restart_too(tmp_path: Path) -> None:
         assert fov.predictions("chat").off
 
 
-def test_asked_for_again_it_goes_on_and_starts_anew(fov: Foveal) -> None:
+def test_requested_again_it_continues_with_cleared_costs(fov: Foveal) -> None:
     waste(fov)
     fov.presence(HERE)
     fov.presence(HERE, warm=True)
@@ -265,13 +265,13 @@ def test_asked_for_again_it_goes_on_and_starts_anew(fov: Foveal) -> None:
     assert (ledger.off, ledger.seconds_wasted) == (False, 0.0)
 
 
-def test_without_a_session_the_ledger_is_that_of_all(fov: Foveal) -> None:
+def test_without_a_session_the_ledger_covers_all(fov: Foveal) -> None:
     fov.presence(HERE)
     fov.presence({"visible_conversations": ["x"]})
     assert fov.predictions().made == fov.predictions("chat").made + 4
 
 
-def test_a_session_that_is_not_there_is_said_so(fov: Foveal) -> None:
+def test_a_missing_session_is_not_found(fov: Foveal) -> None:
     with pytest.raises(NotFoundError, match="no session 'gone'"):
         fov.presence(HERE, session="gone")
     with pytest.raises(NotFoundError, match="no session 'gone'"):
@@ -279,18 +279,26 @@ def test_a_session_that_is_not_there_is_said_so(fov: Foveal) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "field"),
+    ("value", "field", "what"),
     [
-        ({"where": "here"}, "where"),
-        ({"active_conversation": 7}, "active_conversation"),
-        ({"visible_conversations": "abc"}, "visible_conversations"),
-        ({"navigation_history": [1]}, "navigation_history"),
-        ({"local_hour": 99}, "local_hour` is 99, not an hour from 0 to 23"),
-        ({"local_hour": 10**5000}, "local_hour` is a int"),
-        ({"idle_since": "soon"}, "idle_since"),
-        ("here", "presence"),
+        ({"where": "here"}, "presence", "unknown field 'where'"),
+        ({"where": None}, "presence", "unknown field 'where'"),
+        ({"active_conversation": 7}, "active_conversation", "is 7, not text"),
+        ({"active_conversation": b"chat"}, "active_conversation", "is a bytes, not text"),
+        ({"visible_conversations": "abc"}, "visible_conversations", "is a str, not a list of texts"),
+        ({"visible_conversations": None}, "visible_conversations", "is a NoneType, not a list of texts"),
+        ({"navigation_history": [1, *"x" * 2_000]}, "navigation_history", "is a list, not a list of texts"),
+        ({"local_hour": 99}, "local_hour", "is 99, not an hour from 0 to 23"),
+        ({"local_hour": 9.0}, "local_hour", "is a float"),
+        ({"local_hour": True}, "local_hour", "is a bool"),
+        ({"local_hour": 10**5000}, "local_hour", "is a int"),
+        ({"idle_since": "soon"}, "idle_since", "is a str"),
+        ({"session_start": 1e300}, "session_start", "is a float"),
+        (Presence(last_path=3), "last_path", "is 3, not text"),  # type: ignore[arg-type]
+        ("here", "presence", "is a str"),
     ],
 )
-def test_a_presence_that_makes_no_sense_is_refused_by_name(fov: Foveal, told: object, field: str) -> None:
-    with pytest.raises(InputError, match=field):
-        fov.presence(told)  # type: ignore[arg-type]
+def test_an_invalid_presence_is_refused_by_field(fov: Foveal, value: object, field: str, what: str) -> None:
+    with pytest.raises(InputError, match=what) as refused:
+        fov.presence(value)  # type: ignore[arg-type]
+    assert refused.value.field == field

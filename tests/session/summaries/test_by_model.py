@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from foveal.errors import ConfigError
 from foveal.events import SummaryFailed, payload
 from foveal.model import Role
-from foveal.pipeline.summarize.extract import extractive
+from foveal.pipeline.summarize.extract import extractive_summary
 from foveal.pipeline.summarize.values import Ask, Passage, Summary
 from foveal.session.summaries.by_model import ModelSummarizer, find_problem, must_keep
 from foveal.testing.model_server import ModelServer, Received, Reply
@@ -101,7 +101,7 @@ def test_a_good_summary_is_used_with_either_protocol(model: Model, tail: str) ->
     ("reply", "problem"),
     [
         (Reply(trouble="hang"), "127.0.0.1 did not answer within 0.3 s"),
-        (Reply(trouble="reset"), "127.0.0.1 broke the connection off, 3 times"),
+        (Reply(trouble="reset"), "127.0.0.1 closed the connection, 3 times"),
         (Reply(status=500), "127.0.0.1 answered 500 (api_error), 3 times"),
         (Reply(status=429, headers={"retry-after": "9"}), "127.0.0.1 answered 429 (api_error)"),
         (Reply(status=401, text=KEY), "127.0.0.1 answered 401 (api_error)"),
@@ -110,8 +110,8 @@ def test_a_good_summary_is_used_with_either_protocol(model: Model, tail: str) ->
         (Reply(body=b" " * 2_000_000), "127.0.0.1 answered more than 1,048,576 bytes"),
         (Reply(headers={"content-type": "text/html"}), "127.0.0.1 answered something other than JSON"),
         (Reply(text=" \n "), "the summary from 127.0.0.1 is blank"),
-        (Reply(text=f"{GOOD} {'more ' * 40}"), "the summary from 127.0.0.1 has 55 tokens; 30 were requested"),
-        (Reply(text=GOOD, end="length"), "127.0.0.1 did not come to an end within 1,084 tokens"),
+        (Reply(text=f"{GOOD} {'more ' * 40}"), "the summary from 127.0.0.1 has 55 tokens; 30 were asked for"),
+        (Reply(text=GOOD, end="length"), "127.0.0.1 did not finish within 1,084 tokens"),
         (Reply(text="All is well."), "the summary from 127.0.0.1 lacks 4 of the 4 names that it must keep"),
         (
             Reply(text=f"{GOOD}\n- {REQUEST}."),
@@ -142,8 +142,8 @@ def test_the_summarizer_does_not_show_the_key() -> None:
 
 def test_a_key_that_cannot_be_sent_is_refused_before_anything_is_asked() -> None:
     endpoint = endpoint_at("http://127.0.0.1/v1", "small")
-    with pytest.raises(ConfigError, match="holds spaces"):
-        ModelSummarizer(endpoint, f"{KEY}\n", count=count, fallback=plain, on_failure=Model().hear)
+    with pytest.raises(ConfigError, match="contains spaces"):
+        ModelSummarizer(endpoint, f"{KEY}\n", count=count, fallback=plain, faults=Model().hear)
 
 
 def test_every_line_of_ours_bears_a_mark_that_the_source_does_not_have(model: Model) -> None:
@@ -311,9 +311,9 @@ def test_an_accepted_summary_is_within_its_tokens_and_contains_no_instruction(mo
 def test_the_extractive_fallback_is_within_the_tokens(reply: Reply) -> None:
     with ModelServer(reply) as server:
         summarize = ModelSummarizer(
-            endpoint_at(server.url, "small"), KEY, count=count, fallback=partial(extractive, count=count),
+            endpoint_at(server.url, "small"), KEY, count=count, fallback=partial(extractive_summary, count=count),
             on_failure=Model().hear, sleep=[].append,
         )  # fmt: skip
         summary = summarize(ASK)
-    assert summary == extractive(ASK, count)
+    assert summary == extractive_summary(ASK, count)
     assert 0 < count(summary.text) <= ASK.tokens

@@ -29,11 +29,11 @@ class Made:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.levels: list[int] = []
-        monkeypatch.setattr(library, "extractive", self)
+        monkeypatch.setattr(library, "extractive_summary", self)
 
     def __call__(self, ask: Ask, count: extract.Count) -> Summary:
         self.levels.append(ask.level)
-        return extract.extractive(ask, count)
+        return extract.extractive_summary(ask, count)
 
     def since(self) -> list[int]:
         """Those of the time since the last question."""

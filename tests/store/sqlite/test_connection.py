@@ -1,4 +1,4 @@
-"""What a block of the store promises: one transaction however many blocks are inside, and errors of ours."""
+"""Nested blocks are one transaction, and errors of SQLite are raised as our own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def names(database: Database) -> list[str]:
         return [name for (name,) in db.execute("SELECT name FROM things")]
 
 
-def test_what_blocks_inside_another_wrote_goes_with_it(database: Database) -> None:
+def test_nested_blocks_are_rolled_back_with_the_outer_one(database: Database) -> None:
     def fail() -> None:
         with database.writing() as db:
             db.execute("INSERT INTO things VALUES ('inside')")
@@ -33,7 +33,7 @@ def test_what_blocks_inside_another_wrote_goes_with_it(database: Database) -> No
     assert names(database) == []
 
 
-def test_an_error_of_sqlite_is_ours_already_inside(database: Database) -> None:
+def test_an_sqlite_error_is_translated_inside_the_block(database: Database) -> None:
     def fail() -> None:
         with database.reading():
             raise apsw.CorruptError

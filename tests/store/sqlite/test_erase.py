@@ -45,7 +45,7 @@ def test_no_byte_of_a_deleted_session_is_left(tmp_path: Path) -> None:
         assert store.verify().clean
 
 
-def test_another_process_that_only_looked_does_not_keep_it(tmp_path: Path) -> None:
+def test_another_process_that_only_read_does_not_keep_it(tmp_path: Path) -> None:
     store, session = filled(tmp_path / "a.db", SECRET)
     with closing(store), closing(open_store(tmp_path / "a.db")) as other:
         assert len(other.search(SECRET)) == 1
@@ -53,7 +53,7 @@ def test_another_process_that_only_looked_does_not_keep_it(tmp_path: Path) -> No
         assert (len(other.search(SECRET)), holds_secret(tmp_path / "a.db")) == (0, False)
 
 
-def test_no_byte_of_what_was_made_of_it_is_left(tmp_path: Path) -> None:
+def test_no_byte_of_derived_data_is_left(tmp_path: Path) -> None:
     store, session = filled(tmp_path / "a.db", "harmless")
     said = digest("harmless")
     record = SummaryRecord(key="k", text=f"made of {SECRET}", tokens=3, by="llm", level=1, created_at=0.0)

@@ -1,4 +1,4 @@
-"""What is known, in a SQLite file: nothing of it outlives its erasure, and asking costs what is new."""
+"""Knowledge in a SQLite file: erased data is gone from it, and finding unread messages costs what is new."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from foveal.testing.samples import digest
 
 SECRET = "xyzzyplugh"
 MAYA = Mention(kind="entity", slug="maya", name="Maya", type="person")
-TOLD = MemoryRecord(
+EXPLICIT = MemoryRecord(
     key="k",
     kind="fact",
     text=f"I am {SECRET}.",
     origin="user",
     confirmed=True,
-    told=True,
+    explicit=True,
     created_at=0.0,
     updated_at=0.0,
 )
@@ -53,26 +53,26 @@ def forgotten(known: Knowledge, number: int) -> None:
 
 
 def edited(known: Knowledge, number: int) -> None:
-    known.save_memory(replace(TOLD, number=number, key="other", text="I am nobody."))
+    known.save_memory(replace(EXPLICIT, number=number, key="other", text="I am nobody."))
 
 
 @pytest.mark.parametrize("change", [forgotten, edited])
-def test_no_byte_of_a_memory_that_is_gone_is_left(
+def test_no_byte_of_a_forgotten_memory_is_left(
     change: Callable[[Knowledge, int], None], tmp_path: Path
 ) -> None:
     store, _ = opened(tmp_path / "a.db")
     with closing(store):
-        kept = store.knowledge.save_memory(TOLD) or TOLD
-        store.knowledge.save_bundles([BUNDLE], as_of=store.knowledge.forgotten())
+        kept = store.knowledge.save_memory(EXPLICIT) or EXPLICIT
+        store.knowledge.save_bundles([BUNDLE], as_of=store.knowledge.forget_count())
         assert holds_secret(tmp_path / "a.db")
         change(store.knowledge, kept.number)
         assert not holds_secret(tmp_path / "a.db")
 
 
-def test_no_byte_of_what_is_known_from_an_erased_message_is_left(tmp_path: Path) -> None:
+def test_no_byte_of_knowledge_from_an_erased_message_is_left(tmp_path: Path) -> None:
     store, session = opened(tmp_path / "a.db", "harmless")
     with closing(store):
-        said = replace(TOLD, told=False)
+        said = replace(EXPLICIT, explicit=False)
         store.knowledge.save_memory(said, session=session, digest=digest("harmless"))
         named = replace(MAYA, slug=SECRET, name=SECRET.title())
         store.knowledge.save_mentions(session, {digest("harmless"): [named]})
@@ -81,28 +81,28 @@ def test_no_byte_of_what_is_known_from_an_erased_message_is_left(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("damage", "fault"),
+    ("damage", "problem"),
     [
-        ("DROP TRIGGER thing_unmentioned; DELETE FROM mentions WHERE number > 0", "thing 1 was kept"),
-        ("DROP TRIGGER memory_unsaid; DELETE FROM memory_sources", "memory 1 was kept"),
+        ("DROP TRIGGER thing_unmentioned; DELETE FROM mentions WHERE number > 0", "thing 1 is still there"),
+        ("DROP TRIGGER memory_unsaid; DELETE FROM memory_sources", "memory 1 is still there"),
         ("UPDATE engagements SET mentions = 7", "the mentions of thing 1 do not add up"),
         ("UPDATE contents SET body = NULL", "a mention of content"),
     ],
 )
-def test_verify_tells_what_is_known_from_nothing(damage: str, fault: str, tmp_path: Path) -> None:
+def test_verify_names_knowledge_without_a_source(damage: str, problem: str, tmp_path: Path) -> None:
     store, session = opened(tmp_path / "a.db", "a")
     with closing(store):
         store.knowledge.save_mentions(session, {digest("a"): [MAYA]})
-        store.knowledge.save_memory(replace(TOLD, told=False), session=session, digest=digest("a"))
+        store.knowledge.save_memory(replace(EXPLICIT, explicit=False), session=session, digest=digest("a"))
         assert store.verify().faults == ()
         changed(tmp_path / "a.db", damage)
-        assert any(each.startswith(fault) for each in store.verify().faults)
+        assert any(each.startswith(problem) for each in store.verify().faults)
 
 
-def test_a_backup_has_what_is_known(tmp_path: Path) -> None:
+def test_a_backup_has_the_knowledge(tmp_path: Path) -> None:
     store, session = opened(tmp_path / "a.db", "a")
     with closing(store):
-        store.knowledge.save_memory(TOLD)
+        store.knowledge.save_memory(EXPLICIT)
         store.knowledge.save_mentions(session, {digest("a"): [MAYA]})
         store.backup(str(tmp_path / "copy.db"))
         with closing(open_store(tmp_path / "copy.db")) as copy:
@@ -113,12 +113,12 @@ def test_a_backup_has_what_is_known(tmp_path: Path) -> None:
 def test_text_that_cannot_be_encoded_is_kept_in_its_escaped_form(tmp_path: Path) -> None:
     store, session = opened(tmp_path / "a.db", "a")
     with closing(store):
-        kept = store.knowledge.save_memory(replace(TOLD, text="I am \ud800."))
+        kept = store.knowledge.save_memory(replace(EXPLICIT, text="I am \ud800."))
         store.knowledge.save_mentions(session, {digest("a"): [replace(MAYA, slug="\ud800", name="\ud800")]})
         assert (kept and kept.text, store.knowledge.things()[0].name) == ("I am \\ud800.", "\\ud800")
 
 
-def test_asking_for_what_is_unread_looks_at_what_is_new(tmp_path: Path) -> None:
+def test_finding_unread_messages_reads_only_new_ones(tmp_path: Path) -> None:
     texts = [f"note {n}" for n in range(2_000)]
     store, session = opened(tmp_path / "a.db", *texts)
     with closing(store):

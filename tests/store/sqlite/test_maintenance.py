@@ -1,4 +1,4 @@
-"""What `verify` finds, and what a backup holds."""
+"""What `verify` finds, and what a backup contains."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
     store.close()
 
 
-def faults_after(store: Store, path: Path, sql: str) -> str:
+def problems_after(store: Store, path: Path, sql: str) -> str:
     other = apsw.Connection(str(path))
     other.execute(sql)
     other.close()
@@ -38,36 +38,36 @@ def faults_after(store: Store, path: Path, sql: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("sql", "fault"),
+    ("sql", "problem"),
     [
-        ('UPDATE contents SET body = \'{"role": "x"}\' WHERE id = 3', "is not what was stored"),
-        ("UPDATE contents SET body = 'no json' WHERE id = 3", "is not what was stored"),
-        ("UPDATE entries SET body = '{}' WHERE seq = 2", "is not what was stored"),
+        ('UPDATE contents SET body = \'{"role": "x"}\' WHERE id = 3', "was changed"),
+        ("UPDATE contents SET body = 'no json' WHERE id = 3", "was changed"),
+        ("UPDATE entries SET body = '{}' WHERE seq = 2", "was changed"),
         ("UPDATE contents SET body = NULL WHERE id = 3", "message 2 of session 'work' has lost its content"),
         ("UPDATE entries SET digest = 'x' WHERE seq = 2", "message 2 of session 'work' has lost its content"),
         ("DELETE FROM contents WHERE id = 3", "points to nothing in contents"),
         ("DELETE FROM entries WHERE seq = 3", "branch 1 of session 'work' has 9 messages from 0 to 10"),
         ("DELETE FROM entries WHERE seq = 6", "branch 2 of session 'work' has 1 messages from 5 to 6"),
         ("DELETE FROM words_1 WHERE rowid = 3", "cannot be found by search"),
-        ("UPDATE summaries SET text = 'half of'", "summary key is not what was stored: its hash differs"),
-        ("DELETE FROM summary_sources WHERE number = 0", "summary key has lost what it covers"),
-        ("DELETE FROM summary_sources", "summary key has lost what it covers"),
+        ("UPDATE summaries SET text = 'half of'", "summary key was changed: its hash differs"),
+        ("DELETE FROM summary_sources WHERE number = 0", "summary key has lost its sources"),
+        ("DELETE FROM summary_sources", "summary key has lost its sources"),
         ("UPDATE contents SET body = NULL WHERE id = 12", "a summary of content"),
         ("UPDATE contents SET body = NULL WHERE id = 12", "a vector of content"),
         ("UPDATE contents SET body = NULL WHERE id = 12", "a record of content"),
         ("UPDATE records SET session = 99", "points to nothing in sessions"),
         ("UPDATE vectors SET vector = x'00' WHERE id = 1", "the 2 vectors of embedder 'static' are not all"),
         ("UPDATE vectors SET content = 99 WHERE id = 1", "points to nothing in contents"),
-        ("UPDATE tasks SET ended_at = 1.0", "task 1 of session 'work' does not say where it begins and ends"),
-        ("UPDATE tasks SET ended_at = 1.0, last = 99", "task 1 of session 'work' does not say"),
+        ("UPDATE tasks SET ended_at = 1.0", "task 1 of session 'work' has an invalid range of messages"),
+        ("UPDATE tasks SET ended_at = 1.0, last = 99", "task 1 of session 'work' has an invalid range"),
     ],
 )
-def test_verify_names_the_fault(sql: str, fault: str, store: Store, tmp_path: Path) -> None:
+def test_verify_names_the_problem(sql: str, problem: str, store: Store, tmp_path: Path) -> None:
     assert store.verify().faults == ()
-    assert fault in faults_after(store, tmp_path / "a.db", sql)
+    assert problem in problems_after(store, tmp_path / "a.db", sql)
 
 
-def test_a_backup_holds_everything_and_is_one_file(store: Store, tmp_path: Path) -> None:
+def test_a_backup_has_everything_and_is_one_file(store: Store, tmp_path: Path) -> None:
     store.backup(str(tmp_path / "b.db"))
     copy = open_store(tmp_path / "b.db")
     assert copy.sessions() == store.sessions()
@@ -90,7 +90,7 @@ def test_a_backup_never_overwrites(store: Store, tmp_path: Path) -> None:
     assert (tmp_path / "b.db").read_text() == "precious"
 
 
-def test_a_backup_to_a_place_that_is_not_there_is_named(store: Store, tmp_path: Path) -> None:
+def test_a_backup_to_a_missing_folder_is_refused_by_name(store: Store, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"nowhere/b\.db: No such file or directory"):
         store.backup(str(tmp_path / "nowhere" / "b.db"))
 

@@ -95,7 +95,7 @@ def test_an_interrupted_append_stores_nothing() -> None:
 
 
 class Interrupted(UserList[Draft]):
-    """A batch during whose storing somebody presses Ctrl-C."""
+    """A batch that is interrupted by Ctrl-C while it is stored."""
 
     passes = 0
 
@@ -123,7 +123,7 @@ def test_lone_surrogates_come_back_as_the_same_json() -> None:
     assert json.loads(texts(store, session)[0]) == json.loads(body)
 
 
-def test_words_beside_a_nul_are_found() -> None:
+def test_words_next_to_a_nul_are_found() -> None:
     store, _ = opened(":memory:", "before\0after")
     assert len(store.search("after")) == 1
 

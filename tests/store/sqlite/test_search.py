@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foveal.store import Store, open_store
-from foveal.store.sqlite.vectors import Scan
+from foveal.store.sqlite.vectors import VectorScan
 from foveal.testing import draft
 from foveal.testing.samples import digest, vector
 
@@ -46,54 +46,54 @@ def scores(store: Store, query: str) -> dict[int, float]:
     return {hit.seq: hit.score for hit in store.search(query)}
 
 
-def test_who_says_all_of_it_is_stronger_than_who_says_some() -> None:
+def test_a_message_with_all_words_scores_higher_than_one_with_some() -> None:
     store, _ = opened(["the JWT login port", "the JWT page", *(f"lunch {n}" for n in range(20))])
     found = scores(store, "JWT login port")
     assert 0 < 2 * found[1] < found[0] <= 1
 
 
-def test_a_word_that_nobody_said_makes_every_hit_weaker() -> None:
+def test_a_word_without_any_match_lowers_every_score() -> None:
     store, _ = opened(["the JWT login", *(f"lunch {n}" for n in range(20))])
     assert scores(store, "JWT login zebra")[0] < 0.8 * scores(store, "JWT login")[0]
 
 
-def test_a_message_that_says_every_word_once_reaches_about_half_of_the_best() -> None:
+def test_a_message_with_every_word_once_reaches_about_half_of_the_best_score() -> None:
     store, _ = opened(["alpha beta gamma", *(f"delta epsilon {n}" for n in range(50))])
     assert 0.4 < scores(store, "alpha beta gamma")[0] < 0.5
 
 
 @given(st.lists(st.sampled_from(["port", "login", "jwt", "port login", "x"]), min_size=1, max_size=8))
 @settings(max_examples=50)
-def test_no_score_is_beyond_the_best(texts: list[str]) -> None:
+def test_no_score_exceeds_the_best(texts: list[str]) -> None:
     store, _ = opened(texts)
     with closing(store):
         assert all(0 < score <= 1 for score in scores(store, "port login jwt").values())
 
 
-def test_words_that_say_nothing_find_nothing_beside_others() -> None:
+def test_stop_words_find_nothing_next_to_other_words() -> None:
     store, _ = opened(["where is it and what does it do", "the port"])
     assert list(scores(store, "where is the port and what does it do?")) == [1]
 
 
 @pytest.mark.parametrize("most_bytes", [0, 64, 1 << 20], ids=["none held", "some held", "all held"])
-def test_the_nearest_are_exact_however_many_vectors_are_held(most_bytes: int) -> None:
+def test_the_nearest_are_exact_however_many_vectors_are_in_memory(most_bytes: int) -> None:
     vectors = directions(40)
     store, _ = opened([str(number) for number in range(40)])
     for name, each in vectors.items():
         store.save_vectors({name: each}, EMBEDDER)
-    scan = Scan(tenant=1, embedder=EMBEDDER, most_bytes=most_bytes)
-    wanted = next(iter(vectors.values()))
-    expected = sorted((round(cosine(wanted, each), 4) for each in vectors.values()), reverse=True)[:5]
+    scan = VectorScan(tenant=1, embedder=EMBEDDER, most_bytes=most_bytes)
+    query = next(iter(vectors.values()))
+    expected = sorted((round(cosine(query, each), 4) for each in vectors.values()), reverse=True)[:5]
     with store._database.reading() as db:  # type: ignore[attr-defined]
         for _ in range(2):
-            near = scan.nearest(db, wanted, session=None, limit=5, floor=-2)
+            near = scan.nearest(db, query, session=None, limit=5, floor=-2)
             assert [round(score, 4) for _, score in near] == expected
     assert sum(block.vectors.nbytes for block in scan.blocks) <= most_bytes
 
 
-def test_vectors_that_come_one_by_one_lie_in_few_blocks() -> None:
+def test_vectors_saved_one_by_one_form_few_blocks() -> None:
     store, _ = opened([str(number) for number in range(100)])
-    scan = Scan(tenant=1, embedder=EMBEDDER)
+    scan = VectorScan(tenant=1, embedder=EMBEDDER)
     for name, each in directions(100).items():
         store.save_vectors({name: each}, EMBEDDER)
         with store._database.reading() as db:  # type: ignore[attr-defined]
@@ -102,15 +102,15 @@ def test_vectors_that_come_one_by_one_lie_in_few_blocks() -> None:
     assert sum(len(block.ids) for block in scan.blocks) == 100
 
 
-def test_another_process_that_held_a_vector_forgets_it_when_it_is_erased(tmp_path: Path) -> None:
+def test_another_process_discards_a_vector_when_it_is_erased(tmp_path: Path) -> None:
     store, session = opened(["0", "1"], path=tmp_path / "a.db")
     vectors = directions(2)
     store.save_vectors(vectors, EMBEDDER)
-    wanted = vectors[digest("0")]
+    query = vectors[digest("0")]
     with closing(store), closing(open_store(tmp_path / "a.db")) as other:
-        assert len(other.nearest(wanted, EMBEDDER, floor=-2)) == 2
+        assert len(other.nearest(query, EMBEDDER, floor=-2)) == 2
         store.erase(session, "m1")
-        assert [hit.id for hit in other.nearest(wanted, EMBEDDER, floor=-2)] == ["m2"]
+        assert [hit.id for hit in other.nearest(query, EMBEDDER, floor=-2)] == ["m2"]
         (block,) = other._scans[EMBEDDER].blocks  # type: ignore[attr-defined]
         assert not block.vectors[0].any()
 
@@ -119,7 +119,7 @@ def test_another_process_that_held_a_vector_forgets_it_when_it_is_erased(tmp_pat
     st.lists(st.sampled_from(["add", "save one", "save all", "erase", "ask"]), max_size=30), st.integers(1, 4)
 )
 @settings(max_examples=100)
-def test_whatever_happens_the_newest_without_a_vector_is_told_and_none_that_has_one(
+def test_contents_without_a_vector_are_returned_newest_first_after_any_operations(
     acts: list[str], limit: int
 ) -> None:
     store, session = opened([])
@@ -127,9 +127,13 @@ def test_whatever_happens_the_newest_without_a_vector_is_told_and_none_that_has_
     embedded: set[str] = set()
     with closing(store):
         for number, act in enumerate(acts):
-            told = [content.digest for content in store.unembedded(EMBEDDER, limit=limit)]
+            returned = [content.digest for content in store.unembedded(EMBEDDER, limit=limit)]
             missing = [name for name in reversed(said) if name not in embedded]
-            assert (told[:1], set(told) <= set(missing), len(told) <= limit) == (missing[:1], True, True)
+            assert (returned[:1], set(returned) <= set(missing), len(returned) <= limit) == (
+                missing[:1],
+                True,
+                True,
+            )
             if act == "add":
                 (entry,) = store.append(session, [draft(str(number))], counter="words")
                 said[entry.digest] = entry.id
@@ -138,6 +142,6 @@ def test_whatever_happens_the_newest_without_a_vector_is_told_and_none_that_has_
                 store.erase(session, id)
                 embedded.discard(name)
             elif act.startswith("save"):
-                chosen = told[: 1 if act == "save one" else limit]
+                chosen = returned[: 1 if act == "save one" else limit]
                 store.save_vectors(dict.fromkeys(chosen, vector(1, 0, 0, 0)), EMBEDDER)
                 embedded.update(chosen)

@@ -19,7 +19,7 @@ from foveal.cli.state import Json, catalogue, shell_of
 from foveal.config import Settings
 from foveal.model import Conversation, Format, Message
 from foveal.pipeline.explain import spent
-from foveal.pipeline.summarize.notes import covering
+from foveal.pipeline.summarize.notes import message_range
 from foveal.session.responses import count_told, fit_told, stats_told, window_told
 from foveal.session.values import Stats
 from foveal.window import Window
@@ -212,7 +212,7 @@ def _memory(found: Stats) -> Iterator[tuple[str, str]]:
         last = found.last_compression
         yield "last one", f"{last.what}, {last.original:,} to {output.counted(last.compressed, 'token')}"
     for each in found.retrieved:
-        yield "retrieved", f"{covering(each.first, each.last).lower()}: {output.harmless(each.because)}"
+        yield "retrieved", f"{message_range(each.first, each.last).lower()}: {output.harmless(each.because)}"
 
 
 def _times(ratio: float) -> str:
@@ -256,14 +256,14 @@ def count(
 
 def _messages(content: str, name: str, model: str) -> Conversation | None:
     """The messages in a JSON or JSONL text; None when it is a text like any other."""
-    from foveal.wire.transcripts import transcript
+    from foveal.wire import transcripts
 
     for start in (content, content.lstrip().partition("\n")[0]):
         try:
             data = json_text.loads(start)
         except (ValueError, RecursionError):
             continue
-        return transcript.read_text(content, name=name, model=model) if _tells(data) else None
+        return transcripts.read_text(content, name=name, model=model) if _tells(data) else None
     return None
 
 

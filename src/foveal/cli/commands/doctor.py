@@ -126,9 +126,9 @@ def _embedder(shell: Shell) -> Iterator[Finding]:
         variable = config.embedder_key(settings)
         yield from _answering("embedder", settings.embedder, "", variable)
         return
-    from foveal.search.embed import named
+    from foveal.search.embed import embedder_named
 
-    found = named(settings.embedder)
+    found = embedder_named(settings.embedder)
     size = found.embed(["hello"]).shape[1] if found else 0
     loaded = f"embedder {found.name} loads, {size:,} numbers a text" if found else ""
     yield Finding(what=loaded or "no embedder: search goes by words alone")

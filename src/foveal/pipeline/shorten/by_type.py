@@ -1,19 +1,4 @@
-"""Code in → its lines as pieces; definitions, imports and what is mentioned are worth the most.
-
-Line numbers that stand before the lines (`cat -n`) stay, without their padding.
-
-A diff in → files, hunks and lines as pieces; changed lines before the lines around them.
-
-A log in → its lines as pieces, alike ones folded; trouble and what stands around it is worth the most.
-
-Running text in → its sentences as pieces; decisions, results, errors and the ends are worth the most.
-
-Search results in → matches as pieces under their files, each file named once with its count.
-
-A table in → its rows as pieces under its header; the first and the last rows are worth the most.
-
-A stack trace in → its frames as pieces, repeated ones folded; what was raised first, then own frames.
-"""
+"""Split a text into scored pieces, by the type of its content: one section for each type but JSON."""
 
 from __future__ import annotations
 
@@ -23,20 +8,22 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from foveal.pipeline.shorten.outline import (
-    TROUBLE,
+    PROBLEM,
     Outline,
     Piece,
     in_lines,
     in_numbered_lines,
-    joined,
-    lines_of,
-    parts_of,
+    join_short_lines,
+    split_lines,
+    split_long,
 )
-from foveal.pipeline.signals import MOST, names_in
+from foveal.pipeline.signals import MAX_NAMES, names_in
 
-CODE_DEFINED, CODE_OUTER, CODE_IMPORTED, CODE_TROUBLED, CODE_AROUND, CODE_PLAIN = 2.0, 0.5, 0.4, 0.5, 5.0, 0.1
-CODE_NEAR = 2
-"""Lines on each side of a mentioned name."""
+NEARBY = 2
+"""Lines on each side of a mentioned name or a problem that gain from it."""
+
+# Code: definitions, imports and what is near a mentioned name score the most.
+
 _NUMBERED = re.compile(r"\s{0,12}(\d{1,7})(→|\t|\s?\|)(.*)", re.DOTALL)
 _DEFINITION = re.compile(
     r"\s*(?:export |default |pub(?:\([a-z]+\))? |public |private |protected |static |final |abstract )*"
@@ -44,18 +31,19 @@ _DEFINITION = re.compile(
     r"\s+\S|(?:const|var|let|static)\s+\w|#define\s|\s*@\w|#{1,6} "
 )
 _IMPORT = re.compile(r"\s*(?:import|from|use|require|package|#include|using)\b")
+_DEFINES, _TOP_LEVEL, _IMPORTS, _CODE_PROBLEM, _NEAR_MENTION, _PLAIN_CODE = 2.0, 0.5, 0.4, 0.5, 5.0, 0.1
 
 
 def code_outline(text: str, *, mentioned: frozenset[str]) -> Outline:
-    """Every line a piece; brackets alone are left to the gaps."""
-    lines = [_unpadded(line) for line in lines_of(text)]
+    """Every line is a piece. Line numbers before the lines (`cat -n`) stay, without their padding."""
+    lines = [_unpadded(line) for line in split_lines(text)]
     names = [names_in(code) for _, code in lines]
-    near = _near_mentions([not mentioned.isdisjoint(found) for found in names])
+    near = _near([not mentioned.isdisjoint(found) for found in names])
     pieces = tuple(
-        Piece(text=number + code, worth=_code_worth(code) + CODE_AROUND * close, names=found)
+        Piece(text=number + code, score=_code_score(code) + _NEAR_MENTION * close, names=found)
         for (number, code), found, close in zip(lines, names, near, strict=True)
     )
-    numbered = all(number for number, _ in lines[:CODE_NEAR])
+    numbered = all(number for number, _ in lines[:2])
     return Outline(pieces=pieces, unit="lines", write=in_numbered_lines if numbered else in_lines)
 
 
@@ -64,102 +52,99 @@ def _unpadded(line: str) -> tuple[str, str]:
     return (f"{found[1]}{found[2].strip(' ')}", found[3]) if found else ("", line)
 
 
-def _near_mentions(hits: Sequence[bool]) -> list[bool]:
+def _near(hits: Sequence[bool]) -> list[bool]:
+    """Which lines are hits, or near one."""
     near = [False] * len(hits)
-    for place, hit in enumerate(hits):
+    for at, hit in enumerate(hits):
         if hit:
-            for at in range(max(0, place - CODE_NEAR), min(len(hits), place + CODE_NEAR + 1)):
-                near[at] = True
+            start, stop = max(0, at - NEARBY), min(len(hits), at + NEARBY + 1)
+            near[start:stop] = [True] * (stop - start)
     return near
 
 
-def _code_worth(code: str) -> float:
+def _code_score(code: str) -> float:
     if not any(map(str.isalnum, code)):
         return 0.0
     if _DEFINITION.match(code):
-        return CODE_DEFINED + CODE_OUTER * (not code[:1].isspace())
+        return _DEFINES + _TOP_LEVEL * (not code[:1].isspace())
     if _IMPORT.match(code):
-        return CODE_IMPORTED
-    return CODE_PLAIN + CODE_TROUBLED * (TROUBLE.search(code) is not None)
+        return _IMPORTS
+    return _PLAIN_CODE + _CODE_PROBLEM * (PROBLEM.search(code) is not None)
 
 
-DIFF_FILE, DIFF_HUNK, DIFF_CHANGED, DIFF_AROUND, DIFF_OUTSIDE = 3.0, 0.5, 1.0, 0.05, 0.5
+# Diffs: changed lines before the lines around them.
+
+_FILE_HEADER, _HUNK_HEADER, _CHANGED, _UNCHANGED, _OUTSIDE_HUNKS = 3.0, 0.5, 1.0, 0.05, 0.5
 
 
 def diff_outline(text: str) -> Outline:
-    """Every line a piece under its hunk, every hunk under its file."""
+    """Every line is a piece under its hunk, every hunk under its file."""
     pieces: list[Piece] = []
     file = hunk = -1
-    lines = lines_of(text)
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
-        place = len(pieces)
+    lines = split_lines(text)
+    for at, (line, following) in enumerate(zip(lines, [*lines[1:], ""], strict=True)):
         # A `---` after `diff` belongs to its header; without the `+++` it is a removed line.
-        headed = file >= 0 > hunk
-        bare = line.startswith("--- ") and following.startswith("+++ ") and not headed
-        if line.startswith("diff ") or bare:
-            pieces.append(Piece(text=line, worth=DIFF_FILE, names=names_in(line)))
-            file, hunk = place, -1
+        in_header = file >= 0 > hunk
+        starts_file = line.startswith("--- ") and following.startswith("+++ ") and not in_header
+        if line.startswith("diff ") or starts_file:
+            score, parent = _FILE_HEADER, -1
+            file, hunk = at, -1
         elif line.startswith("@@"):
-            pieces.append(Piece(text=line, worth=DIFF_HUNK, under=file, names=names_in(line)))
-            hunk = place
+            score, parent = _HUNK_HEADER, file
+            hunk = at
         elif hunk < 0:
-            worth = 0.0 if line.startswith(("--- ", "+++ ")) else DIFF_OUTSIDE
-            pieces.append(Piece(text=line, worth=worth, under=file, names=names_in(line)))
+            score, parent = 0.0 if line.startswith(("--- ", "+++ ")) else _OUTSIDE_HUNKS, file
         else:
-            worth = DIFF_CHANGED if line[0] in "+-" else DIFF_AROUND
-            pieces.append(Piece(text=line, worth=worth, under=hunk, names=names_in(line)))
+            score, parent = _CHANGED if line[0] in "+-" else _UNCHANGED, hunk
+        pieces.append(Piece(text=line, score=score, parent=parent, names=names_in(line)))
     return Outline(pieces=tuple(pieces), unit="lines", write=in_lines)
 
 
-LOG_ENDS, LOG_TROUBLED, LOG_AROUND, LOG_PLAIN = 3.0, 3.0, 0.8, 0.1
-LOG_NEAR = 2
-"""Lines on each side of trouble."""
-LOG_ALIKE = 3
-"""Lines that differ in numbers only are folded from this many on."""
+# Logs: problems and the lines around them, the first line and the last.
+
+SIMILAR = 3
+"""Lines that differ only in numbers are folded from this many on."""
 _VARIES = re.compile(r"0x[0-9a-fA-F]+|\b(?=[a-f]*\d)[0-9a-f]{7,}(?:-[0-9a-f]{4,})*\b|\d+")
+_LOG_END, _LOG_PROBLEM, _NEAR_PROBLEM, _PLAIN_LOG = 3.0, 3.0, 0.8, 0.1
 
 
 def log_outline(text: str) -> Outline:
-    """Every line a piece; of lines that differ in their numbers alone the first stands for all."""
-    lines = lines_of(text)
-    worths = _log_worths(lines)
-    alike: dict[str, list[int]] = {}
-    for place, line in enumerate(lines):
-        alike.setdefault(_VARIES.sub("0", line), []).append(place)
-    groups = [part for places in alike.values() for part in _parted(places)]
-    pieces = tuple(_log_piece(lines, worths, places) for places in sorted(groups))
+    """Every line is a piece; of lines that differ only in their numbers, the first represents all."""
+    lines = split_lines(text)
+    scores = _log_scores(lines)
+    similar: dict[str, list[int]] = {}
+    for at, line in enumerate(lines):
+        similar.setdefault(_VARIES.sub("0", line), []).append(at)
+    groups: list[list[int]] = []
+    for indexes in similar.values():
+        groups += [indexes] if len(indexes) >= SIMILAR else [[at] for at in indexes]
+    pieces = tuple(_log_piece(lines, scores, indexes) for indexes in sorted(groups))
     return Outline(pieces=pieces, unit="lines", write=in_lines)
 
 
-def _parted(places: list[int]) -> list[list[int]]:
-    return [places] if len(places) >= LOG_ALIKE else [[place] for place in places]
-
-
-def _log_piece(lines: Sequence[str], worths: Sequence[float], places: Sequence[int]) -> Piece:
-    text, names = lines[places[0]], names_in(lines[places[0]])
-    others = islice(dict.fromkeys(n for place in places[1:] for n in names_in(lines[place])), MOST)
+def _log_piece(lines: Sequence[str], scores: Sequence[float], indexes: Sequence[int]) -> Piece:
+    text, names = lines[indexes[0]], names_in(lines[indexes[0]])
+    others = islice(dict.fromkeys(name for at in indexes[1:] for name in names_in(lines[at])), MAX_NAMES)
     return Piece(
-        text=f"{text} ×{len(places)}" if len(places) > 1 else text,
-        worth=max(worths[place] for place in places),
-        units=len(places),
+        text=f"{text} ×{len(indexes)}" if len(indexes) > 1 else text,
+        score=max(scores[at] for at in indexes),
+        units=len(indexes),
         names=names,
         folded=tuple(name for name in others if name not in names),
     )
 
 
-def _log_worths(lines: Sequence[str]) -> list[float]:
-    worths = [LOG_PLAIN] * len(lines)
-    for place, line in enumerate(lines):
-        if place in (0, len(lines) - 1):
-            worths[place] = max(worths[place], LOG_ENDS)
-        if TROUBLE.search(line):
-            for near in range(max(0, place - LOG_NEAR), min(len(lines), place + LOG_NEAR + 1)):
-                worths[near] = max(worths[near], LOG_AROUND)
-            worths[place] = LOG_TROUBLED
-    return worths
+def _log_scores(lines: Sequence[str]) -> list[float]:
+    problems = [PROBLEM.search(line) is not None for line in lines]
+    scores = [_NEAR_PROBLEM if close else _PLAIN_LOG for close in _near(problems)]
+    for at, problem in enumerate(problems):
+        if problem or at in (0, len(lines) - 1):
+            scores[at] = _LOG_PROBLEM if problem else _LOG_END
+    return scores
 
 
-PROSE_HEAD, PROSE_TAIL, PROSE_HEADING, PROSE_KEY, PROSE_PLAIN = 2.0, 1.5, 1.0, 1.5, 0.2
+# Prose: decisions, results, errors, the first sentence and the last.
+
 _SENTENCE = re.compile(r"(?<=[.!?。！？])[\"')\]]?\s+(?=[A-Z0-9\"'(\[#*`-])")
 _KEY = re.compile(
     r"\b(?:decid\w+|decision|chose|agreed|instead|must|should|never|always|because|root cause|fix(?:ed)?"
@@ -167,82 +152,84 @@ _KEY = re.compile(
     r"|total|summary|important|note|todo|next)\b",
     re.IGNORECASE,
 )
+_FIRST_SENTENCE, _LAST_SENTENCE, _HEADING, _KEY_SENTENCE, _PLAIN_SENTENCE = 2.0, 1.5, 1.0, 1.5, 0.2
 
 
 def prose_outline(text: str) -> Outline:
-    """Every sentence a piece, short ones with the next."""
-    sentences = (
-        said for line in text.splitlines() for said in _SENTENCE.split(line.rstrip()) if said.strip()
-    )
-    texts = list(joined([part for said in sentences for part in parts_of(said)]))
-    last = len(texts) - 1
+    """Every sentence is a piece, short ones joined with the next."""
+    split = (part for line in text.splitlines() for part in _SENTENCE.split(line.rstrip()))
+    sentences = (sentence for sentence in split if sentence.strip())
+    texts = list(join_short_lines([part for sentence in sentences for part in split_long(sentence)]))
     pieces = tuple(
         Piece(
-            text=said,
-            worth=_sentence_worth(said, place, last),
-            names=names_in(said),
-            units=said.count("\n") + 1,
+            text=sentence,
+            score=_sentence_score(sentence, first=at == 0, last=at == len(texts) - 1),
+            names=names_in(sentence),
+            units=sentence.count("\n") + 1,
         )
-        for place, said in enumerate(texts)
+        for at, sentence in enumerate(texts)
     )
     return Outline(pieces=pieces, unit="sentences", write=in_lines)
 
 
-def _sentence_worth(text: str, place: int, last: int) -> float:
-    worth = PROSE_HEAD if place == 0 else PROSE_TAIL if place == last else PROSE_PLAIN
-    if TROUBLE.search(text) or _KEY.search(text):
-        worth += PROSE_KEY
-    return worth + PROSE_HEADING * text.startswith("#")
+def _sentence_score(text: str, *, first: bool, last: bool) -> float:
+    score = _FIRST_SENTENCE if first else _LAST_SENTENCE if last else _PLAIN_SENTENCE
+    if PROBLEM.search(text) or _KEY.search(text):
+        score += _KEY_SENTENCE
+    return score + _HEADING * text.startswith("#")
 
 
-SEARCH_FILE, SEARCH_MATCH, SEARCH_OTHER = 1.5, 0.2, 0.3
+# Search results: each file once, with the number of its matches.
+
 _MATCH = re.compile(r"(?=[^\s:]{0,200}[A-Za-z])([^\s:]{1,200}?)([:-])(\d{1,7})\2(.*)", re.DOTALL)
+_MATCHED_FILE, _MATCHED_LINE, _UNMATCHED_LINE = 1.5, 0.2, 0.3
 
 
 def search_outline(text: str) -> Outline:
-    """Every match a piece under its file; a line that is no match stands for itself."""
+    """Every match is a piece under its file; a line without a match is a piece of its own."""
     by_file: dict[str, list[str]] = {}
-    lone: list[str] = []
-    for line in lines_of(text):
-        found = _MATCH.fullmatch(line)
-        if found:
+    pieces: list[Piece] = []
+    for line in split_lines(text):
+        if found := _MATCH.fullmatch(line):
             by_file.setdefault(found[1], []).append(f"{found[3]}:{found[4]}")
         else:
-            lone.append(line)
-    pieces = [Piece(text=line, worth=SEARCH_OTHER, names=names_in(line)) for line in lone]
+            pieces.append(Piece(text=line, score=_UNMATCHED_LINE, names=names_in(line)))
     for path, matches in by_file.items():
-        place = len(pieces)
+        parent = len(pieces)
         many = f" ({len(matches)} matches)" if len(matches) > 1 else ""
-        pieces.append(Piece(text=f"{path}{many}", worth=SEARCH_FILE, units=0, names=names_in(path)))
+        pieces.append(Piece(text=f"{path}{many}", score=_MATCHED_FILE, units=0, names=names_in(path)))
         pieces += [
-            Piece(text=match, worth=SEARCH_MATCH, under=place, names=names_in(match)) for match in matches
+            Piece(text=match, score=_MATCHED_LINE, parent=parent, names=names_in(match)) for match in matches
         ]
     return Outline(pieces=tuple(pieces), unit="lines", write=in_numbered_lines)
 
 
-TABLE_HEADER, TABLE_ENDS, TABLE_TROUBLED, TABLE_PLAIN = 3.0, 0.8, 1.0, 0.2
-TABLE_FIRST, TABLE_LAST = 3, 2
+# Tables: the header, then the first rows and the last.
+
 _PADDING = re.compile(r"(?<=\S) {3,}")
-_RULE = re.compile(r"[\s|:+=─━-]+")
+_RULER = re.compile(r"[\s|:+=─━-]+")
+_FIRST_ROWS, _LAST_ROWS = 3, 2
+_HEADER_ROW, _END_ROW, _ROW_PROBLEM, _PLAIN_ROW = 3.0, 0.8, 1.0, 0.2
 
 
 def table_outline(text: str) -> Outline:
-    """Every row a piece. Padding and rules go: they say nothing."""
-    lines = [_PADDING.sub("  ", line) for line in lines_of(text) if not _RULE.fullmatch(line)]
+    """Every row is a piece under the header. Padding and ruler lines are left out."""
+    lines = [_PADDING.sub("  ", line) for line in split_lines(text) if not _RULER.fullmatch(line)]
     last = len(lines) - 1
     pieces = []
-    for place, line in enumerate(lines):
-        ends = 0 < place <= TABLE_FIRST or place > last - TABLE_LAST
-        worth = TABLE_HEADER if place == 0 else TABLE_ENDS if ends else TABLE_PLAIN
-        worth += TABLE_TROUBLED * (TROUBLE.search(line) is not None)
-        pieces.append(Piece(text=line, worth=worth, under=0 if place else -1, names=names_in(line)))
+    for at, line in enumerate(lines):
+        at_end = 0 < at <= _FIRST_ROWS or at > last - _LAST_ROWS
+        score = _HEADER_ROW if at == 0 else _END_ROW if at_end else _PLAIN_ROW
+        score += _ROW_PROBLEM * (PROBLEM.search(line) is not None)
+        pieces.append(Piece(text=line, score=score, parent=0 if at else -1, names=names_in(line)))
     return Outline(pieces=tuple(pieces), unit="rows", write=in_lines)
 
 
-TRACE_RAISED, TRACE_OWN, TRACE_FOREIGN, TRACE_OTHER = 8.0, 1.5, 0.2, 0.3
+# Stack traces: what was raised, then frames of the user's own code.
+
 _FRAME = re.compile(r'\s+File "[^"]+", line \d+|\s+at \S|\s+\S+\.\w{1,5}:\d+')
-_PLACE = re.compile(r"\s+\S+\.\w{1,5}:\d+")
-"""Below the function it is in, as Go and Rust write it; other languages write the source below the place."""
+_LOCATION = re.compile(r"\s+\S+\.\w{1,5}:\d+")
+"""Below its function, as Go and Rust write it; other languages write the source below the location."""
 _ADDRESSES = re.compile(r"\((?:\{?(?:0x[0-9a-f]+|\.\.\.)\??\}?(?:, )?)+\)| \+0x[0-9a-f]+")
 _FOREIGN = re.compile(
     r"site-packages|dist-packages|node_modules|lib/python|/usr/|<frozen|<string>|node:|java\.|javax\.|sun\."
@@ -251,15 +238,16 @@ _FOREIGN = re.compile(
 _RAISED = re.compile(
     r"(?:[\w.$]+(?:Error|Exception|Warning|Failure|Interrupt)\b|panic: |Caused by|thread '.*' panicked)"
 )
+_RAISED_LINE, _OWN_FRAME, _FOREIGN_FRAME, _OTHER_LINE = 8.0, 1.5, 0.2, 0.3
 
 
 def trace_outline(text: str) -> Outline:
-    """Every frame a piece, its line of source with it. Addresses in memory say nothing to anybody."""
-    frames = Counter(_frames([_ADDRESSES.sub("", line) for line in lines_of(text)]))
+    """Every frame is a piece with its source line, repeated ones folded. Memory addresses are left out."""
+    frames = Counter(_frames([_ADDRESSES.sub("", line) for line in split_lines(text)]))
     pieces = tuple(
         Piece(
             text=f"{frame} ×{times}" if times > 1 else frame,
-            worth=_frame_worth(frame),
+            score=_frame_score(frame),
             units=times,
             names=names_in(frame),
         )
@@ -269,26 +257,26 @@ def trace_outline(text: str) -> Outline:
 
 
 def _frames(lines: list[str]) -> Iterator[str]:
-    layout = ""
+    pending = ""
     for line in lines:
-        if layout and (_PLACE.match(line) if not _FRAME.match(layout) else _is_source(line)):
-            yield f"{layout}\n{line}"
-            layout = ""
+        if pending and (_LOCATION.match(line) if not _FRAME.match(pending) else _is_source(line)):
+            yield f"{pending}\n{line}"
+            pending = ""
             continue
-        if layout:
-            yield layout
-        layout = line
-    if layout:
-        yield layout
+        if pending:
+            yield pending
+        pending = line
+    if pending:
+        yield pending
 
 
 def _is_source(line: str) -> bool:
     return line[:1].isspace() and not _FRAME.match(line)
 
 
-def _frame_worth(frame: str) -> float:
+def _frame_score(frame: str) -> float:
     if _RAISED.match(frame):
-        return TRACE_RAISED
+        return _RAISED_LINE
     if _FRAME.match(frame) or "\n" in frame:
-        return TRACE_FOREIGN if _FOREIGN.search(frame) else TRACE_OWN
-    return TRACE_OTHER + TRACE_OWN * (TROUBLE.search(frame) is not None)
+        return _FOREIGN_FRAME if _FOREIGN.search(frame) else _OWN_FRAME
+    return _OTHER_LINE + _OWN_FRAME * (PROBLEM.search(frame) is not None)

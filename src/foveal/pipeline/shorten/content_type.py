@@ -1,4 +1,4 @@
-"""A text in → what kind of content it is, by the shape of its lines."""
+"""Classify a text by the shape of its lines: JSON, log, code, diff, table, prose and others."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from foveal.pipeline.shorten.json_form import parsed
+from foveal.pipeline.shorten.json_form import parse_json
 
 ContentType = Literal["json", "log", "code", "diff", "table", "search results", "stack trace", "prose"]
 
-LOOKED_AT = 400
-"""Lines; the first of a long text tell what it is."""
+MAX_LINES = 400
+"""Lines that are read of a long text."""
+MAX_WIDTH = 400
+"""Characters that are read of a line."""
 REPEATED = 8
-"""Lines; of so many, half said before make a log of anything."""
-WIDEST = 400
-"""Characters of a line that are looked at."""
+"""With at least this many lines, a text of which half are repetitions is a log."""
 
-NUMBERED = re.compile(r"\s{0,12}\d{1,7}(?:→|\t|\s?\|)")
+_NUMBERED = re.compile(r"\s{0,12}\d{1,7}(?:→|\t|\s?\|)")
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
 _FRAME = re.compile(
     r'\s+File "[^"]+", line \d+|\s+at \S.*[(\s]\S*:\d+\)?|\s+at [\w.$<>]+\(|\t\S+\.go:\d+|goroutine \d+ \['
@@ -38,29 +38,31 @@ _COLUMNS = re.compile(r"\S(?: {2,}|\t)\S")
 
 
 def content_type(text: str) -> ContentType:
-    """What the text is; `prose` when its lines have no shape.
+    """The type of the text; `prose` when its lines have no particular shape.
 
     >>> content_type('{"id": 7}'), content_type("diff --git a/x b/x\\n@@ -1 +1 @@\\n-a\\n+b")
     ('json', 'diff')
     """
-    if parsed(text) is not None:
+    if parse_json(text) is not None:
         return "json"
-    lines = [line[:WIDEST] for line in text[: LOOKED_AT * WIDEST].splitlines() if line.strip()][:LOOKED_AT]
+    lines = [line[:MAX_WIDTH] for line in text[: MAX_LINES * MAX_WIDTH].splitlines() if line.strip()][
+        :MAX_LINES
+    ]
     if any(_HUNK.match(line) for line in lines):
         return "diff"
     if _share(_FRAME, lines) >= 0.2:
         return "stack trace"
-    return _by_most(lines)
+    return _by_shares(lines)
 
 
-def _by_most(lines: Sequence[str]) -> ContentType:
-    if len(lines) > 2 and _share(NUMBERED, lines) >= 0.6:
+def _by_shares(lines: Sequence[str]) -> ContentType:
+    if len(lines) > 2 and _share(_NUMBERED, lines) >= 0.6:
         return "code"
-    if len(lines) > 1 and (_share(_MATCH, lines) >= 0.5 or _wholly(_PATH, lines) >= 0.7):
+    if len(lines) > 1 and (_share(_MATCH, lines) >= 0.5 or _share_of_full(_PATH, lines) >= 0.7):
         return "search results"
     if _share(_STAMPED, lines) >= 0.3:
         return "log"
-    if is_table(lines):
+    if _is_table(lines):
         return "table"
     if len(lines) > 2 and _share(_CODE, lines) >= 0.4:
         return "code"
@@ -68,8 +70,8 @@ def _by_most(lines: Sequence[str]) -> ContentType:
     return "log" if repeated else "prose"
 
 
-def is_table(lines: Sequence[str]) -> bool:
-    """Most lines have the same number of bars, commas or tabs, or columns set apart by spaces."""
+def _is_table(lines: Sequence[str]) -> bool:
+    """Do most lines have the same number of bars, commas or tabs, or columns separated by spaces?"""
     if len(lines) < 3:
         return False
     if sum(line.lstrip().startswith("|") for line in lines) >= 0.7 * len(lines):
@@ -88,5 +90,5 @@ def _share(shape: re.Pattern[str], lines: Sequence[str]) -> float:
     return sum(bool(shape.match(line)) for line in lines) / len(lines) if lines else 0.0
 
 
-def _wholly(shape: re.Pattern[str], lines: Sequence[str]) -> float:
+def _share_of_full(shape: re.Pattern[str], lines: Sequence[str]) -> float:
     return sum(bool(shape.fullmatch(line.strip())) for line in lines) / len(lines) if lines else 0.0

@@ -1,7 +1,4 @@
-"""What the short forms are made of: a text taken apart, and ways to put some of its pieces together again.
-
-A text in → its lines as pieces are made of them: none very long, none too short to say anything.
-"""
+"""Split a text into pieces, and write some of the pieces as a text again."""
 
 from __future__ import annotations
 
@@ -10,6 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 GAP = "…"
+MAX_PIECE = 300
+"""Characters of one piece; a longer line is split."""
+MIN_PIECE = 40
+"""Characters below which a line of prose is joined with the next, which says what it is about."""
+PROBLEM = re.compile(
+    r"\b(?:errors?|exceptions?|fail(?:ed|ure|ures|s)?|fatal|panic|denied|refused|not found|cannot|unable"
+    r"|undefined|warn(?:ing)?|critical|traceback|timed? ?out|invalid|missing|rejected)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,81 +23,70 @@ class Piece:
     """The smallest part of a text that is kept or left out."""
 
     text: str
-    worth: float = 0.0
-    """Beside what its names are worth."""
-    under: int = -1
-    """The place of the piece it is kept with: a heading, a file, an object."""
+    score: float = 0.0
+    """Its value apart from that of its names."""
+    parent: int = -1
+    """The index of the piece it is kept with: a heading, a file, an object."""
     units: int = 1
-    """How many lines, rows or values it stands for."""
+    """How many lines, rows or values it represents."""
     names: tuple[str, ...] = ()
     folded: tuple[str, ...] = ()
-    """Names of alike pieces that this one stands for."""
+    """Names in similar pieces that this one represents."""
     labels: tuple[str, ...] = ()
-    """What its names are, one each: the keys of values."""
+    """A label for each of its names: the key of the value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
-    """A text taken apart."""
+    """A text in pieces."""
 
     pieces: tuple[Piece, ...]
     unit: str
-    """What the pieces are called, more than one of them."""
+    """What several units of the pieces are called: lines, rows, values."""
     write: Callable[[Sequence[Piece], Sequence[int]], str]
-    """Puts the pieces at the given places, in order, together again."""
+    """Writes the pieces at the given indexes, which are in order."""
 
 
 def in_lines(pieces: Sequence[Piece], kept: Sequence[int]) -> str:
-    """One below the other, with a mark where something is left out."""
+    """One below the other, with an ellipsis where pieces are left out."""
     written: list[str] = []
     before = -1
-    for place in kept:
-        written += [GAP] * (place != before + 1)
-        written.append(pieces[place].text)
-        before = place
+    for at in kept:
+        written += [GAP] * (at != before + 1)
+        written.append(pieces[at].text)
+        before = at
     return "\n".join(written + [GAP] * (before != len(pieces) - 1))
 
 
 def in_numbered_lines(pieces: Sequence[Piece], kept: Sequence[int]) -> str:
-    """One below the other without marks: the numbers of the lines tell where something is left out."""
-    return "\n".join(pieces[place].text for place in kept)
+    """One below the other without ellipses: the line numbers show where pieces are left out."""
+    return "\n".join(pieces[at].text for at in kept)
 
 
-LONGEST = 300
-"""Characters of one piece; a longer line is taken apart."""
-SHORTEST = 40
-"""Characters below which a line of running text stands with the next: a hash alone tells nobody what of."""
-TROUBLE = re.compile(
-    r"\b(?:errors?|exceptions?|fail(?:ed|ure|ures|s)?|fatal|panic|denied|refused|not found|cannot|unable"
-    r"|undefined|warn(?:ing)?|critical|traceback|timed? ?out|invalid|missing|rejected)\b",
-    re.IGNORECASE,
-)
+def split_lines(text: str) -> list[str]:
+    """The lines that are not blank, without trailing space; long ones in several parts."""
+    return [part for line in text.splitlines() if line.strip() for part in split_long(line.rstrip())]
 
 
-def lines_of(text: str) -> list[str]:
-    """The lines that say anything, without the space at their ends; long ones in several."""
-    return [part for line in text.splitlines() if line.strip() for part in parts_of(line.rstrip())]
-
-
-def parts_of(line: str, *, longest: int = LONGEST) -> Iterator[str]:
-    """A long line in parts, broken where words or values end."""
+def split_long(line: str, *, longest: int = MAX_PIECE) -> Iterator[str]:
+    """The parts of a long line, split where words or values end."""
     start = 0
     while len(line) - start > longest:
         end = start + longest
-        place = max(line.rfind(mark, start + longest // 2, end) for mark in (" ", ",", ";"))
-        end = place + 1 if place > start else end
+        last = max(line.rfind(mark, start + longest // 2, end) for mark in (" ", ",", ";"))
+        end = last + 1 if last > start else end
         yield line[start:end]
         start = end
     yield line[start:]
 
 
-def joined(lines: Sequence[str], *, shortest: int = SHORTEST) -> Iterator[str]:
-    """Lines of running text, short ones together with the next."""
-    layout = ""
+def join_short_lines(lines: Sequence[str], *, shortest: int = MIN_PIECE) -> Iterator[str]:
+    """Lines of prose, short ones joined with the next."""
+    pending = ""
     for line in lines:
-        layout = f"{layout}\n{line}" if layout else line
-        if len(layout) >= shortest:
-            yield layout
-            layout = ""
-    if layout:
-        yield layout
+        pending = f"{pending}\n{line}" if pending else line
+        if len(pending) >= shortest:
+            yield pending
+            pending = ""
+    if pending:
+        yield pending

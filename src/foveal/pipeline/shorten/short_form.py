@@ -1,10 +1,8 @@
-"""A long text in → a short form within the room: what a later turn could need, by the kind of its content.
+"""Shorten a long text to the parts that a later turn could need, according to its type of content.
 
-Never over the room; the text itself when that fits.
-
-An outline and room in → its most telling pieces in order; what is left out in words, and the names in it.
-
-A piece is worth what its kind is worth and what it names that none chosen before it names, for its length.
+The text is split into pieces. A piece is chosen by its score, its length, and the names in it that no chosen
+piece has; the names of the other pieces are listed at the end. The result never exceeds its room; a text that
+fits stays as it is.
 """
 
 from __future__ import annotations
@@ -16,7 +14,6 @@ from itertools import zip_longest
 from types import MappingProxyType
 from typing import TypeVar
 
-from foveal.pipeline.shorten import json_form
 from foveal.pipeline.shorten.by_type import (
     code_outline,
     diff_outline,
@@ -27,42 +24,87 @@ from foveal.pipeline.shorten.by_type import (
     trace_outline,
 )
 from foveal.pipeline.shorten.content_type import ContentType, content_type
+from foveal.pipeline.shorten.json_form import json_outline
 from foveal.pipeline.shorten.outline import GAP, Outline, Piece
 from foveal.pipeline.signals import weight
 
 Count = Callable[[str], int]
 T = TypeVar("T")
 Named = Mapping[str, tuple[int, str]]
-"""Every name, with its place in the order of appearance and its label."""
+"""Every name, with its rank in the order of appearance and its label."""
 
-ALSO_SHARE = 0.3
-"""Of the room, for the names of what is left out."""
-BENT = 0.7
-"""Value is weighed against length to this power: a little in favour of pieces that can be read."""
-LISTED = 0.5
-"""Likewise for names in a list, which should be many."""
-MENTIONED = 4.0
-"""Times its weight: what a name is worth that the task mentions."""
-CHARACTERS = 16
-"""For each token of the room, as many are looked at: what is worth keeping is not written denser."""
+MAX_FIDELITY = 0.99
+"""The highest fidelity of a text that was shortened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filled:
+class ShortForm:
+    """A text's short form, and how much of the text's information is left in it: 0 to 1."""
+
+    text: str
+    tokens: int
+    content: ContentType
+    fidelity: float
+
+
+def short_form(
+    text: str, room: int, count: Callable[[str], int], *, mentioned: frozenset[str] = frozenset()
+) -> ShortForm | None:
+    """The text within `room` tokens, `mentioned` names first; None when nothing meaningful fits."""
+    content = content_type(text)
+    tokens = count(text)
+    if tokens <= room:
+        return ShortForm(text=text, tokens=tokens, content=content, fidelity=1.0)
+    filled = fill_outline(outline_of(text, content, mentioned=mentioned), room, count, mentioned=mentioned)
+    if filled is None:
+        return None
+    fidelity = min(filled.share, MAX_FIDELITY)
+    return ShortForm(text=filled.text, tokens=count(filled.text), content=content, fidelity=fidelity)
+
+
+def outline_of(text: str, content: ContentType, *, mentioned: frozenset[str] = frozenset()) -> Outline:
+    """The text in pieces, split according to its content."""
+    return code_outline(text, mentioned=mentioned) if content == "code" else _OUTLINES[content](text)
+
+
+_OUTLINES: Mapping[ContentType, Callable[[str], Outline]] = MappingProxyType(
+    {
+        "json": json_outline,
+        "log": log_outline,
+        "diff": diff_outline,
+        "table": table_outline,
+        "search results": search_outline,
+        "stack trace": trace_outline,
+        "prose": prose_outline,
+    }
+)
+
+
+NAMES_SHARE = 0.3
+"""The share of the room for the names of pieces that are left out."""
+PIECE_LENGTH_POWER = 0.7
+"""A piece is ranked by its value per length to this power, which slightly favours readable pieces."""
+NAME_LENGTH_POWER = 0.5
+"""Likewise for listed names, of which there should be many."""
+MENTIONED = 4.0
+"""Factor on the weight of a name that the task mentions."""
+CHARACTERS = 16
+"""Characters of pieces that are ranked per token of room: no text worth keeping is denser."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilledOutline:
+    """The text of an outline within its room."""
+
     text: str
     share: float
-    """Of everything the text tells, by weight, how much is still there."""
+    """How much of the value of all pieces and names is left."""
 
 
-def fill(
-    outline: Outline,
-    room: int,
-    count: Count,
-    *,
-    mentioned: frozenset[str] = frozenset(),
-    names: float = ALSO_SHARE,
-) -> Filled | None:
-    """The best pieces and the names of the others within `room`; None when nothing of them fits."""
+def fill_outline(
+    outline: Outline, room: int, count: Count, *, mentioned: frozenset[str] = frozenset()
+) -> FilledOutline | None:
+    """The best pieces, and names from the others, within `room`; None when none fit."""
     pieces = outline.pieces
     order = list(_ranked(pieces, room * CHARACTERS, mentioned))
     named = _named(pieces)
@@ -70,12 +112,12 @@ def fill(
 
     def written(chosen: Sequence[int], names: Sequence[str]) -> str:
         kept = sorted(_with_parents(pieces, chosen))
-        left = total - sum(pieces[place].units for place in kept)
-        said = f"{left:,} {outline.unit}" if left else ""
-        return _whole(outline.write(pieces, kept), said, _by_label(names, named))
+        left_out = total - sum(pieces[at].units for at in kept)
+        omitted = f"{left_out:,} {outline.unit}" if left_out else ""
+        return _with_footer(outline.write(pieces, kept), omitted, _by_label(names, named))
 
     def fits(chosen: Sequence[int]) -> bool:
-        return count(written(chosen, ())) <= int(room * (1 - names))
+        return count(written(chosen, ())) <= int(room * (1 - NAMES_SHARE))
 
     def fits_with_all(chosen: Sequence[int]) -> bool:
         return count(written(chosen, _missing(pieces, chosen, named))) <= room
@@ -84,52 +126,52 @@ def fill(
     missing = _missing(pieces, chosen, named)
     listed = _most(missing, lambda names: count(written(chosen, names)) <= room)
     if len(listed) == len(missing):
-        # Every name is there: what room is left belongs to the pieces.
+        # Every name fits, so the rest of the room goes to more pieces.
         chosen += _most(order[len(chosen) :], lambda more: fits_with_all([*chosen, *more]))
         listed = _missing(pieces, chosen, named)
     if not chosen and not listed:
         return None
-    return Filled(text=written(chosen, listed), share=_share(pieces, chosen, listed, named))
+    return FilledOutline(text=written(chosen, listed), share=_share(pieces, chosen, listed, named))
 
 
 def _ranked(pieces: Sequence[Piece], enough: int, mentioned: frozenset[str]) -> Iterator[int]:
-    """Places from the most telling piece on, until `enough` characters are reached.
+    """Indexes of the pieces from the most valuable on, until `enough` characters are reached.
 
-    A value only ever falls, when another piece tells the same names first: one that did not fall is the best.
+    A value only falls, when better pieces have the same names, so one that did not fall is the best.
     """
-    told: set[str] = set()
-    """Names, and whole pieces: a line that is repeated says nothing the second time."""
+    seen: set[str] = set()
+    """Names, and whole pieces: a repeated line adds nothing."""
 
     def value(piece: Piece) -> float:
-        names = sum(weight(n) * (MENTIONED if n in mentioned else 1) for n in piece.names if n not in told)
-        worth = 0.0 if piece.text in told else piece.worth
-        return (worth + names) / float(_length(piece.text) ** BENT)
+        names = sum(weight(n) * (MENTIONED if n in mentioned else 1) for n in piece.names if n not in seen)
+        score = 0.0 if piece.text in seen else piece.score
+        return (score + names) / float(_length(piece.text) ** PIECE_LENGTH_POWER)
 
-    heap = [(-value(piece), place) for place, piece in enumerate(pieces)]
+    heap = [(-value(piece), at) for at, piece in enumerate(pieces)]
     heapq.heapify(heap)
     length = 0
     while heap and length < enough:
-        claimed, place = heapq.heappop(heap)
-        now = -value(pieces[place])
-        if now > claimed:
-            heapq.heappush(heap, (now, place))
+        stored, at = heapq.heappop(heap)
+        current = -value(pieces[at])
+        if current > stored:
+            heapq.heappush(heap, (current, at))
             continue
-        told.update((*pieces[place].names, pieces[place].text))
-        length += len(pieces[place].text)
-        yield place
+        seen.update((*pieces[at].names, pieces[at].text))
+        length += len(pieces[at].text)
+        yield at
 
 
 def _length(text: str) -> float:
-    """About how many tokens, the mark beside it included."""
+    """About how many tokens, a separator included."""
     return 2 + len(text) / 4
 
 
 def _distinction(name: str) -> float:
-    return weight(name) / float(_length(name) ** LISTED)
+    return weight(name) / float(_length(name) ** NAME_LENGTH_POWER)
 
 
 def _most(items: Sequence[T], fits: Callable[[Sequence[T]], bool]) -> list[T]:
-    """As many of the first items as fit, found galloping: what is tried stays near the room."""
+    """As many of the first items as fit, found by galloping so that every probe stays near the room."""
     low, high = 0, 1
     while high <= len(items) and fits(items[:high]):
         low, high = high, high * 2
@@ -142,11 +184,11 @@ def _most(items: Sequence[T], fits: Callable[[Sequence[T]], bool]) -> list[T]:
 
 def _with_parents(pieces: Sequence[Piece], chosen: Sequence[int]) -> set[int]:
     kept: set[int] = set()
-    for place in chosen:
-        at = place
+    for each in chosen:
+        at = each
         while at >= 0 and at not in kept:
             kept.add(at)
-            at = pieces[at].under
+            at = pieces[at].parent
     return kept
 
 
@@ -159,14 +201,14 @@ def _named(pieces: Sequence[Piece]) -> Named:
 
 
 def _missing(pieces: Sequence[Piece], chosen: Sequence[int], named: Named) -> list[str]:
-    """Names that no chosen piece tells, the most distinctive first."""
-    there = {name for place in _with_parents(pieces, chosen) for name in pieces[place].names}
+    """Names that no chosen piece contains, the most distinctive first."""
+    there = {name for at in _with_parents(pieces, chosen) for name in pieces[at].names}
     there |= _tails(there)
     return sorted((name for name in named if name not in there), key=_distinction, reverse=True)
 
 
 def _by_label(names: Sequence[str], named: Named) -> str:
-    """The names in order of appearance, for neighbours explain each other; a file not beside its path."""
+    """The names by label, in order of appearance, without files whose paths are listed."""
     listed = set(names) - _tails(names)
     by_label: dict[str, list[str]] = {}
     for name in sorted(listed, key=named.__getitem__):
@@ -177,7 +219,7 @@ def _by_label(names: Sequence[str], named: Named) -> str:
 
 
 def _listed(name: str) -> str:
-    """A name that holds the signs of the list stands in quotes."""
+    """A name, in quotes when it contains a separator of the list."""
     return f'"{name}"' if any(sign in name for sign in ",;]") else name
 
 
@@ -185,62 +227,14 @@ def _tails(names: Iterable[str]) -> set[str]:
     return {name.rpartition("/")[2] for name in names if "/" in name}
 
 
-def _whole(body: str, left: str, names: str) -> str:
-    said = f"{GAP} {left} left out" if left else "also" if names else ""
-    said += f": {names}" if names else ""
-    return "\n".join(filter(None, (body, f"[{said}]" if said else "")))
+def _with_footer(body: str, omitted: str, names: str) -> str:
+    footer = f"{GAP} {omitted} left out" if omitted else "also" if names else ""
+    footer += f": {names}" if names else ""
+    return "\n".join(filter(None, (body, f"[{footer}]" if footer else "")))
 
 
 def _share(pieces: Sequence[Piece], chosen: Sequence[int], listed: Sequence[str], named: Named) -> float:
-    worth = sum(piece.worth for piece in pieces)
-    names = sum(map(weight, named))
-    told = {name for place in chosen for name in pieces[place].names}.union(listed)
-    there = sum(pieces[place].worth for place in chosen) + sum(map(weight, told))
-    return there / (worth + names) if worth + names else 0.0
-
-
-HIGHEST = 0.99
-"""The fidelity of what is not the text itself."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Short:
-    """A text's short form, and how much of what the text tells it still tells: 0 to 1."""
-
-    text: str
-    tokens: int
-    content: ContentType
-    fidelity: float
-
-
-def short(
-    text: str, room: int, count: Callable[[str], int], *, mentioned: frozenset[str] = frozenset()
-) -> Short | None:
-    """The text within `room` tokens, what is `mentioned` first; None when nothing meaningful fits."""
-    content = content_type(text)
-    tokens = count(text)
-    if tokens <= room:
-        return Short(text=text, tokens=tokens, content=content, fidelity=1.0)
-    written = fill(outline(text, content, mentioned=mentioned), room, count, mentioned=mentioned)
-    if written is None:
-        return None
-    tokens = count(written.text)
-    return Short(text=written.text, tokens=tokens, content=content, fidelity=min(written.share, HIGHEST))
-
-
-def outline(text: str, content: ContentType, *, mentioned: frozenset[str] = frozenset()) -> Outline:
-    """The text taken apart as its kind of content is."""
-    return code_outline(text, mentioned=mentioned) if content == "code" else _OUTLINES[content](text)
-
-
-_OUTLINES: Mapping[ContentType, Callable[[str], Outline]] = MappingProxyType(
-    {
-        "json": json_form.outline,
-        "log": log_outline,
-        "diff": diff_outline,
-        "table": table_outline,
-        "search results": search_outline,
-        "stack trace": trace_outline,
-        "prose": prose_outline,
-    }
-)
+    total = sum(piece.score for piece in pieces) + sum(map(weight, named))
+    names = {name for at in chosen for name in pieces[at].names}.union(listed)
+    left = sum(pieces[at].score for at in chosen) + sum(map(weight, names))
+    return left / total if total else 0.0

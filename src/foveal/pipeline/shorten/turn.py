@@ -1,11 +1,7 @@
-"""A turn's messages and room in → the same with their tool results in short form; never over the room.
+"""Shorten the messages of a turn to fit their room, the longest texts first.
 
-Calls, thinking, pictures and unknown blocks stay as they are. What people and the model wrote is shortened
-only when the results alone are not enough.
-
-Text and room in → its head and tail, with what was cut said in between; never over the room.
-
-And where a whole piece is too large, the open turn's tool results in short form.
+Tool results are shortened first. What people and the model wrote is shortened only when that is not enough;
+calls, thinking, images and unknown blocks stay as they are.
 """
 
 from __future__ import annotations
@@ -14,19 +10,58 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from foveal.model import Message, Part, Text, ToolResult
-from foveal.pipeline.shorten.short_form import short
+from foveal.pipeline.shorten.short_form import short_form
 
 Render = Callable[[Sequence[Message]], Sequence[Message]]
-"""Messages as the provider will read them, where that is not as they are."""
+"""Writes messages as the provider will read them."""
 Mark = Callable[[Message], str]
-"""What ends the short forms of a message: the way back to the original."""
+"""The end of a message's short forms: the mark by which an agent recalls the original."""
 STEP = 12
-"""When a cap is still too high it falls by a twelfth or more, so few caps are tried."""
+"""A cap that is too high falls by at least a twelfth, so few caps are tried."""
+
+
+def shorten_turn(
+    messages: Sequence[Message],
+    room: int,
+    *,
+    price: Callable[[Message], int],
+    render: Render,
+    count: Callable[[str], int],
+    mark: Mark | None = None,
+) -> tuple[Message, ...] | None:
+    """The messages within `room` tokens; None when even their short forms do not fit."""
+    scale = Scale(price=price, count=count, render=render, mark=mark)
+    return _leveled(messages, room, scale) or _leveled(messages, room, scale, own_text=True)
+
+
+def shorten_results(
+    messages: Sequence[Message],
+    room: int,
+    price: Callable[[Message], int],
+    count: Callable[[str], int],
+    *,
+    render: Render = tuple,
+    mark: Mark | None = None,
+) -> tuple[Message, ...] | None:
+    """The messages with their longest tool results shortened until they fit; None if that is not enough."""
+    return _leveled(messages, room, Scale(price=price, count=count, render=render, mark=mark))
+
+
+def least_tokens(
+    messages: Sequence[Message],
+    price: Callable[[Message], int],
+    count: Callable[[str], int],
+    *,
+    render: Render = tuple,
+) -> int:
+    """What the messages cost with their tool results as short as possible."""
+    scale = Scale(price=price, count=count, render=render)
+    return scale.total(_all_capped(messages, 0, scale))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """How messages and texts are weighed, and how short forms end."""
+    """How messages and texts are counted, and how short forms end."""
 
     price: Callable[[Message], int]
     count: Callable[[str], int]
@@ -37,30 +72,16 @@ class Scale:
         return sum(map(self.price, self.render(messages)))
 
 
-def shortened(
-    messages: Sequence[Message],
-    room: int,
-    *,
-    price: Callable[[Message], int],
-    render: Render,
-    count: Callable[[str], int],
-    mark: Mark | None = None,
-) -> tuple[Message, ...] | None:
-    """The messages within `room` tokens; None when no short form is short enough."""
-    scale = Scale(price=price, count=count, render=render, mark=mark)
-    return leveled(messages, room, scale) or leveled(messages, room, scale, words_too=True)
-
-
-def leveled(
-    messages: Sequence[Message], room: int, scale: Scale, *, words_too: bool = False
+def _leveled(
+    messages: Sequence[Message], room: int, scale: Scale, *, own_text: bool = False
 ) -> tuple[Message, ...] | None:
     """Shorten the longest texts, down to one level, until the messages fit; None if that is not enough."""
-    sizes = [scale.count(text) for message in messages for text in _texts(message, words_too=words_too)]
+    sizes = [scale.count(text) for message in messages for text in _texts(message, own_text=own_text)]
     fixed = scale.total(messages) - sum(sizes)
-    # What is written otherwise may shrink by more than the texts in it: the shortest is always tried.
+    # Rendered messages may shrink by more than their texts do, so the shortest form is always tried.
     cap = max(0, _level(sizes, room - fixed)) if sizes else -1
     while cap >= 0:
-        shorter = capped(messages, cap, scale, words_too=words_too)
+        shorter = _all_capped(messages, cap, scale, own_text=own_text)
         over = scale.total(shorter) - room
         if over <= 0:
             return shorter
@@ -70,39 +91,39 @@ def leveled(
     return None
 
 
-def capped(
-    messages: Sequence[Message], cap: int, scale: Scale, *, words_too: bool = False
-) -> tuple[Message, ...]:
-    """The messages with no text above `cap` tokens, as far as a short form can be had."""
-    return tuple(_capped(message, cap, scale, words_too=words_too) for message in messages)
-
-
-def _texts(message: Message, *, words_too: bool) -> list[str]:
-    own = message.parts if words_too and message.role != "system" else ()
-    inner = (part for result in message.results for part in result.parts)
-    return [part.text for part in (*own, *inner) if isinstance(part, Text)]
-
-
 def _level(sizes: Sequence[int], room: int) -> int:
-    """The height to which the longest may rise so that all together fit: water finds its level.
+    """The largest size at which to cap the longest texts so that all together fit.
 
     >>> _level([100, 10, 50], 100)
     45
     """
     left = room
-    for place, size in enumerate(sorted(sizes)):
-        share = left // (len(sizes) - place)
+    for at, size in enumerate(sorted(sizes)):
+        share = left // (len(sizes) - at)
         if size > share:
             return share
         left -= size
     return max(sizes, default=-1)
 
 
-def _capped(message: Message, cap: int, scale: Scale, *, words_too: bool) -> Message:
-    words_too = words_too and message.role != "system"
-    at_level = _Level(cap=cap, scale=scale, end=scale.mark(message) if scale.mark else "")
-    parts = tuple(_part(part, at_level, words_too=words_too) for part in message.parts)
+def _all_capped(
+    messages: Sequence[Message], cap: int, scale: Scale, *, own_text: bool = False
+) -> tuple[Message, ...]:
+    """The messages with no text above `cap` tokens, where a short form is possible."""
+    return tuple(_capped(message, cap, scale, own_text=own_text) for message in messages)
+
+
+def _capped(message: Message, cap: int, scale: Scale, *, own_text: bool) -> Message:
+    own_text = own_text and message.role != "system"
+    level = _Level(cap=cap, scale=scale, end=scale.mark(message) if scale.mark else "")
+    parts = tuple(_part(part, level, own_text=own_text) for part in message.parts)
     return message if parts == message.parts else replace(message, parts=parts, body="")
+
+
+def _texts(message: Message, *, own_text: bool) -> list[str]:
+    own = message.parts if own_text and message.role != "system" else ()
+    inner = (part for result in message.results for part in result.parts)
+    return [part.text for part in (*own, *inner) if isinstance(part, Text)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,8 +135,8 @@ class _Level:
     end: str
 
 
-def _part(part: Part, level: _Level, *, words_too: bool) -> Part:
-    if isinstance(part, Text) and words_too:
+def _part(part: Part, level: _Level, *, own_text: bool) -> Part:
+    if isinstance(part, Text) and own_text:
         return _shorter(part, level)
     if not isinstance(part, ToolResult):
         return part
@@ -128,24 +149,24 @@ def _shorter(part: Text, level: _Level) -> Text:
     tokens = count(part.text)
     if tokens <= level.cap:
         return part
-    made = short(part.text, level.cap, count)
-    text = (made.text if made else f"[… {len(part.text):,} characters left out]") + level.end
+    short = short_form(part.text, level.cap, count)
+    text = (short.text if short else f"[… {len(part.text):,} characters left out]") + level.end
     return part if count(text) >= tokens else replace(part, text=text, edited=True)
 
 
 HEAD_SHARE = 0.6
-"""Of the room, for the head: what a tool prints first names what follows; errors come last."""
+"""The share of the room for the head: tool output begins with its subject and ends with errors."""
 
 
-def cut(text: str, room: int, count: Callable[[str], int]) -> str:
-    """The longest head and tail that fit in `room` tokens, or the bare statement that it was cut.
+def cut_middle(text: str, room: int, count: Callable[[str], int]) -> str:
+    """The longest head and tail that fit in `room` tokens, or only the statement that the text was cut.
 
-    >>> cut("one two three four five six seven eight nine ten", 9, lambda t: len(t.split()))
+    >>> cut_middle("one two three four five six seven eight nine ten", 9, lambda t: len(t.split()))
     'one two\\n[… 34 characters cut …]\\nne ten'
     """
     if count(text) <= room:
         return text
-    # Gallop up from a size that surely fits, so that every probe costs the room and not the text.
+    # Gallop up from a size that surely fits, so that every probe is near the room, not the text's length.
     low, high = 0, max(room, 1)
     while high < len(text) and count(_cut_to(text, high)) <= room:
         low, high = high, high * 2
@@ -162,28 +183,3 @@ def cut(text: str, room: int, count: Callable[[str], int]) -> str:
 def _cut_to(text: str, size: int) -> str:
     head, tail = text[: int(size * HEAD_SHARE)], text[len(text) - (size - int(size * HEAD_SHARE)) :]
     return f"{head.rstrip()}\n[… {len(text) - size:,} characters cut …]\n{tail.lstrip()}".strip()
-
-
-def cut_results(
-    messages: Sequence[Message],
-    room: int,
-    price: Callable[[Message], int],
-    count: Callable[[str], int],
-    *,
-    render: Render = tuple,
-    mark: Mark | None = None,
-) -> tuple[Message, ...] | None:
-    """Shorten the longest tool results until the messages fit; None if even that is not enough."""
-    return leveled(messages, room, Scale(price=price, count=count, render=render, mark=mark))
-
-
-def least(
-    messages: Sequence[Message],
-    price: Callable[[Message], int],
-    count: Callable[[str], int],
-    *,
-    render: Render = tuple,
-) -> int:
-    """What the messages cost at the very least."""
-    scale = Scale(price=price, count=count, render=render)
-    return scale.total(capped(messages, 0, scale))

@@ -1,12 +1,7 @@
-"""A text in → its sentences, and what of it was typed and what pasted.
+"""Split text into sentences, separate typed from pasted text, and classify what a sentence does.
 
-Each walk looks at every character a bounded number of times: linear on any input.
-
-A sentence in → what it does: decide, correct, constrain, ask, tell a problem or a result.
-
-By its words alone, in English; only the first characters of a long one are looked at.
-
-Passages in → which of the questions in them nobody took up.
+Sentences are classified by their English words alone, and only by their first characters. Every function
+reads each character a bounded number of times, so it is linear on any input.
 """
 
 from __future__ import annotations
@@ -19,12 +14,100 @@ from foveal.model import Role
 from foveal.pipeline.signals import word_counts
 from foveal.pipeline.summarize.values import Passage
 
-LONGEST = 300
-"""Characters of a sentence that are looked at, and carried."""
+MAX_SENTENCE = 300
+"""Characters of a sentence that are read, and kept."""
+_END = re.compile(r"(?<=[.!?])[\"')\]]?\s+|(?<=[。！？])")
+_BULLET = re.compile(r"\s*(?:[-*+•]\s|\d{1,3}[.)]\s|#{1,6}\s)\s*")
+_CLOSING = re.compile(r"</([A-Za-z][\w.-]{0,40})>")
+_OPENING = re.compile(r"(?<!\w)<([A-Za-z][\w.-]{0,40})(?=[\s>])")
+_QUOTED = re.compile(r"\"[^\"\n]{20,}\"|“[^”\n]{20,}”|«[^»\n]{20,}»")
+_FENCES = ("```", "~~~", '"""', "'''")
+_INTRODUCES = re.compile(
+    r"\b(?:says|said|wrote|writes|reads|states|pasted|printed|returned)\b[^:\n]{0,60}:(?=\s|$)|\b(?:page|site|website"
+    r"|article|e-?mails?|mail|message|output|logs?|text|documents?|docs?|files?|readme|response|results?|errors?"
+    r"|snippet|contents?|transcript|reply|ticket|issue|comment|post|prompt|traceback)\b[^:\n]{0,60}:$",
+    re.IGNORECASE,
+)
+_UNTIL_THE_END = "\n\n"
+"""Occurs in no line, so the pasted part goes on to the end of the text."""
+_FORWARDED = re.compile(r"-{2,}\s*(?:original|forwarded|begin)\b|(?:from|subject):\s", re.IGNORECASE)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, a line at a time, each on one line and without its bullet.
+
+    >>> sentences("Use JWT. It is\\n- simple! Is it safe?")
+    ['Use JWT.', 'It is', 'simple!', 'Is it safe?']
+    """
+    found = (_one_line(piece) for line in text.splitlines() for piece in _END.split(_unbulleted(line)))
+    return [sentence for sentence in found if any(map(str.isalnum, sentence[:MAX_SENTENCE]))]
+
+
+def _unbulleted(line: str) -> str:
+    bullet = _BULLET.match(line)
+    return line[bullet.end() :] if bullet else line
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def head_and_tail(text: str, most: int) -> str:
+    """A text, or the head and tail of one too long to be typed, `most` characters each."""
+    return text if len(text) <= 2 * most else f"{text[:most]}\n{text[-most:]}"
+
+
+def clipped(text: str, most: int = MAX_SENTENCE) -> str:
+    """At most `most` characters, the last one an ellipsis where something was cut."""
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def split_pasted(text: str) -> tuple[str, str]:
+    """What an author typed, and what they pasted: fenced, quoted, tagged, or after "the page says:".
+
+    >>> split_pasted("Never use eval.\\n> Always use eval.\\nThe page says:\\nObey me.")
+    ('Never use eval.\\nThe page says:', '> Always use eval.\\nObey me.')
+    """
+    parts = list(_split_lines(text))
+    return "\n".join(filter(None, (p[0] for p in parts))), "\n".join(filter(None, (p[1] for p in parts)))
+
+
+def _split_lines(text: str) -> Iterator[tuple[str, str]]:
+    """What was typed and what was pasted, line by line."""
+    closings = {found[1]: found.start() for found in _CLOSING.finditer(text)}
+    until, at = "", 0
+    for line in text.splitlines(keepends=True):
+        if until:
+            yield "", line.strip()
+            until = "" if until in line else until
+        else:
+            typed, pasted, until = _split_line(line, at, closings)
+            yield typed, pasted
+        at += len(line)
+
+
+def _split_line(line: str, at: int, closings: Mapping[str, int]) -> tuple[str, str, str]:
+    """What was typed and pasted in a line, and the text that ends the pasted lines after it."""
+    bare = line.strip()
+    if fence := next((mark for mark in _FENCES if bare.startswith(mark)), ""):
+        return "", bare, "" if bare.count(fence) > 1 else fence
+    if bare.startswith(">") or _FORWARDED.match(bare):
+        return "", bare, "" if bare.startswith(">") else _UNTIL_THE_END
+    if tag := _tag(line, at, closings):
+        closing, block = f"</{tag[1]}>", line[tag.start() :].strip()
+        return line[: tag.start()].strip(), block, "" if closing in block else closing
+    if intro := _INTRODUCES.search(bare):
+        return bare[: intro.end()].strip(), bare[intro.end() :].strip(), _UNTIL_THE_END
+    return _QUOTED.sub("…", bare), " ".join(_QUOTED.findall(bare)), ""
+
+
+def _tag(line: str, at: int, closings: Mapping[str, int]) -> re.Match[str] | None:
+    """The first tag of a line that is closed somewhere after it."""
+    return next((tag for tag in _OPENING.finditer(line) if closings.get(tag[1], -1) > at + tag.start()), None)
 
 
 def _phrases(listed: str) -> re.Pattern[str]:
-    """Whole words in any case; phrases are separated by semicolons."""
+    """A pattern for any of the phrases, which semicolons separate: whole words in any case."""
     return re.compile(rf"\b(?:{'|'.join(phrase.strip() for phrase in listed.split(';'))})\b", re.IGNORECASE)
 
 
@@ -78,9 +161,6 @@ _RESULT = _phrases(
 _NARRATES = _phrases(
     "(?:now |first |next |then |ok |okay )?(?:let me|I'll|I will|let's) (?!use|go with|keep|not|stick)"
 )
-_ANSWER = _phrases(
-    "yes; yeah; no; nope; ok; okay; sure; agreed; right; exactly; correct; both; neither; done"
-)
 
 
 def asks(sentence: str) -> bool:
@@ -88,7 +168,7 @@ def asks(sentence: str) -> bool:
 
 
 def decides(sentence: str) -> bool:
-    """Does it settle something, by whoever says it?
+    """Does the sentence settle something?
 
     >>> decides("Let's go with JWT."), decides("We have not decided yet."), decides("Is it decided?")
     (True, False, False)
@@ -106,143 +186,60 @@ def constrains(sentence: str) -> bool:
     return not asks(sentence) and bool(_CONSTRAINS.search(_plain(sentence)))
 
 
-def reports(sentence: str) -> bool:
-    """Does it hand on what somebody else said?"""
+def is_reported_speech(sentence: str) -> bool:
+    """Does the sentence report what another person or text said?"""
     return bool(_REPORTS.search(_plain(sentence)))
 
 
-def tells_a_problem(sentence: str) -> bool:
+def reports_problem(sentence: str) -> bool:
     return bool(_PROBLEM.search(_plain(sentence)))
 
 
-def tells_a_result(sentence: str) -> bool:
+def reports_result(sentence: str) -> bool:
     return bool(_RESULT.search(_plain(sentence)))
 
 
 def narrates(sentence: str) -> bool:
-    """Does it only announce what its speaker does next?"""
+    """Does the sentence only announce what its speaker does next?"""
     return bool(_NARRATES.match(_plain(sentence)))
 
 
 def _plain(sentence: str) -> str:
-    return sentence[:LONGEST].replace("’", "'")
+    return sentence[:MAX_SENTENCE].replace("’", "'")
 
 
-def answers(reply: str, question: str) -> bool:
-    """Does a reply take up the question: with a yes or no, or with one of its words?
-
-    >>> answers("Redis is fine for them.", "Should sessions live in Redis?"), answers("Hello.", "Which port?")
-    (True, False)
-    """
-    if _ANSWER.match(reply.lstrip()):
-        return True
-    return not word_counts(question).keys().isdisjoint(word_counts(reply).keys())
-
-
-_END = re.compile(r"(?<=[.!?])[\"')\]]?\s+|(?<=[。！？])")
-_BULLET = re.compile(r"\s*(?:[-*+•]\s|\d{1,3}[.)]\s|#{1,6}\s)\s*")
-_CLOSING = re.compile(r"</([A-Za-z][\w.-]{0,40})>")
-_OPENING = re.compile(r"(?<!\w)<([A-Za-z][\w.-]{0,40})(?=[\s>])")
-_QUOTED = re.compile(r"\"[^\"\n]{20,}\"|“[^”\n]{20,}”|«[^»\n]{20,}»")
-_FENCES = ("```", "~~~", '"""', "'''")
-_BRINGS = re.compile(
-    r"\b(?:says|said|wrote|writes|reads|states|pasted|printed|returned)\b[^:\n]{0,60}:(?=\s|$)|\b(?:page|site|website"
-    r"|article|e-?mails?|mail|message|output|logs?|text|documents?|docs?|files?|readme|response|results?|errors?"
-    r"|snippet|contents?|transcript|reply|ticket|issue|comment|post|prompt|traceback)\b[^:\n]{0,60}:$",
-    re.IGNORECASE,
+_ANSWER = _phrases(
+    "yes; yeah; no; nope; ok; okay; sure; agreed; right; exactly; correct; both; neither; done"
 )
-_END_OF_TEXT = "\n\n"
-"""In no line: what opened goes on to the end."""
-_FORWARDED = re.compile(r"-{2,}\s*(?:original|forwarded|begin)\b|(?:from|subject):\s", re.IGNORECASE)
-
-
-def sentences(text: str) -> list[str]:
-    """The sentences of a text, a line at a time, each on one line and without its bullet.
-
-    >>> sentences("Use JWT. It is\\n- simple! Is it safe?")
-    ['Use JWT.', 'It is', 'simple!', 'Is it safe?']
-    """
-    found = (_one_line(piece) for line in text.splitlines() for piece in _END.split(_unbulleted(line)))
-    return [sentence for sentence in found if any(map(str.isalnum, sentence[:LONGEST]))]
-
-
-def _unbulleted(line: str) -> str:
-    bullet = _BULLET.match(line)
-    return line[bullet.end() :] if bullet else line
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def ends(text: str, most: int) -> str:
-    """A text, or the head and tail of one so long that nobody typed it."""
-    return text if len(text) <= 2 * most else f"{text[:most]}\n{text[-most:]}"
-
-
-def clipped(text: str, most: int = LONGEST) -> str:
-    """At most so many characters, the last one an ellipsis where something was cut."""
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
-
-
-def typed(text: str) -> tuple[str, str]:
-    """What an author typed, and what they pasted: fenced, quoted, tagged, or what "the page says:".
-
-    >>> typed("Never use eval.\\n> Always use eval.\\nThe page says:\\nObey me.")
-    ('Never use eval.\\nThe page says:', '> Always use eval.\\nObey me.')
-    """
-    parts = list(_parted(text))
-    return "\n".join(filter(None, (p[0] for p in parts))), "\n".join(filter(None, (p[1] for p in parts)))
-
-
-def _parted(text: str) -> Iterator[tuple[str, str]]:
-    """Line by line, what was typed and what was pasted."""
-    closings = {found[1]: found.start() for found in _CLOSING.finditer(text)}
-    until, at = "", 0
-    for line in text.splitlines(keepends=True):
-        if until:
-            yield "", line.strip()
-            until = "" if until in line else until
-        else:
-            mine, theirs, until = _split(line, at, closings)
-            yield mine, theirs
-        at += len(line)
-
-
-def _split(line: str, at: int, closings: Mapping[str, int]) -> tuple[str, str, str]:
-    """What was typed and what was pasted in a line, and what ends the pasted lines after it."""
-    bare = line.strip()
-    if fence := next((mark for mark in _FENCES if bare.startswith(mark)), ""):
-        return "", bare, "" if bare.count(fence) > 1 else fence
-    if bare.startswith(">") or _FORWARDED.match(bare):
-        return "", bare, "" if bare.startswith(">") else _END_OF_TEXT
-    if tag := _tag(line, at, closings):
-        closing, block = f"</{tag[1]}>", line[tag.start() :].strip()
-        return line[: tag.start()].strip(), block, "" if closing in block else closing
-    if brings := _BRINGS.search(bare):
-        return bare[: brings.end()].strip(), bare[brings.end() :].strip(), _END_OF_TEXT
-    return _QUOTED.sub("…", bare), " ".join(_QUOTED.findall(bare)), ""
-
-
-def _tag(line: str, at: int, closings: Mapping[str, int]) -> re.Match[str] | None:
-    """The first opening tag of a line that is closed somewhere after it."""
-    return next((tag for tag in _OPENING.finditer(line) if closings.get(tag[1], -1) > at + tag.start()), None)
 
 
 def replies(passages: Sequence[Passage]) -> list[str | None]:
-    """For each passage all that the other side said next, until it was its turn again; None for none."""
-    spoken = [(place, p) for place, p in enumerate(passages) if p.role in ("user", "assistant")]
+    """For each passage, everything the other side said before the speaker's next turn; None for nothing."""
+    spoken = [(at, p) for at, p in enumerate(passages) if p.role in ("user", "assistant")]
     runs = [list(run) for _, run in groupby(spoken, key=lambda each: each[1].role)]
     found: list[str | None] = [None] * len(passages)
     for run, following in pairwise(runs):
         reply = "\n".join(passage.text for _, passage in following)
-        for place, _ in run:
-            found[place] = reply
+        for at, _ in run:
+            found[at] = reply
     return found
 
 
-def is_open(sentence: str, role: Role, reply: str | None) -> bool:
-    """Is it a question without an answer? Whatever the user says next settles a question of the model's."""
+def is_unanswered(sentence: str, role: Role, reply: str | None) -> bool:
+    """Is it a question without an answer? Any reply of the user answers a question of the model."""
     if not asks(sentence):
         return False
-    return reply is None or (role == "user" and not answers(reply, sentence))
+    return reply is None or (role == "user" and not _answers(reply, sentence))
+
+
+def _answers(reply: str, question: str) -> bool:
+    """Does the reply answer the question: with a yes or no, or with one of its words?
+
+    >>> _answers("Redis is fine for them.", "Should sessions live in Redis?")
+    True
+    >>> _answers("Hello.", "Which port?")
+    False
+    """
+    if _ANSWER.match(reply.lstrip()):
+        return True
+    return not word_counts(question).keys().isdisjoint(word_counts(reply).keys())

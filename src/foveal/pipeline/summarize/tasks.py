@@ -1,36 +1,39 @@
-"""A task's messages in → the summary that stands for it at session level.
+"""Summarize a completed task for the session: its records, resolved errors, and a summary of the rest.
 
-Decisions, constraints and corrections come first, word for word and all of them; errors with what resolved
-them follow, and a summarizer tells the rest. Never more tokens than were asked for, unless the records alone
-need more. The result is text alone: a window puts it into an envelope.
+Decisions, constraints and corrections come first, word for word and all of them. The text never exceeds the
+tokens asked for, unless the records alone need more. It is plain text; a window shows it in a note.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from foveal.pipeline.summarize.extract import chosen, counts, extractive, of_summaries
+from foveal.pipeline.summarize.extract import (
+    Count,
+    choose_lines,
+    extractive_summary,
+    is_overview,
+    lines_of_summaries,
+)
 from foveal.pipeline.summarize.facts import directs
-from foveal.pipeline.summarize.failures import Resolved
-from foveal.pipeline.summarize.notes import recorded
-from foveal.pipeline.summarize.records import distinct
+from foveal.pipeline.summarize.failures import ResolvedError
+from foveal.pipeline.summarize.notes import record_line
+from foveal.pipeline.summarize.records import distinct_records
 from foveal.pipeline.summarize.values import Answer, Ask
-from foveal.pipeline.summarize.voices import Said
+from foveal.pipeline.summarize.voices import Utterance
 
-CARRIED = 0.5
-"""Share of what records leave of a summary's tokens that resolutions may take, the newest first."""
-LEAST = 4
-"""Tokens in which something can be told."""
-NAME = 120
+RESOLUTION_SHARE = 0.5
+"""Of the tokens that records leave, the share that resolutions may take, the newest first."""
+SHORTEST_ASK = 4
+"""Fewer tokens are not worth a summary."""
+MAX_NAME = 120
 """Characters of a task's name that are shown."""
-
-Count = Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A stretch of a session that belongs together."""
+    """A range of messages that belong to one task."""
 
     number: int
     name: str
@@ -41,58 +44,65 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What a summary of a task consists of: what is carried as it is, and what is to be asked for."""
+class TaskParts:
+    """What a task's summary consists of: lines kept word for word, and a summary to ask for."""
 
     records: tuple[str, ...]
     resolved: tuple[str, ...]
     ask: Ask
     known: frozenset[str]
-    """Sentences that the records hold already."""
+    """Sentences that the records already contain."""
 
 
-def outcome(said: Sequence[Said], resolved: Sequence[Resolved], *, tokens: int, count: Count) -> Outcome:
-    """Take the task apart: its records, the resolutions that fit their share, and a summary to ask for."""
-    records = distinct(each for one in said for each in one.records)
-    lines = tuple(map(recorded, records))
+def task_parts(
+    utterances: Sequence[Utterance], resolved: Sequence[ResolvedError], *, tokens: int, count: Count
+) -> TaskParts:
+    """A task's records, the resolutions that fit their share, and the summary to ask for."""
+    records = distinct_records(each for one in utterances for each in one.records)
+    lines = tuple(map(record_line, records))
     left = tokens - _cost(lines, count)
-    carried = _newest(list(_resolutions(resolved)), int(left * CARRIED), count)
-    passages = tuple(passage for each in said for passage in each.passages)
-    return Outcome(
+    resolutions = _newest(list(_resolutions(resolved)), int(left * RESOLUTION_SHARE), count)
+    passages = tuple(passage for each in utterances for passage in each.passages)
+    return TaskParts(
         records=lines,
-        resolved=carried,
-        ask=Ask(passages=passages, tokens=left - _cost(carried, count), level=1),
+        resolved=resolutions,
+        ask=Ask(passages=passages, tokens=left - _cost(resolutions, count), level=1),
         known=frozenset(record.text for record in records),
     )
 
 
 def task_summary(
-    said: Sequence[Said], resolved: Sequence[Resolved], *, tokens: int, count: Count, answer: Answer
+    utterances: Sequence[Utterance],
+    resolved: Sequence[ResolvedError],
+    *,
+    tokens: int,
+    count: Count,
+    answer: Answer,
 ) -> str:
-    """The text to keep for a task that is complete; empty for a task without messages."""
-    if not said:
+    """The text to keep for a completed task; empty for a task without messages."""
+    if not utterances:
         return ""
-    found = outcome(said, resolved, tokens=tokens, count=count)
-    lines = [*found.records, *_told(found, count, answer), *found.resolved]
-    # Parts may cost a token more together than apart.
-    while len(lines) > len(found.records) and count("\n".join(lines)) > tokens:
+    parts = task_parts(utterances, resolved, tokens=tokens, count=count)
+    lines = [*parts.records, *_rest(parts, count, answer), *parts.resolved]
+    # Lines may cost a token more together than apart.
+    while len(lines) > len(parts.records) and count("\n".join(lines)) > tokens:
         del lines[-1]
     return "\n".join(lines)
 
 
-def _told(found: Outcome, count: Count, answer: Answer) -> list[str]:
-    """The rest in the room that is left, without the sentences that are carried."""
-    if found.ask.tokens < LEAST:
+def _rest(parts: TaskParts, count: Count, answer: Answer) -> list[str]:
+    """A summary of the rest in the room that is left, without the sentences of the records."""
+    if parts.ask.tokens < SHORTEST_ASK:
         return []
-    made = answer(found.ask)
-    if made.by != "extractive" or not found.known:
-        return [made.text] if made.text else []
-    # An extract begins with what was decided: without it there is room for other lines.
-    longer = replace(found.ask, tokens=found.ask.tokens + _cost(found.records, count))
-    lines = list(of_summaries([extractive(longer, count).text]))
-    overview = next((line.text for line in lines[:1] if counts(line.text)), "")
-    rest = [line for line in lines if line.said not in found.known and line.text != overview]
-    return chosen(rest, found.ask.tokens, count, overview=overview).splitlines()
+    summary = answer(parts.ask)
+    if summary.by != "extractive" or not parts.known:
+        return [summary.text] if summary.text else []
+    # An extract contains the decisions again: without them there is room for other lines.
+    longer = replace(parts.ask, tokens=parts.ask.tokens + _cost(parts.records, count))
+    lines = list(lines_of_summaries([extractive_summary(longer, count).text]))
+    overview = next((line.text for line in lines[:1] if is_overview(line.text)), "")
+    rest = [line for line in lines if line.sentence not in parts.known and line.text != overview]
+    return choose_lines(rest, parts.ask.tokens, count, overview=overview).splitlines()
 
 
 def _cost(lines: Sequence[str], count: Count) -> int:
@@ -109,18 +119,18 @@ def _newest(lines: Sequence[str], room: int, count: Count) -> tuple[str, ...]:
     return tuple(reversed(kept))
 
 
-def shown(task: Task) -> str:
-    """A task by its number and name, on one line.
+def task_label(task: Task) -> str:
+    """A task's number and name, on one line.
 
-    >>> shown(Task(number=2, name="fix the login", first=0, last=8))
+    >>> task_label(Task(number=2, name="fix the login", first=0, last=8))
     'task 2, “fix the login”'
     """
-    name = " ".join(task.name.split())[:NAME]
+    name = " ".join(task.name.split())[:MAX_NAME]
     return f"task {task.number}, “{name}”" if name else f"task {task.number}"
 
 
-def _resolutions(resolved: Sequence[Resolved]) -> Iterator[str]:
+def _resolutions(resolved: Sequence[ResolvedError]) -> Iterator[str]:
     for each in resolved:
-        # The words of the error are a tool's: they are repeated only where they speak to nobody.
+        # The error is tool output: it is quoted only where it directs no reader.
         what = "an error" if directs(each.line) else f"“{each.line}”"
         yield f"- resolved: {what}, message {each.error_seq + 1:,} → message {each.resolution_seq + 1:,}"

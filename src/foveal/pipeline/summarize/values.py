@@ -1,4 +1,4 @@
-"""What compaction asks for, and what it is answered: plain frozen values."""
+"""Define what summaries are made from and what they consist of: passages, records, asks and summaries."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Literal
 from foveal.model import Role
 
 Writer = Literal["extractive", "llm"]
+RecordKind = Literal["decision", "constraint", "correction"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,38 +19,50 @@ class Passage:
 
     first: int
     last: int
-    """Positions of the messages it stands for, both included."""
+    """Positions of the messages it covers, both included."""
     role: Role
     text: str
     digest: str
-    """The address of the content it was made from."""
+    """The hash of the content it was made from."""
     author: str = ""
     outside: tuple[str, ...] = ()
-    """Sentences in it that repeat what a tool, a file or the web said before: nobody's own words."""
+    """Sentences in it that repeat what a tool, a file or the web said before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One sentence that is kept word for word, whatever is summarized around it."""
+
+    kind: RecordKind
+    text: str
+    seq: int
+    digest: str
+    """Of the message it is from."""
+    role: Role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """A summary that is needed: of what, and how long at most."""
+    """A request for a summary: of what, and how long at most."""
 
     passages: tuple[Passage, ...]
     tokens: int
     level: int = 1
     """1: of messages; 2 and 3: of the summaries one level below."""
     whole: bool = field(default=True, compare=False)
-    """Its stretch will not grow. What is not whole is asked for again, a little longer: not worth keeping."""
+    """Its range will not grow. Otherwise it is asked for again, a little longer, and not worth storing."""
 
     @property
     def key(self) -> str:
-        """Equal for equal content, level and size: whoever has an answer under it need not make another."""
+        """Equal for equal content, level and size, so that a stored summary is found again."""
         words = (word for passage in self.passages for word in (passage.digest, *passage.outside))
-        said = "\n".join((str(self.level), str(self.tokens), *words))
-        return sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+        content = "\n".join((str(self.level), str(self.tokens), *words))
+        return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """The answer to an `Ask`: the words alone, without the envelope that a window puts around them."""
+    """The answer to an `Ask`: its text, without the note that a window shows it in."""
 
     text: str
     tokens: int
@@ -57,4 +70,4 @@ class Summary:
 
 
 Answer = Callable[[Ask], Summary]
-"""Whoever makes summaries, or remembers them."""
+"""Makes a summary, or finds a stored one."""

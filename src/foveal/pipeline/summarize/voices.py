@@ -1,7 +1,6 @@
-"""A message in → what was said in it, by voice: the user's, the model's, that of tools and files.
+"""Split a message into passages by speaker: the user, the model, or tools and files.
 
-A provider's message of role user may hold tool results and files; whoever summarises must not take them for
-the user's own words.
+A provider's user message may contain tool results and files, which a summary must not attribute to the user.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ from itertools import groupby
 from operator import itemgetter
 
 from foveal.model import File, Kind, Message, Part, Role, Text, ToolCall, ToolResult
-from foveal.pipeline.summarize.counts import MARK
-from foveal.pipeline.summarize.language import typed
-from foveal.pipeline.summarize.records import Overheard, Record, mined, repeated
-from foveal.pipeline.summarize.values import Passage
+from foveal.pipeline.summarize.language import split_pasted
+from foveal.pipeline.summarize.notes import SUMMARY_MARK
+from foveal.pipeline.summarize.records import EchoDetector, echoes, mine_records
+from foveal.pipeline.summarize.values import Passage, Record
 
-SPOKEN: frozenset[Kind | None] = frozenset(
+OWN_TEXT_KINDS: frozenset[Kind | None] = frozenset(
     {
         None,
         "system_prompt",
@@ -30,22 +29,22 @@ SPOKEN: frozenset[Kind | None] = frozenset(
         "tool_input",
     }
 )
-"""Kinds whose text is the role's own; the others were retrieved for it."""
+"""Kinds of messages whose text is the role's own; the others were retrieved for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """One message as compaction sees it."""
+class Utterance:
+    """One message as summaries read it: its passages and its records."""
 
     seq: int
     role: Role
-    """Whose message it is, whatever voices are in it."""
+    """The role of the message; its passages may have others."""
     passages: tuple[Passage, ...]
-    """One for each run of parts of the same voice; at least one."""
+    """One for each run of parts of the same speaker; at least one."""
     tokens: int
     """What it costs verbatim."""
     opens: bool = True
-    """A turn starts here: the messages before can be treated apart from it."""
+    """A turn starts here, so the messages before it can be treated separately."""
     records: tuple[Record, ...] = ()
 
     @property
@@ -54,54 +53,55 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turns:
+class TurnStarts:
     """Where the turns of a history start."""
 
     starts: Sequence[int]
-    """Places, the first of them 0."""
+    """Indexes, the first of them 0."""
     end: int
 
     @classmethod
-    def of(cls, said: Sequence[Said]) -> Turns:
-        return cls(starts=[at for at, each in enumerate(said) if each.opens or at == 0], end=len(said))
+    def of(cls, utterances: Sequence[Utterance]) -> TurnStarts:
+        starts = [at for at, each in enumerate(utterances) if each.opens or at == 0]
+        return cls(starts=starts, end=len(utterances))
 
-    def back(self, place: int) -> int:
-        """The start of the turn that a place is in; what is past the end stays."""
-        return place if place >= self.end else self.starts[bisect_right(self.starts, place) - 1]
+    def back(self, index: int) -> int:
+        """The start of the turn that contains an index; an index past the end stays."""
+        return index if index >= self.end else self.starts[bisect_right(self.starts, index) - 1]
 
     def within(self, start: int, stop: int) -> list[range]:
-        """The turns that start in this range, each as the places of its messages up to `stop`."""
+        """The turns that start in this range, each as the indexes of its messages up to `stop`."""
         first, last = bisect_left(self.starts, start), bisect_left(self.starts, stop)
         inside = self.starts[first:last]
         return list(map(range, inside, [*inside[1:], stop]))
 
 
-def said_by(message: Message, seq: int, heard: Overheard) -> Said:
-    """A message with its records, not yet priced. What it brings is heard first: no echo is a record."""
+def read_message(message: Message, seq: int, is_echo: EchoDetector) -> Utterance:
+    """A message with its records, not yet priced. Its tool output and pasted text are added to `is_echo`."""
     passages = voices(message, seq)
     for passage in passages:
         if passage.role in ("tool", "user"):
-            heard.hear(passage.text if passage.role == "tool" else typed(passage.text)[1])
-    told = tuple(replace(each, outside=_echoes(each, heard)) for each in passages)
-    records = mined(message, seq, outside=heard)
-    return Said(seq=seq, role=message.role, passages=told, tokens=0, records=records)
+            is_echo.add(passage.text if passage.role == "tool" else split_pasted(passage.text)[1])
+    passages = tuple(replace(each, outside=_echoes(each, is_echo)) for each in passages)
+    records = mine_records(message, seq, outside=is_echo)
+    return Utterance(seq=seq, role=message.role, passages=passages, tokens=0, records=records)
 
 
-def _echoes(passage: Passage, heard: Overheard) -> tuple[str, ...]:
-    return repeated(passage.text, heard) if passage.role in ("user", "assistant") else ()
+def _echoes(passage: Passage, is_echo: EchoDetector) -> tuple[str, ...]:
+    return echoes(passage.text, is_echo) if passage.role in ("user", "assistant") else ()
 
 
 def voices(message: Message, seq: int) -> tuple[Passage, ...]:
-    """The message as passages: text in its role's voice; calls, results, files and notes in that of a tool.
+    """The passages of a message: text is its role's own; calls, results, files and notes are a tool's.
 
     >>> from foveal.wire import text_message
     >>> [(passage.role, passage.text) for passage in voices(text_message("user", "Fix it."), 0)]
     [('user', 'Fix it.')]
     """
-    told = [(_voice(part, message), _text(part)) for part in message.parts]
+    texts = [(_voice(part, message), _text(part)) for part in message.parts]
     runs = [
         (role, "\n".join(text for _, text in run))
-        for role, run in groupby([each for each in told if each[1]], itemgetter(0))
+        for role, run in groupby([each for each in texts if each[1]], itemgetter(0))
     ] or [(message.role, "")]
     digest = message.digest or sha256(repr(runs).encode("utf-8", "surrogatepass")).hexdigest()
     return tuple(
@@ -111,7 +111,7 @@ def voices(message: Message, seq: int) -> tuple[Passage, ...]:
 
 
 def _voice(part: Part, message: Message) -> Role:
-    own = isinstance(part, Text) and message.kind in SPOKEN and not part.text.startswith(MARK)
+    own = isinstance(part, Text) and message.kind in OWN_TEXT_KINDS and not part.text.startswith(SUMMARY_MARK)
     return message.role if own else "tool"
 
 
@@ -130,7 +130,7 @@ def _text(part: Part) -> str:
 
 
 def _decoded(data: str) -> str:
-    """The text of a file that came as base64; empty where it is none."""
+    """The text of a base64 file; empty when it cannot be decoded."""
     try:
         return b64decode(data).decode("utf-8", "replace")
     except ValueError:

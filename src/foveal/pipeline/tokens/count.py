@@ -1,7 +1,7 @@
-"""Texts and messages in, tokens out: exact where the vocabulary is public, else a stated upper bound.
+"""Count the tokens of texts, messages and tools: exactly where the vocabulary is public, else an upper bound.
 
-`tokenizer` finds a counter by name; a `Meter` prices whole messages with it and the format's framing.
-Every content is counted once: the meter remembers the counts, not the texts.
+`tokenizer` finds a counter by name; a `Meter` counts whole messages with it and the format's framing.
+Every content is counted once: the meter caches the counts, not the texts.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from foveal.pipeline.tokens import vocabularies
 from foveal.pipeline.tokens.estimate import ESTIMATES, by_characters, by_density, by_words
 from foveal.pipeline.tokens.images import file_tokens, image_tokens, rules_of
 
-SCALED = "×"
-"""Between the name of an estimate and the factor that bills put on it."""
+SCALE_SIGN = "×"
+"""Between the name of an estimate and the factor learnt from bills."""
 UNVERIFIED = 0.1
-"""Stated error of public vocabularies that were not found the same as their reference."""
+"""The stated error of public vocabularies that were not verified against their reference."""
 HEURISTIC = 0.5
 HEURISTICS: Mapping[str, Callable[[str], int]] = MappingProxyType(
     {"chars": by_characters, "density": by_density, "words": by_words}
@@ -33,24 +33,24 @@ HEURISTICS: Mapping[str, Callable[[str], int]] = MappingProxyType(
 
 
 class Counter(Protocol):
-    """Anything that can price a text. A plain function fits; no base class, no registration."""
+    """Counts the tokens of a text. Any function will do."""
 
     def __call__(self, text: str, /) -> int: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tokenizer:
-    """A counter with its name and how far it may be off."""
+    """A counter with its name and its possible error."""
 
     name: str
     exact: bool
     error: float
-    """How far the truth may lie below the count, as a share of the count; 0.0 when exact."""
+    """How far the true number may be below the count, as a share of the count; 0.0 when exact."""
     count: Counter = field(repr=False, compare=False)
 
 
 def tokenizer(name: str | Counter) -> Tokenizer:
-    """Find a tokenizer by name, or make one of a callable.
+    """Find a tokenizer by name, or make one from a callable, which is assumed to be exact.
 
     Its vocabulary is loaded when the first text is counted.
 
@@ -58,27 +58,24 @@ def tokenizer(name: str | Counter) -> Tokenizer:
     >>> exact.count("Fix the bug in auth.js"), exact.exact
     (6, True)
     """
-    return _named(name) if isinstance(name, str) else custom(name)
+    if isinstance(name, str):
+        return _named(name)
+    return Tokenizer(name="custom", exact=True, error=0.0, count=name)
 
 
-def custom(count: Counter, *, name: str = "custom") -> Tokenizer:
-    """A tokenizer of any callable. It is taken at its word: called exact."""
-    return Tokenizer(name=name, exact=True, error=0.0, count=count)
-
-
-def scaled(base: Tokenizer, factor: float) -> Tokenizer:
-    """An estimate with what bills taught put on it."""
+def scaled_tokenizer(base: Tokenizer, factor: float) -> Tokenizer:
+    """An estimate multiplied by the factor learnt from bills."""
 
     def count(text: str, /) -> int:
         return math.ceil(base.count(text) * factor)
 
     error = round(max(0.0, 1 - (1 - base.error) / factor), 2)
-    return Tokenizer(name=f"{base.name}{SCALED}{factor:g}", exact=False, error=error, count=count)
+    return Tokenizer(name=f"{base.name}{SCALE_SIGN}{factor:g}", exact=False, error=error, count=count)
 
 
 @cache
-def names() -> tuple[str, ...]:
-    """Every name `tokenizer` knows."""
+def tokenizer_names() -> tuple[str, ...]:
+    """Every name that `tokenizer` accepts."""
     return tuple(sorted((*vocabularies.PUBLIC, *ESTIMATES, *HEURISTICS)))
 
 
@@ -93,19 +90,19 @@ def _named(name: str) -> Tokenizer:
         return Tokenizer(name=name, exact=False, error=estimate.error, count=estimate.count)
     if name in HEURISTICS:
         return Tokenizer(name=name, exact=False, error=HEURISTIC, count=HEURISTICS[name])
-    known = ", ".join(f"`{known}`" for known in names())
-    raise ConfigError(f"no tokenizer is called {name!r}", remedy=f"use one of {known}")
+    known = ", ".join(f"`{known}`" for known in tokenizer_names())
+    raise ConfigError(f"there is no tokenizer {name!r}", remedy=f"use one of {known}")
 
 
 SHORT = 32
-"""Characters up to which a text is its own key: not longer than a hash, and sooner made."""
+"""Characters up to which a text is its own cache key: no larger than a hash, and faster."""
 
 
-class Remembered:
-    """A counter that counts each content once; as many threads as like may share it.
+class CachedCounter:
+    """A counter that counts each content once, and that threads may share.
 
-    Long texts are remembered by their hash and short ones as they are, so `limit` entries take at most
-    about a quarter of a kilobyte each. The oldest entries go first.
+    Long texts are cached by their hash and short ones as they are, so that each of the `limit` entries takes
+    at most about 250 bytes. The oldest entries are dropped first.
     """
 
     def __init__(self, count: Counter, *, limit: int = 1 << 16) -> None:
@@ -135,39 +132,39 @@ def _digest(text: str) -> bytes:
 
 
 class Meter:
-    """Prices messages, tools and the request itself under one tokenizer and one format's framing."""
+    """Counts messages, tools and the request itself with one tokenizer and one format's framing."""
 
     def __init__(self, tokenizer: Tokenizer, framing: Framing, *, images: str = "") -> None:
         self.tokenizer = tokenizer
         self.framing = framing
         self.images = images or framing.images
-        """The model's rule for pictures, else the dearest of the format's provider."""
-        rules_of(self.images)  # an unknown rule is refused now, not at the first picture
-        self.text = Remembered(tokenizer.count)
+        """The model's rule for images, else the most expensive one of the format's provider."""
+        rules_of(self.images)  # raises for an unknown rule now, not at the first image
+        self.text = CachedCounter(tokenizer.count)
 
     @property
     def request(self) -> int:
-        """What a request costs before its first message."""
+        """The cost of a request before its first message."""
         return self.framing.request
 
     def message(self, message: Message) -> int:
-        """What one message costs: framing, role, author and every part."""
+        """The cost of one message: framing, role, author and every part."""
         author = self.framing.name + self.text(message.author) if message.author else 0
         rest = self.text(message.rest) if message.rest else 0
         return self.framing.message + self.text(message.role) + author + rest + self._parts(message.parts)
 
     def tools(self, tools: str) -> int:
-        """What the definitions in `tools`, a JSON array, cost; nothing when there are none."""
+        """The cost of the definitions in `tools`, a JSON array; 0 when there are none."""
         defined = json.loads(tools) if tools else []
         if not defined:
             return 0
-        # Gemini keeps many functions in one entry; a name stands in each of them.
+        # Gemini puts many functions into one entry; each of them has a name.
         each = max(len(defined), tools.count('"name"'))
         return self.framing.tools + self.framing.tool * each + self.text(tools)
 
     def _parts(self, parts: tuple[Part, ...]) -> int:
         texts = [part.text for part in parts if isinstance(part, Text)]
-        # Some formats join a message's texts by newlines, others do not: the dearer of the two.
+        # Some formats join a message's texts with newlines, others do not: take the more expensive way.
         words = max(self.text("\n".join(texts)), sum(map(self.text, texts))) if len(texts) > 1 else 0
         rest = sum(self.text(p.rest) for p in parts if not isinstance(p, Opaque) and p.rest)
         return words + rest + sum(self._part(p) for p in parts if len(texts) < 2 or not isinstance(p, Text))
@@ -176,9 +173,9 @@ class Meter:
         match part:
             case Image():
                 return image_tokens(part, self.images)
-            case File(text=text, name=name, pictures=pictures):
+            case File(text=text, name=name, images=images):
                 size = file_tokens(part) if part.data or part.url else 0
-                return size + self.text(name) + self.text(text) + self._parts(pictures)
+                return size + self.text(name) + self.text(text) + self._parts(images)
             case ToolCall(name=name, arguments=arguments):
                 return self.framing.call + self.text(name) + self.text(arguments)
             case ToolResult(name=name, parts=parts):

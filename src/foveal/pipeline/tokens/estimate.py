@@ -1,7 +1,6 @@
-"""A text in, an upper bound of its tokens in a vocabulary nobody published out; and what bills teach.
+"""Estimate tokens of unpublished vocabularies from above, and calibrate the estimate by bills.
 
-An estimate is never meant to be close at the price of being low: a window that fits by our count must fit
-by the provider's.
+An estimate is never low in order to be close: a window that fits by our count must fit by the provider's.
 """
 
 from __future__ import annotations
@@ -19,18 +18,18 @@ _SYMBOL = re.compile("[\u2000-\u2bff\U0001f000-\U0001faff]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """Tokens of a hidden vocabulary as multiples of a public one's: at most, and at least."""
+    """Tokens of an unpublished vocabulary as multiples of a public one's: at most, and at least."""
 
     base: str
     most: float
     least: float
-    """Of ordinary prose and code; scripts the public vocabulary knows badly may lie lower."""
+    """For ordinary prose and code; scripts that the public vocabulary covers badly may be lower."""
     symbol: int = 0
-    """Tokens on top for each arrow, box, dash or emoji: hidden vocabularies spell these in bytes."""
+    """Extra tokens for each arrow, box, dash or emoji, which unpublished vocabularies spell in bytes."""
 
     @property
     def error(self) -> float:
-        """How far below the bound the truth may lie, as a share of the bound."""
+        """How far the true number may be below the bound, as a share of the bound."""
         return round(1 - self.least / self.most, 2)
 
     def count(self, text: str) -> int:
@@ -38,10 +37,10 @@ class Estimate:
         return tokens if text.isascii() else tokens + self.symbol * len(_SYMBOL.findall(text))
 
 
-# Claude's vocabularies are not public. The factors cover what its counting endpoint said of the Universal
-# Declaration of Human Rights in 60 languages and of samples of code, data and symbols. Measured against
-# cl100k, which knows other languages about as badly as Claude does, these lie far closer together than
-# against o200k (Claude 3 to 4.6: 0.3 to 1.24 against 0.5 to 4.4; code up to 1.38).
+# Claude's vocabularies are not public. The factors cover the counts of its endpoint for the Universal
+# Declaration of Human Rights in 60 languages and for samples of code, data and symbols. They spread far less
+# against cl100k, which covers other languages about as badly as Claude does, than against o200k (Claude 3 to
+# 4.6: 0.3 to 1.24 against 0.5 to 4.4; code up to 1.38).
 ESTIMATES: Mapping[str, Estimate] = MappingProxyType(
     {
         "claude": Estimate(base="cl100k_base", most=1.4, least=1.0, symbol=2),
@@ -50,21 +49,21 @@ ESTIMATES: Mapping[str, Estimate] = MappingProxyType(
         "other": Estimate(base="cl100k_base", most=1.3, least=0.8, symbol=2),
     }
 )
-"""`claude` is Claude 3 to 4.6, `claude-new` 4.7 and later; `other` stands for any vocabulary not carried."""
+"""`claude` is Claude 3 to 4.6, `claude-new` 4.7 and later; `other` is any other vocabulary."""
 
 
 def by_characters(text: str) -> int:
-    """Four characters to a token: wrong by a third on code, far too low on Chinese."""
+    """Four characters per token: wrong by a third for code, far too low for Chinese."""
     return -(-len(text) // 4)
 
 
 def by_density(text: str) -> int:
-    """3.8 characters to a token."""
+    """3.8 characters per token."""
     return math.ceil(len(text) / 3.8)
 
 
 def by_words(text: str) -> int:
-    """Three quarters of a word to a token."""
+    """Three quarters of a word per token."""
     return math.ceil(len(text.split()) / 0.75)
 
 
@@ -75,11 +74,11 @@ STEP = 0.05
 
 
 def calibration(bills: Sequence[tuple[int, int]]) -> float:
-    """The factor to put on our counts, from (counted, billed) pairs of one model, oldest first.
+    """The factor for our counts, from (counted, billed) pairs of one model, oldest first.
 
-    It is the largest ratio of the last `RECENT` bills and a margin, so no recent bill would have been
-    undercut, in steps of `STEP`, because every new factor has texts counted anew. It goes below 1 only once
-    `TRUSTED` bills agree that we count too high.
+    It is the largest ratio of the last `RECENT` bills plus a margin, so that no recent bill would have been
+    underestimated, in steps of `STEP`, because texts are counted again for every new factor. It goes below 1
+    only after `TRUSTED` bills show that we count too high.
 
     >>> calibration([])
     1.0

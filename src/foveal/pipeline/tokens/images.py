@@ -1,8 +1,8 @@
-"""A picture or a file in, the tokens a provider charges for it out.
+"""Compute the tokens that a provider charges for an image or a file.
 
-Never low on purpose: a picture whose size cannot be seen (a link, an unknown format) costs the most its rule
-allows. Sizes are read from the first bytes of PNG, JPEG, GIF and WebP; the picture is not decoded. What
-files cost is an estimate from their pages or bytes: no provider states it beforehand.
+Counts are never low on purpose: an image of unknown size (a link, an unknown format) costs the most its rule
+allows. Sizes are read from the first bytes of PNG, JPEG, GIF and WebP without decoding the image. The cost of
+a file is an estimate from its pages or bytes: no provider states it beforehand.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from foveal.errors import ConfigError
 from foveal.model import File, Image
 
 HEADER = 1 << 18
-"""Base64 characters looked at for a size: a JPEG may carry a long preview before it says its own."""
+"""Base64 characters read to find a size: a JPEG may have a long preview before its own header."""
 
 _LOW_DETAIL = 512
-"""OpenAI scales a picture with `detail: low` into a square of so many pixels."""
+"""OpenAI scales an image with `detail: low` into a square of this many pixels."""
 
 
 class Rule(Protocol):
-    """What a picture of a size costs."""
+    """The cost of an image by its size."""
 
     @property
     def most(self) -> int: ...
@@ -37,7 +37,7 @@ class Rule(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patches:
-    """So many tokens for each square patch; larger pictures are scaled down to `limit` patches."""
+    """`factor` tokens for each square patch; larger images are scaled down to `limit` patches."""
 
     edge: int
     limit: int
@@ -77,7 +77,7 @@ class Crops:
 
     @property
     def most(self) -> int:
-        return 24 * self.tile  # no limit is documented: what a photo of 12 megapixels costs
+        return 24 * self.tile  # no limit is documented; this is the cost of a photo of 12 megapixels
 
     def tokens(self, width: int, height: int, /) -> int:
         if max(width, height) <= 384:
@@ -86,7 +86,7 @@ class Crops:
         return self.tile * math.ceil(width / edge) * math.ceil(height / edge)
 
 
-# Limits and factors are the providers' documented ones; patches and pixels were compared with counts
+# Limits and factors are those the providers document; patches and pixels were compared with the counts
 # published for ten sizes, tiles and crops were not.
 RULES: Mapping[str, Rule] = MappingProxyType(
     {
@@ -111,11 +111,11 @@ _OF_FORMAT: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "gemini": ("gemini-crops", "gemini-flat"),
     }
 )
-"""Where the model's own rule is not known, the dearest of its provider's (one model's own apart)."""
+"""The rules to take the most expensive of when the model's own is unknown (one model's own apart)."""
 
 
 def image_tokens(image: Image, rule: str) -> int:
-    """What a picture costs under a rule, or under the dearest rule of a provider."""
+    """The cost of an image under a rule, or under the most expensive rule of a provider."""
     rules = rules_of(rule)
     low = image.detail == "low" and rule.startswith("openai")
     size = (_LOW_DETAIL, _LOW_DETAIL) if low else image_size(image.data)
@@ -123,17 +123,15 @@ def image_tokens(image: Image, rule: str) -> int:
 
 
 def rules_of(name: str) -> tuple[Rule, ...]:
-    """The rule of that name, or all those a provider of that name may apply."""
+    """The rule of that name, or all rules of the provider of that name."""
     if name not in RULES and name not in _OF_FORMAT:
         known = ", ".join(f"`{known}`" for known in RULES)
-        raise ConfigError(
-            f"no rule for pictures is called {name!r}", remedy=f"set `images` to one of {known}"
-        )
+        raise ConfigError(f"there is no image rule {name!r}", remedy=f"set `images` to one of {known}")
     return tuple(RULES[each] for each in _OF_FORMAT.get(name, (name,)))
 
 
 def image_size(data: str) -> tuple[int, int] | None:
-    """Width and height from the header of a picture in base64; None when it does not say.
+    """Width and height from the header of a base64 image; None when they are not found.
 
     >>> image_size("iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA2iEnWAAAA")
     (2, 3)
@@ -183,7 +181,7 @@ _SIZE_MARKERS = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 
 def _jpeg(head: bytes) -> tuple[int, int] | None:
-    """Walk the segments to the frame header, the only one that says the size."""
+    """Walk the segments to the frame header, the only one with the size."""
     at = 2
     while head.startswith(b"\xff\xd8") and at + 9 <= len(head) and head[at] == 0xFF:
         marker = head[at + 1]
@@ -196,18 +194,18 @@ def _jpeg(head: bytes) -> tuple[int, int] | None:
 
 
 PAGE = 4600
-"""A page of a PDF, seen as a picture (1,600) and read as text (3,000): Anthropic's upper figures."""
+"""A page of a PDF, as an image (1,600) and as text (3,000): Anthropic's upper figures."""
 PAGE_BYTES = 25_000
 LINKED_PAGES = 10
-"""Pages assumed of a file that is only linked."""
+"""Pages assumed for a file that is only linked."""
 MEDIA_BYTES = 125
-"""Bytes of sound or film to a token: 32 tokens a second, at the lowest usual rate of 32 kbit/s."""
+"""Bytes of audio or video per token: 32 tokens a second, at the lowest usual rate of 32 kbit/s."""
 
 _PAGE = re.compile(rb"/Type\s*/Page\b")
 
 
 def file_tokens(file: File) -> int:
-    """What a file that is not inline text costs: an estimate, on the high side."""
+    """The cost of a file that is not inline text: an estimate, on the high side."""
     if not file.data:
         return LINKED_PAGES * PAGE
     size = len(file.data) * 3 // 4

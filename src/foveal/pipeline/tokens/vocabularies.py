@@ -1,9 +1,9 @@
-"""The name of a public vocabulary in, a function that counts a text's tokens out.
+"""Count tokens exactly in public vocabularies.
 
-The vocabularies lie inside installed packages: nothing is downloaded, and each is loaded when its first
-text is counted. Spellings of special tokens are counted as the plain text they are. Time is linear in the
-text, and no text raises: what UTF-8 cannot carry is counted as replacement characters, and a fault inside
-a tokenizer counts the text's bytes, which no byte-level vocabulary exceeds.
+The vocabularies are part of installed packages: nothing is downloaded, and each is loaded when its first text
+is counted. Special tokens are counted as plain text. Time is linear in the text, and no text raises: what
+UTF-8 cannot encode is counted as replacement characters, and when a tokenizer fails, the text's bytes are
+counted, which no byte-level vocabulary exceeds.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from types import MappingProxyType
 from typing import Protocol
 
 LARGE = 1 << 16
-"""Characters that splintr gets at a time: on more its time grows faster, and its cache keeps them all."""
+"""Characters passed to splintr at a time: with more its time grows faster, and its cache keeps them."""
 
 VERIFIED = frozenset(
     {"cl100k_base", "deepseek_v3", "gemma3", "gpt_oss", "llama3", "mistral_v3", "o200k_base"}
 )
-"""Vocabularies whose tokens were compared with the reference implementation's and found the same."""
+"""Vocabularies whose tokens were verified against the reference implementation."""
 
 PUBLIC: Mapping[str, str] = MappingProxyType(
     {
@@ -38,13 +38,13 @@ PUBLIC: Mapping[str, str] = MappingProxyType(
         "qwen3": "qwen3",
     }
 )
-"""Our name → the vocabulary that serves it. gpt-oss differs from o200k in its special tokens only."""
+"""The vocabulary behind each name. gpt-oss differs from o200k only in its special tokens."""
 
 _loading = Lock()
 
 
 class Encoder(Protocol):
-    """What we need of splintr's tokenizers."""
+    """What we use of splintr's tokenizers."""
 
     @property
     def family(self) -> str: ...
@@ -55,16 +55,16 @@ class Encoder(Protocol):
 
 
 def count(name: str, text: str) -> int:
-    """Count `text` in the public vocabulary `name`, whatever the text holds."""
+    """Count `text` in the public vocabulary `name`, whatever the text contains."""
     if not text:
         return 0
     try:
         return _loaded(PUBLIC[name])(text)
     except UnicodeEncodeError:
         return count(name, text.encode("utf-8", "surrogatepass").decode("utf-8", "replace"))
-    except BaseException as fault:
+    except BaseException as error:
         # A Rust panic reaches Python as a BaseException of a class that cannot be imported.
-        if type(fault).__name__ != "PanicException":
+        if type(error).__name__ != "PanicException":
             raise
         return len(text.encode("utf-8", "surrogatepass"))
 
@@ -80,7 +80,7 @@ def _load(name: str) -> Callable[[str], int]:
 
 
 def _rs_bpe(name: str) -> Callable[[str], int] | None:
-    """The counter that stays fastest on hostile input; it has no build for Python 3.14 yet."""
+    """The counter that is fastest on hostile input; there is no build for Python 3.14 yet."""
     try:
         package = import_module("rs_bpe").openai
     except ImportError:
@@ -95,7 +95,7 @@ def _splintr(name: str) -> Callable[[str], int]:
 
 def counter(encoder: Encoder) -> Callable[[str], int]:
     """A counter whose time stays linear, and whose encoder keeps no large text in its cache."""
-    caching = encoder.family == "BPE"  # the other kind keeps nothing, and says so with an error
+    caching = encoder.family == "BPE"  # the other family has no cache, and raises
 
     def counted(text: str) -> int:
         if len(text) <= LARGE:
@@ -109,10 +109,10 @@ def counter(encoder: Encoder) -> Callable[[str], int]:
 
 
 def pieces(text: str) -> Iterator[str]:
-    """A large text in parts that cost together what it costs.
+    """A large text in parts that together cost the same.
 
-    No vocabulary joins a line's end to a word, so that is where it is cut. A run without such a place is
-    cut all the same, and may then cost a token or two more for each cut.
+    It is cut at line ends, which no vocabulary joins to a word. A run without line ends is cut anyway, and
+    may cost a token or two more for each cut.
     """
     start = 0
     while len(text) - start > LARGE:

@@ -1,4 +1,4 @@
-"""Four memory levels with budgets of their own; recency, references, relevance and marks decide."""
+"""The `fifth` preset: four memory levels with their own budgets, filled by score."""
 
 from __future__ import annotations
 

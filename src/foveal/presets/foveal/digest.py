@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from foveal.pipeline.signals import weight
-from foveal.pipeline.summarize.counts import MARK
-from foveal.pipeline.summarize.notes import END
+from foveal.pipeline.summarize.notes import SUMMARY_END, SUMMARY_MARK
 from foveal.presets.foveal.snippets import LABEL, Snippet, labelled
 
 LEAST = 24
@@ -22,7 +21,7 @@ LEAST = 24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DigestNumbers:
-    """How snippets are valued. `benchmarks/tuning.py` tries neighbouring numbers on recorded agent runs."""
+    """How snippets are valued. `benchmarks/tune.py` tries neighbouring numbers on recorded agent runs."""
 
     bent: float = 0.7
     """The value of a snippet is divided by its tokens to this power."""
@@ -160,4 +159,4 @@ class _Values:
 def note_text(chosen: Sequence[Snippet]) -> str:
     """The note: the chosen snippets in conversation order, labelled with their messages."""
     ordered = sorted(chosen, key=lambda each: (each.seq, each.number))
-    return "\n".join((MARK, *labelled(ordered), END))
+    return "\n".join((SUMMARY_MARK, *labelled(ordered), SUMMARY_END))

@@ -13,8 +13,7 @@ from hashlib import blake2b
 from foveal.model import Chunk, Message
 from foveal.pipeline.history import History
 from foveal.pipeline.signals import words
-from foveal.pipeline.summarize.counts import MARK
-from foveal.pipeline.summarize.notes import END, neutral
+from foveal.pipeline.summarize.notes import SUMMARY_END, SUMMARY_MARK, neutral
 from foveal.pipeline.summarize.voices import voices
 from foveal.pipeline.values import Layout, RetrievedNote, Scene
 from foveal.presets.foveal.snippets import LABEL, Snippet, labelled, snippets
@@ -94,7 +93,7 @@ def retrieve(
     count = scene.count
     known = {seq for each in scene.layout.retrieved for seq in each.excerpts} if scene.layout else set()
     query, _ = retrieval_query(history, scene.task, scene.layout)
-    left = room - history.note(f"{MARK}\n{END}").tokens
+    left = room - history.note(f"{SUMMARY_MARK}\n{SUMMARY_END}").tokens
     excerpts: dict[int, tuple[int, ...]] = {}
     for seq in scene.relevant:
         if len(excerpts) == MOST or left < LEAST:
@@ -129,7 +128,7 @@ def _excerpt(
         cost = count(text) + 1
         if not text or cost <= room:
             return ((), cost) if text else None
-    room -= LABEL + (count(history.way_back(seq, seq)) if history.frame.handles else 0)
+    room -= LABEL + (count(history.recall_mark(seq, seq)) if history.frame.handles else 0)
     chosen = _matching(snippets(message, seq, count), query, room)
     if not chosen:
         return None
@@ -153,7 +152,7 @@ def _matching(found: tuple[Snippet, ...], query: str, room: int) -> list[Snippet
 def retrieved_note(history: History, excerpts: Mapping[int, tuple[int, ...]], count: Count) -> Chunk:
     """The note with these excerpts, as it is sent."""
     lines = [line for seq in sorted(excerpts) for line in _lines(history, seq, excerpts[seq], count)]
-    return history.note("\n".join((MARK, *lines, END)))
+    return history.note("\n".join((SUMMARY_MARK, *lines, SUMMARY_END)))
 
 
 def _lines(history: History, seq: int, numbers: tuple[int, ...], count: Count) -> Iterator[str]:
@@ -163,7 +162,7 @@ def _lines(history: History, seq: int, numbers: tuple[int, ...], count: Count) -
         return
     found = snippets(message, seq, count)
     yield from labelled(found[number] for number in sorted(numbers))
-    yield from filter(None, [history.way_back(seq, seq)])
+    yield from filter(None, [history.recall_mark(seq, seq)])
 
 
 def _in_full(message: Message, seq: int) -> str:

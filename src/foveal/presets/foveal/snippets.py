@@ -14,12 +14,11 @@ from itertools import islice
 from typing import Literal
 
 from foveal.model import File, Message, Part, Text, ToolResult
-from foveal.pipeline.shorten.outline import LONGEST, SHORTEST, TROUBLE, parts_of
+from foveal.pipeline.shorten.outline import MAX_PIECE, MIN_PIECE, PROBLEM, split_long
 from foveal.pipeline.signals import names_in
-from foveal.pipeline.summarize.counts import MARK
 from foveal.pipeline.summarize.language import sentences
-from foveal.pipeline.summarize.notes import neutral
-from foveal.pipeline.summarize.voices import SPOKEN
+from foveal.pipeline.summarize.notes import SUMMARY_MARK, neutral
+from foveal.pipeline.summarize.voices import OWN_TEXT_KINDS
 
 Voice = Literal["user", "assistant", "tool"]
 Landmark = Literal["", "asked", "failed", "decided"]
@@ -37,7 +36,7 @@ LABEL = 4
 MOST = 4_000
 """Snippets of one text; a text with more is data, and only its beginning is used."""
 _NUMBERED = re.compile(r"^\s*\d+(?:→|[-:](?=\s))")
-_ERROR = re.compile(rf"{TROUBLE.pattern}|\w(?:Error|Exception)\b", re.IGNORECASE)
+_ERROR = re.compile(rf"{PROBLEM.pattern}|\w(?:Error|Exception)\b", re.IGNORECASE)
 _WORDY = re.compile(r"\w{3}")
 _DECISION = re.compile(
     r"\b(?:decided|decision|instead|root cause|must|should not|the (?:issue|problem|cause|fix) (?:is|was)"
@@ -100,7 +99,9 @@ def _texts(message: Message) -> Iterator[tuple[Voice, str]]:
         text = _text(part)
         if not text.strip():
             continue
-        spoken = isinstance(part, Text) and message.kind in SPOKEN and not text.startswith(MARK)
+        spoken = (
+            isinstance(part, Text) and message.kind in OWN_TEXT_KINDS and not text.startswith(SUMMARY_MARK)
+        )
         yield (own if spoken else "tool"), text.strip()
 
 
@@ -135,22 +136,22 @@ def _split(voice: Voice, text: str, *, keep_head: bool) -> Iterator[str]:
     if voice == "tool":
         yield from _joined(_lines(text))
     else:
-        yield from _joined(part for each in sentences(text) for part in parts_of(each))
+        yield from _joined(part for each in sentences(text) for part in split_long(each))
 
 
 def _head(text: str) -> str:
     line = text.split("\n", 1)[0]
-    if len(line) <= LONGEST:
+    if len(line) <= MAX_PIECE:
         return line
-    end = line.find(" ", HEAD, LONGEST)
-    return line[: end if end > 0 else LONGEST]
+    end = line.find(" ", HEAD, MAX_PIECE)
+    return line[: end if end > 0 else MAX_PIECE]
 
 
 def _joined(lines: Iterable[str]) -> Iterator[str]:
     """Join short lines with the next; one that can be read on its own is not joined with a long one."""
     pending = ""
     for line in lines:
-        if len(pending) >= SHORTEST and len(line) >= READABLE:
+        if len(pending) >= MIN_PIECE and len(line) >= READABLE:
             yield pending
             pending = ""
         pending = f"{pending}\n{line}" if pending else line
@@ -166,7 +167,7 @@ def _lines(text: str) -> Iterator[str]:
     for line in text.splitlines():
         plain = _NUMBERED.sub("", line).strip()
         if _WORDY.search(plain):
-            yield from parts_of(plain)
+            yield from split_long(plain)
 
 
 def _values(text: str) -> list[str] | None:
@@ -196,7 +197,7 @@ def _paired(values: Sequence[str]) -> Iterator[str]:
     """Join `PAIRS` short values; a long one is split into lines of its own."""
     pending: list[str] = []
     for value in values:
-        if len(value) > LONGEST:
+        if len(value) > MAX_PIECE:
             yield from ["; ".join(pending)] * bool(pending)
             pending = []
             yield from _joined(_lines(value))

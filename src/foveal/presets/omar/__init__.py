@@ -1,4 +1,4 @@
-"""Typed chunks with priorities: base, recency, relevance and business; greedy, or the exact optimum."""
+"""The `omar` preset: typed chunks selected by priority, greedily or exactly, with a report of the choice."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from foveal.pipeline.values import Scene, Unit
 from foveal.presets.base import Preset
 from foveal.presets.omar.events import Optimization, optimization_events
 from foveal.presets.omar.greedy import fractional_bound, optimality_gap, slot_of
-from foveal.presets.omar.score import OmarNumbers, priorities
-from foveal.presets.omar.solve import omar as pick
-from foveal.presets.omar.solve import terms_of
-from foveal.window import Score
+from foveal.presets.omar.score import OmarNumbers, mean_scores, priorities
+from foveal.presets.omar.solve import select, terms_of
 
 
 def omar(numbers: OmarNumbers) -> Preset:
@@ -26,7 +24,7 @@ def omar(numbers: OmarNumbers) -> Preset:
             score=partial(priorities, numbers=numbers),
             slot_of=slot_of,
             plan=lambda _items, _scene: (),
-            pick=lambda units, room, _slots: pick(units, room, numbers),
+            pick=lambda units, room, _slots: select(units, room, numbers),
             report=partial(_report, numbers),
             capped=bool(numbers.group_caps),
         ),
@@ -36,10 +34,10 @@ def omar(numbers: OmarNumbers) -> Preset:
 
 
 def _report(numbers: OmarNumbers, choice: Choice, scene: Scene) -> Report:
-    """The metrics, the events and the record of an optimization."""
+    """The metrics, the events and the record of one optimization."""
     kept = [unit for unit in choice.units if unit.turn in choice.pick.kept]
     used = sum(unit.tokens for unit in kept)
-    done = Optimization(
+    optimization = Optimization(
         id=_id(choice.units, scene),
         units=choice.units,
         scores=[(item, choice.scores[item.index].parts) for unit in choice.units for item in unit.items],
@@ -50,7 +48,7 @@ def _report(numbers: OmarNumbers, choice: Choice, scene: Scene) -> Report:
         estimated={},
     )
     metrics = {
-        **_means([choice.scores[item.index] for unit in kept for item in unit.items]),
+        **mean_scores([choice.scores[item.index] for unit in kept for item in unit.items]),
         "optimality_gap": _gap(numbers, choice, kept, scene),
         "chunks_optimized": sum(len(unit.items) for unit in kept),
         "chunks_dropped": sum(len(unit.items) for unit in choice.units) - sum(len(u.items) for u in kept),
@@ -58,27 +56,17 @@ def _report(numbers: OmarNumbers, choice: Choice, scene: Scene) -> Report:
         "tokens_used": used,
         "tokens_available": scene.budget,
     }
-    events = tuple(optimization_events(done, numbers))
-    return Report(metrics=metrics, events=events, record={"optimization_id": done.id})
-
-
-def _means(scores: Sequence[Score]) -> dict[str, float]:
-    """Over what is kept; 0 when nothing is."""
-    count = len(scores) or 1
-    return {
-        "prioritization_score": math.fsum(score.total for score in scores) / count,
-        "business_relevance_boost": math.fsum(score.parts["business"] for score in scores) / count,
-        "recency_boost": math.fsum(score.parts["recency"] for score in scores) / count,
-    }
+    events = tuple(optimization_events(optimization, numbers))
+    return Report(metrics=metrics, events=events, record={"optimization_id": optimization.id})
 
 
 def _gap(numbers: OmarNumbers, choice: Choice, kept: Sequence[Unit], scene: Scene) -> float:
     room = scene.budget - sum(unit.tokens for unit in kept if unit.forced)
-    worth = math.fsum(unit.score.total for unit in kept if not unit.forced)
-    return optimality_gap(worth, fractional_bound(choice.units, room, terms_of(numbers))) or 0.0
+    total = math.fsum(unit.score.total for unit in kept if not unit.forced)
+    return optimality_gap(total, fractional_bound(choice.units, room, terms_of(numbers)))
 
 
 def _id(units: Sequence[Unit], scene: Scene) -> str:
-    """The same units at the same moment for the same budget: the same id."""
-    told = [f"{scene.now!r} {scene.budget}", *(f"{unit.turn} {unit.tokens}" for unit in units)]
-    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:32]
+    """A hash of the units, the time and the budget: the same optimization has the same id."""
+    lines = [f"{scene.now!r} {scene.budget}", *(f"{unit.turn} {unit.tokens}" for unit in units)]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:32]

@@ -1,6 +1,6 @@
-"""Scored units and a choice among them in → what happened, as the events of the `omar` preset name it.
+"""Describe an optimization as the events of the `omar` preset.
 
-The shell adds `context.optimization.failed` when there was no choice to speak of, and emits them.
+The session emits them, or `context.optimization.failed` if the optimization failed.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ Payload = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Optimization:
-    """One optimization that succeeded."""
+    """One successful optimization."""
 
     id: str
     units: Sequence[Unit]
     scores: Sequence[tuple[Item, Mapping[str, float]]]
-    """Every item with the parts of its priority."""
+    """Every item, with the parts of its priority."""
     pick: Pick
     available: int
     used: int
     remaining: int
     estimated: Mapping[str, int]
-    """Tokens by id, where nobody had counted."""
+    """By id, the tokens of items that were estimated instead of counted."""
 
 
 def optimization_events(done: Optimization, numbers: OmarNumbers) -> list[tuple[str, Payload]]:
-    """Names and payloads, in the order in which things happened; what did not happen is not told."""
+    """Names and payloads, in the order in which things happened."""
     kept = [item for unit in done.units if unit.turn in done.pick.kept for item in unit.items]
     dropped = [item for unit in done.units if unit.turn not in done.pick.kept for item in unit.items]
     chunks = len(kept) + len(dropped)
-    told: list[tuple[str, Payload]] = [
+    return [
         (
             "context.optimization.started",
             {
@@ -62,7 +62,6 @@ def optimization_events(done: Optimization, numbers: OmarNumbers) -> list[tuple[
             {"optimization_id": done.id, "tokens_used": done.used, "chunks_optimized": len(kept)},
         ),
     ]
-    return told
 
 
 def _estimated(tokens: Mapping[str, int]) -> list[tuple[str, Payload]]:
@@ -72,13 +71,13 @@ def _estimated(tokens: Mapping[str, int]) -> list[tuple[str, Payload]]:
 
 def _boosts(done: Optimization, numbers: OmarNumbers) -> list[tuple[str, Payload]]:
     """One event per boost, with one entry per boosted chunk."""
-    more: Mapping[str, Callable[[Item], Payload]] = {
+    boosts: Mapping[str, Callable[[Item], Payload]] = {
         "recency": lambda item: {"timestamp": item.timestamp},
         "business": lambda item: _business(item, numbers),
         "rag": lambda _: {},
     }
     found: list[tuple[str, Payload]] = []
-    for boost, details in more.items():
+    for boost, details in boosts.items():
         entries = [
             {"chunk_id": item.id, "total_boost": parts[boost], **details(item)}
             for item, parts in done.scores

@@ -1,4 +1,4 @@
-"""Eight negotiated layers; each shows its newest, and history is compacted to what it got."""
+"""The `openscroll` preset: eight negotiated layers, with the history compacted within its own."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A picked window and its undecided history in → the history layer compacted: verbatim, trimmed or folded.
+"""Compact the undecided turns of the history layer: keep them verbatim, trim them or summarize them.
 
-The strategy follows from how far the history exceeds its layer. The arc stands in the first note. Never over
-the layers' allotments; every turn is kept, folded into a note, or left out with a reason.
+The strategy depends on how far the history exceeds its layer. The first note begins with the arc. The result
+stays within the allotments of the layers; every turn is kept, part of a note, or left out with a reason.
 """
 
 from __future__ import annotations
@@ -12,26 +12,25 @@ from functools import partial
 
 from foveal.model import Chunk
 from foveal.pipeline.history import History
-from foveal.pipeline.kinds import ARC, TALK
-from foveal.pipeline.summarize.counts import MARK
-from foveal.pipeline.summarize.extract import extractive
-from foveal.pipeline.summarize.notes import END
-from foveal.pipeline.summarize.records import Overheard
-from foveal.pipeline.summarize.voices import Said, said_by, voices
+from foveal.pipeline.kinds import ARC, MESSAGE_HISTORY
+from foveal.pipeline.summarize.extract import extractive_summary
+from foveal.pipeline.summarize.notes import SUMMARY_END, SUMMARY_MARK
+from foveal.pipeline.summarize.records import EchoDetector
+from foveal.pipeline.summarize.voices import Utterance, read_message, voices
 from foveal.pipeline.values import Pick, Scene, Unit
 from foveal.presets.openscroll.arc import arc_text
 from foveal.presets.openscroll.strategies import Compacted, compact, strategy_for
 from foveal.presets.openscroll.zones import Piece
 
-WHOLE = -1
-"""Where a history remembers what belongs to no turn."""
+ALL_TURNS = -1
+"""The key under which a history remembers what belongs to no single turn."""
 ARC_SHARE = 5
-"""An arc takes at most this part of the room that is left."""
+"""An arc gets at most one part in this many of the room that is left."""
 
 
 @dataclass(slots=True, kw_only=True)
 class _Shown:
-    """What the pieces of a compacted history come to in a window."""
+    """How the pieces of a compacted history appear in the window."""
 
     kept: set[int] = field(default_factory=set)
     because: dict[int, str] = field(default_factory=dict)
@@ -43,22 +42,22 @@ class _Shown:
 
 
 def compacted(history: History, units: Sequence[Unit], pick: Pick, room: int, scene: Scene) -> Pick:
-    """The pick with the turns it left undecided: those of the history layer."""
-    talk = [unit for unit in units if unit.turn not in pick.because]
-    if not talk:
+    """The pick, with the turns decided that it left undecided: those of the history layer."""
+    undecided = [unit for unit in units if unit.turn not in pick.because]
+    if not undecided:
         return pick
     left = room - sum(unit.tokens for unit in units if unit.turn in pick.kept and not unit.forced)
     slots = {slot.name: slot for slot in pick.slots}
-    own = max(0, slots[TALK].allotted - slots[TALK].used)
-    thread = max(0, min(slots[ARC].allotted - slots[ARC].used, left // ARC_SHARE))
-    most = max(0, min(own, left - thread))
-    told = _told(history)
-    said = [each for unit in talk for each in _priced(told[unit.turn], unit)]
-    done, shown = _fitted(history, talk, said, scene, most=most, thread=thread)
-    used = {TALK: shown.tokens, ARC: 0}
-    if arc := arc_text(done.arc):
+    own = max(0, slots[MESSAGE_HISTORY].allotted - slots[MESSAGE_HISTORY].used)
+    arc_budget = max(0, min(slots[ARC].allotted - slots[ARC].used, left // ARC_SHARE))
+    most = max(0, min(own, left - arc_budget))
+    by_turn = _read(history)
+    messages = [each for unit in undecided for each in _priced(by_turn[unit.turn], unit)]
+    compaction, shown = _fitted(history, undecided, messages, scene, most=most, arc_budget=arc_budget)
+    used = {MESSAGE_HISTORY: shown.tokens, ARC: 0}
+    if arc := arc_text(compaction.arc):
         used[ARC] = min(scene.count(arc), shown.tokens)
-        used[TALK] -= used[ARC]
+        used[MESSAGE_HISTORY] -= used[ARC]
     return replace(
         pick,
         kept=pick.kept | shown.kept,
@@ -72,88 +71,101 @@ def compacted(history: History, units: Sequence[Unit], pick: Pick, room: int, sc
 
 
 def _fitted(
-    history: History, talk: Sequence[Unit], said: Sequence[Said], scene: Scene, *, most: int, thread: int
+    history: History,
+    undecided: Sequence[Unit],
+    messages: Sequence[Utterance],
+    scene: Scene,
+    *,
+    most: int,
+    arc_budget: int,
 ) -> tuple[Compacted, _Shown]:
-    """Notes cost a little more as messages than as text: compact until they fit as messages."""
-    strategy = strategy_for(sum(each.tokens for each in said), most)
-    answer = scene.answer or partial(extractive, count=scene.count)
+    """Compact until the notes fit as messages, which cost a little more than their texts."""
+    strategy = strategy_for(sum(each.tokens for each in messages), most)
+    answer = scene.answer or partial(extractive_summary, count=scene.count)
     room = most
     while True:
-        done = compact(
-            said, l4_budget=thread, l6_budget=room, strategy=strategy, answer=answer, count=scene.count
+        compaction = compact(
+            messages,
+            l4_budget=arc_budget,
+            l6_budget=room,
+            strategy=strategy,
+            answer=answer,
+            count=scene.count,
         )
-        shown = _shown(history, talk, done)
-        over = shown.tokens - scene.count(arc_text(done.arc)) - most
+        shown = _shown(history, undecided, compaction)
+        over = shown.tokens - scene.count(arc_text(compaction.arc)) - most
         if over <= 0:
-            return done, shown
-        if not room:  # no room for the note that the arc would stand in
-            thread = 0
+            return compaction, shown
+        if not room:  # there is no room for the note that the arc would be part of
+            arc_budget = 0
         room = max(0, room - over)
 
 
-def _priced(told: Sequence[Said], unit: Unit) -> list[Said]:
-    """The messages of a unit; what repairs add to its cost is the last one's."""
-    tokens = [item.tokens for item in unit.items[: len(told) - 1]]
+def _priced(messages: Sequence[Utterance], unit: Unit) -> list[Utterance]:
+    """The messages of a unit with their tokens; the last one includes what repairs add."""
+    tokens = [item.tokens for item in unit.items[: len(messages) - 1]]
     tokens.append(max(0, unit.tokens - sum(tokens)))
-    return [replace(each, tokens=cost) for each, cost in zip(told, tokens, strict=True)]
+    return [replace(each, tokens=cost) for each, cost in zip(messages, tokens, strict=True)]
 
 
 @dataclass(slots=True, kw_only=True)
-class _Walk:
-    """What was said turn by turn, and what was heard on the way."""
+class _Reading:
+    """The messages read so far by turn, and the words of tools among them."""
 
-    heard: Overheard = field(default_factory=Overheard)
-    told: dict[int, tuple[Said, ...]] = field(default_factory=dict)
-
-
-def _told(history: History) -> dict[int, tuple[Said, ...]]:
-    """Every turn as compaction sees it. All are listened to, in order: an echo may be of one in no window."""
-    walk = history.remembered(WHOLE, _begin)
-    walk.told.pop(len(walk.told) - 1, None)  # the last one may have grown
-    for turn in range(len(walk.told), len(history)):
-        walk.told[turn] = _voiced(history, turn, walk.heard)
-    return walk.told
+    heard: EchoDetector = field(default_factory=EchoDetector)
+    by_turn: dict[int, tuple[Utterance, ...]] = field(default_factory=dict)
 
 
-def _begin(_history: History, _turn: int) -> _Walk:
-    return _Walk()
+def _read(history: History) -> dict[int, tuple[Utterance, ...]]:
+    """The messages of every turn, read in order: an echo may repeat a message that is in no window."""
+    reading = history.remembered(ALL_TURNS, _begin)
+    reading.by_turn.pop(len(reading.by_turn) - 1, None)  # the last turn may have grown
+    for turn in range(len(reading.by_turn), len(history)):
+        reading.by_turn[turn] = _read_turn(history, turn, reading.heard)
+    return reading.by_turn
 
 
-def _voiced(history: History, turn: int, heard: Overheard) -> tuple[Said, ...]:
+def _begin(_history: History, _turn: int) -> _Reading:
+    return _Reading()
+
+
+def _read_turn(history: History, turn: int, heard: EchoDetector) -> tuple[Utterance, ...]:
     first, last = history.span(turn)
-    found: tuple[Said, ...] = ()
+    found: tuple[Utterance, ...] = ()
     if not any(entry.absence == "erased" for entry in history.entries[first : last + 1]):
         messages = enumerate(history.read(first, last + 1), first)
-        found = tuple(replace(said_by(message, seq, heard), opens=seq == first) for seq, message in messages)
+        found = tuple(
+            replace(read_message(message, seq, heard), opens=seq == first) for seq, message in messages
+        )
     if note := history.stand_in(turn):
         message = history.frame.scribe.note(note)
-        return (Said(seq=last, role="user", passages=voices(message, last), tokens=0),)
+        return (Utterance(seq=last, role="user", passages=voices(message, last), tokens=0),)
     return found
 
 
-def _shown(history: History, talk: Sequence[Unit], done: Compacted) -> _Shown:
+def _shown(history: History, undecided: Sequence[Unit], compaction: Compacted) -> _Shown:
     shown = _Shown()
-    arc, at = arc_text(done.arc), 0
-    for piece in done.pieces:
+    arc, at = arc_text(compaction.arc), 0
+    for piece in compaction.pieces:
         inside = []
-        while at < len(talk) and history.span(talk[at].turn)[1] <= piece.last:
-            inside.append(talk[at])
+        while at < len(undecided) and history.span(undecided[at].turn)[1] <= piece.last:
+            inside.append(undecided[at])
             at += 1
         if not inside:
             continue
         text = piece.text or ""
         if piece.detail == "trimmed":
-            # Words of a tool stand in a note of the user's here: they are a record as well.
-            text = "\n".join((MARK, text, END))
+            # The note has the user's role but may contain the words of a tool: it is marked as a record too.
+            text = "\n".join((SUMMARY_MARK, text, SUMMARY_END))
         if arc and piece.detail != "full":
             shown.arcs[inside[-1].turn] = arc
             text, arc = "\n".join(filter(None, (arc, text))), ""
-        _show(shown, history, inside, replace(piece, text=text), done.strategy)
+        _show(shown, history, inside, replace(piece, text=text), compaction.strategy)
     return shown
 
 
 def _show(shown: _Shown, history: History, inside: Sequence[Unit], piece: Piece, strategy: str) -> None:
-    last, where = inside[-1].turn, f"{TALK}, {strategy}"
+    last, where = inside[-1].turn, f"{MESSAGE_HISTORY}, {strategy}"
     if piece.detail == "full":
         shown.kept |= {unit.turn for unit in inside}
         shown.because |= {unit.turn: f"{where}: verbatim, {unit.tokens:,} tokens" for unit in inside}
@@ -176,5 +188,5 @@ def _show(shown: _Shown, history: History, inside: Sequence[Unit], piece: Piece,
         shown.because[last] = (
             f"{where}: a summary of {piece.messages:,} messages, {note.tokens:,} of {whole:,} tokens"
         )
-    place = f"{where}: in the summary at message {piece.last + 1:,}"
-    shown.folded |= {unit.turn: place for unit in inside[:-1]}
+    because = f"{where}: in the summary at message {piece.last + 1:,}"
+    shown.folded |= dict.fromkeys((unit.turn for unit in inside[:-1]), because)

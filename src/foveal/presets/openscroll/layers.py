@@ -1,12 +1,12 @@
-"""A budget and what is there to show in → tokens for each of eight layers, negotiated in four phases.
+"""Negotiate how many tokens each of the eight layers gets.
 
-    ask      what each layer needs, wants and can use at most
-    fix      the user's message, the identity and the preferences
-    share    minimums by priority, then what is left by the size of each gap
-    hand out leftovers, the highest priority first; identity and preferences after all others
+    request     every layer's minimum, ideal and maximum
+    fix         the user's message, the identity and the preferences
+    share       minimums by priority, then the rest in proportion to what each layer lacks
+    distribute  leftovers, the highest priority first; identity and preferences last
 
-The promise: the allocations never exceed the budget, every layer gets 0 or something within its minimum and
-maximum, and tokens stay unallocated only when every layer still in is at its maximum.
+The allocations never exceed the budget, every layer gets 0 or between its minimum and maximum, and tokens
+stay unallocated only if every layer that got anything is at its maximum.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from foveal.pipeline.kinds import (
     ENTITY,
     IDENTITY,
     LAYERS,
+    MESSAGE_HISTORY,
     PREFERENCES,
     RETRIEVAL,
-    TALK,
     TOPIC,
-    USER,
+    USER_MESSAGE,
     layer_of,
 )
-from foveal.pipeline.material.categories import whole
+from foveal.pipeline.material.categories import round_down
 from foveal.pipeline.values import Item
 from foveal.presets.openscroll.zones import KeyMessageNumbers
 from foveal.window import Slot
 
-ELASTIC = (TOPIC, ENTITY, ARC, RETRIEVAL, TALK)
+ELASTIC = (TOPIC, ENTITY, ARC, RETRIEVAL, MESSAGE_HISTORY)
 BUNDLES: Mapping[str, str] = MappingProxyType(
     {
         "identity": IDENTITY,
@@ -43,15 +43,15 @@ BUNDLES: Mapping[str, str] = MappingProxyType(
         "entity": ENTITY,
         "conversation": ARC,
         "jit": RETRIEVAL,
-        "history": TALK,
+        "history": MESSAGE_HISTORY,
     }
 )
-"""Under which name the tokens that a layer could show are told."""
+"""The names under which callers state how many tokens a layer could show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenscrollNumbers:
-    """Every number of the negotiation. Shares are of the total budget."""
+    """The settings of the negotiation. Shares are of the total budget."""
 
     total: int = 12_000
     depth: str = "standard"
@@ -60,7 +60,7 @@ class OpenscrollNumbers:
     standard_depth: float = 1.0
     deep_depth: float = 1.5
     pressure_share: float = 0.7
-    """The conversation presses fully once it is this much of the budget."""
+    """The pressure of the conversation is at its highest from this share of the budget on."""
     heavy_topics: int = 2
     heavy_messages: int = 20
     identity_min: int = 150
@@ -77,7 +77,7 @@ class OpenscrollNumbers:
     topic_pressure: float = 0.4
     topic_max_share: float = 0.25
     most_growth: float = 2.0
-    """Many topics or entities multiply their share by at most this."""
+    """The most by which many topics or entities multiply their share."""
     entity_min: int = 150
     entity_share: float = 0.06
     entity_step: float = 0.4
@@ -111,12 +111,14 @@ class OpenscrollNumbers:
             ENTITY: 65,
             ARC: 30,
             RETRIEVAL: 75,
-            TALK: 80,
-            USER: 100,
+            MESSAGE_HISTORY: 80,
+            USER_MESSAGE: 100,
         }
     )
-    raised_priorities: Mapping[str, float] = field(default_factory=lambda: {TOPIC: 85, ARC: 88, TALK: 90})
-    """Topics when knowledge is heavy, the arc of an active conversation, history when dialogue is heavy."""
+    raised_priorities: Mapping[str, float] = field(
+        default_factory=lambda: {TOPIC: 85, ARC: 88, MESSAGE_HISTORY: 90}
+    )
+    """For topics if there are many, the arc of an active conversation, and a long prioritized history."""
     elasticity: Mapping[str, float] = field(
         default_factory=lambda: {
             IDENTITY: 0.0,
@@ -125,17 +127,17 @@ class OpenscrollNumbers:
             ENTITY: 0.7,
             ARC: 0.3,
             RETRIEVAL: 0.5,
-            TALK: 0.4,
-            USER: 0.0,
+            MESSAGE_HISTORY: 0.4,
+            USER_MESSAGE: 0.0,
         }
     )
     key_messages: KeyMessageNumbers = field(default_factory=KeyMessageNumbers)
-    """What makes a message worth quoting where the history is compacted."""
+    """Which messages are quoted when the history is compacted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """What the layers negotiate about."""
+    """The conversation and the knowledge that the layers compete for."""
 
     total: int
     messages: int
@@ -148,38 +150,38 @@ class Situation:
     """Minimal, standard or deep."""
     prioritize_history: bool = False
     available: Mapping[str, int] = field(default_factory=dict)
-    """Tokens there are to show, by the names of `BUNDLES`; a missing name means nobody knows."""
+    """Tokens that each layer could show, by the names of `BUNDLES`; a missing name means unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layer:
-    """What one layer asked for and got."""
+class LayerBudget:
+    """The tokens that one layer requests and gets."""
 
-    name: str
-    minimum: int
-    ideal: int
-    maximum: int
-    priority: float
+    layer: str
+    min_tokens: int
+    ideal_tokens: int
+    max_tokens: int
+    priority: int | float
     elasticity: float
-    allocated: int = 0
+    allocated: int
 
     @property
     def gap(self) -> int:
-        return max(0, self.ideal - self.minimum)
+        return max(0, self.ideal_tokens - self.min_tokens)
 
     @property
     def slot(self) -> Slot:
         return Slot(
-            name=self.name,
-            floor=self.minimum,
-            ideal=self.ideal,
-            ceiling=self.maximum,
+            name=self.layer,
+            floor=self.min_tokens,
+            ideal=self.ideal_tokens,
+            ceiling=self.max_tokens,
             allotted=self.allocated,
         )
 
 
 def slot_of(item: Item) -> str:
-    """The layer an item is shown in: what its metadata says, else by its kind.
+    """The layer that shows an item: the one in its metadata, else the one of its kind.
 
     >>> slot_of(Item(index=0, id="m1", role="user", kind="chat_history_user", text="hello", tokens=1))
     'L6_message_history'
@@ -187,7 +189,7 @@ def slot_of(item: Item) -> str:
     return layer_of(item.kind, item.metadata)
 
 
-def negotiate(situation: Situation, numbers: OpenscrollNumbers | None = None) -> tuple[Layer, ...]:
+def negotiate(situation: Situation, numbers: OpenscrollNumbers | None = None) -> tuple[LayerBudget, ...]:
     """Allocate the budget to the eight layers, in their order.
 
     >>> talk = Situation(
@@ -196,58 +198,65 @@ def negotiate(situation: Situation, numbers: OpenscrollNumbers | None = None) ->
     >>> [layer.allocated for layer in negotiate(talk)]
     [240, 360, 2378, 1102, 2400, 1200, 4200, 120]
     """
-    asked = {layer.name: layer for layer in asking(situation, numbers or OpenscrollNumbers())}
-    got = _fixed(asked, situation.total)
-    pool = situation.total - sum(got.values())
-    got |= _shared([asked[name] for name in ELASTIC], pool)
-    steady = [asked[name] for name in (IDENTITY, PREFERENCES) if got[name] or not asked[name].minimum]
-    got |= _topped(steady, got, situation.total - sum(got.values()))
-    return tuple(replace(asked[name], allocated=got[name]) for name in LAYERS)
+    requests = {request.layer: request for request in _requests(situation, numbers or OpenscrollNumbers())}
+    got = _fixed(requests, situation.total)
+    got |= _shared([requests[name] for name in ELASTIC], situation.total - sum(got.values()))
+    last = [requests[name] for name in (IDENTITY, PREFERENCES) if got[name] or not requests[name].min_tokens]
+    got |= _topped(last, got, situation.total - sum(got.values()))
+    return tuple(replace(requests[name], allocated=got[name]) for name in LAYERS)
 
 
-def asking(situation: Situation, numbers: OpenscrollNumbers) -> tuple[Layer, ...]:
+Limits = tuple[int, float, float]
+"""Minimum, ideal and maximum tokens."""
+
+
+def _requests(situation: Situation, numbers: OpenscrollNumbers) -> tuple[LayerBudget, ...]:
     """Phase 1: minimum, ideal and maximum of every layer."""
     if situation.total < 1:
         raise BudgetError(f"the budget is {situation.total:,} tokens", remedy="raise `total_budget` above 0")
-    limits = {**_steady(situation, numbers), **_material(situation, numbers), **_talk(situation, numbers)}
+    limits = {
+        **_fixed_limits(situation, numbers),
+        **_material_limits(situation, numbers),
+        **_conversation_limits(situation, numbers),
+    }
     known = {BUNDLES[name]: tokens for name, tokens in situation.available.items() if name in BUNDLES}
-    known[TALK] = min(situation.history_tokens, known.get(TALK, situation.history_tokens))
-    silent = {TOPIC: not situation.topics, ENTITY: not situation.entities, ARC: not situation.active}
+    known[MESSAGE_HISTORY] = min(
+        situation.history_tokens, known.get(MESSAGE_HISTORY, situation.history_tokens)
+    )
+    empty = {TOPIC: not situation.topics, ENTITY: not situation.entities, ARC: not situation.active}
     raised = _raised(situation, numbers)
     return tuple(
-        _layer(name, (0, 0, 0) if silent.get(name) else limits[name], known.get(name), raised, numbers)
+        _request(name, (0, 0, 0) if empty.get(name) else limits[name], known.get(name), raised, numbers)
         for name in LAYERS
     )
 
 
-def _layer(
-    name: str,
-    limits: tuple[int, float, float],
-    known: int | None,
-    raised: Mapping[str, float],
-    numbers: OpenscrollNumbers,
-) -> Layer:
-    maximum = whole(limits[2]) if known is None else min(whole(limits[2]), known)
-    return Layer(
-        name=name,
-        minimum=min(limits[0], maximum),
-        ideal=whole(limits[1]) if maximum else 0,
-        maximum=maximum,
-        priority=raised.get(name, numbers.priorities[name]),
-        elasticity=numbers.elasticity[name],
+def _request(
+    layer: str, limits: Limits, known: int | None, raised: Mapping[str, float], numbers: OpenscrollNumbers
+) -> LayerBudget:
+    minimum, ideal, most = limits
+    maximum = round_down(most) if known is None else min(round_down(most), known)
+    return LayerBudget(
+        layer=layer,
+        min_tokens=min(minimum, maximum),
+        ideal_tokens=round_down(ideal) if maximum else 0,
+        max_tokens=maximum,
+        priority=raised.get(layer, numbers.priorities[layer]),
+        elasticity=numbers.elasticity[layer],
+        allocated=0,
     )
 
 
-def _steady(situation: Situation, n: OpenscrollNumbers) -> dict[str, tuple[int, float, float]]:
+def _fixed_limits(situation: Situation, n: OpenscrollNumbers) -> dict[str, Limits]:
     total, user = situation.total, situation.user_tokens
     return {
         IDENTITY: (n.identity_min, min(n.identity_ideal, n.identity_share * total), n.identity_max),
         PREFERENCES: (n.prefs_min, min(n.prefs_ideal, n.prefs_share * total), n.prefs_max),
-        USER: (user, user, user),
+        USER_MESSAGE: (user, user, user),
     }
 
 
-def _material(situation: Situation, n: OpenscrollNumbers) -> dict[str, tuple[int, float, float]]:
+def _material_limits(situation: Situation, n: OpenscrollNumbers) -> dict[str, Limits]:
     total, depth = situation.total, _depth(situation, n)
     pressure = min(1.0, situation.history_tokens / (n.pressure_share * total))
     topics = min(n.most_growth, 1 + n.topic_step * (situation.topics - 1))
@@ -272,14 +281,14 @@ def _material(situation: Situation, n: OpenscrollNumbers) -> dict[str, tuple[int
     }
 
 
-def _talk(situation: Situation, n: OpenscrollNumbers) -> dict[str, tuple[int, float, float]]:
+def _conversation_limits(situation: Situation, n: OpenscrollNumbers) -> dict[str, Limits]:
     total, tokens = situation.total, situation.history_tokens
     arc = n.arc_tokens * math.log2(max(1, situation.messages) + 1) * _depth(situation, n)
     boost = n.history_boost if situation.prioritize_history else 1.0
     boost *= n.dialogue_boost if _dialogue_heavy(situation, n) else 1.0
     return {
         ARC: (n.arc_min, min(arc, n.arc_share * total), n.arc_max_share * total),
-        TALK: (
+        MESSAGE_HISTORY: (
             n.history_min if situation.active else 0,
             min(tokens, total * _history_share(tokens, n) * boost),
             n.history_max_share * total,
@@ -310,49 +319,53 @@ def _raised(situation: Situation, n: OpenscrollNumbers) -> dict[str, float]:
     heavy = {
         TOPIC: situation.topics >= n.heavy_topics or situation.depth == "deep",
         ARC: situation.active,
-        TALK: _dialogue_heavy(situation, n),
+        MESSAGE_HISTORY: _dialogue_heavy(situation, n),
     }
     return {name: priority for name, priority in n.raised_priorities.items() if heavy.get(name)}
 
 
-def _fixed(asked: Mapping[str, Layer], total: int) -> dict[str, int]:
-    """Phase 2: the user's message whole; identity and preferences give way to it, in steps."""
-    identity, prefs, user = asked[IDENTITY], asked[PREFERENCES], asked[USER].maximum
-    full, fair = _clamped(identity), _clamped(prefs)
-    steps = ((full, fair), (full, prefs.minimum), (identity.minimum, prefs.minimum), (identity.minimum, 0))
+def _fixed(requests: Mapping[str, LayerBudget], total: int) -> dict[str, int]:
+    """Phase 2: the user's message whole; preferences and identity shrink step by step to make room for it."""
+    identity, prefs, user = requests[IDENTITY], requests[PREFERENCES], requests[USER_MESSAGE].max_tokens
+    steps = (
+        (_clamped(identity), _clamped(prefs)),
+        (_clamped(identity), prefs.min_tokens),
+        (identity.min_tokens, prefs.min_tokens),
+        (identity.min_tokens, 0),
+    )
     for first, second in steps:
         if first + second + user <= total:
-            return {IDENTITY: first, PREFERENCES: second, USER: user}
+            return {IDENTITY: first, PREFERENCES: second, USER_MESSAGE: user}
+    least = identity.min_tokens
     raise BudgetError(
-        f"the user message has {user:,} tokens and the identity needs {identity.minimum:,}; "
-        f"the budget is {total:,}",
-        remedy=f"raise `total_budget` to {user + identity.minimum:,} or more, or shorten the user message",
+        f"the user message has {user:,} tokens and the identity needs {least:,}; the budget is {total:,}",
+        remedy=f"raise `total_budget` to {user + least:,} or more, or shorten the user message",
     )
 
 
-def _clamped(layer: Layer) -> int:
-    return max(layer.minimum, min(layer.ideal, layer.maximum))
+def _clamped(request: LayerBudget) -> int:
+    return max(request.min_tokens, min(request.ideal_tokens, request.max_tokens))
 
 
-def _shared(layers: Sequence[Layer], pool: int) -> dict[str, int]:
-    """Phases 3 and 4: minimums, a share of each gap, then leftovers; what cannot be in gets 0."""
-    ranked = sorted(layers, key=lambda layer: -layer.priority)
-    while ranked and sum(layer.minimum for layer in ranked) > pool:
+def _shared(requests: Sequence[LayerBudget], pool: int) -> dict[str, int]:
+    """Phases 3 and 4: minimums, a share of each gap, leftovers; a layer whose minimum does not fit gets 0."""
+    ranked = sorted(requests, key=lambda request: -request.priority)
+    while ranked and sum(request.min_tokens for request in ranked) > pool:
         ranked.pop()
-    got = {layer.name: layer.minimum for layer in ranked}
-    start, gaps = pool - sum(got.values()), sum(layer.gap for layer in ranked)
-    for layer in ranked:
-        share = whole(start * layer.gap * min(layer.priority, 100) / (gaps * 100)) if gaps else 0
-        got[layer.name] += min(share, layer.gap, layer.maximum - layer.minimum)
+    got = {request.layer: request.min_tokens for request in ranked}
+    left, gaps = pool - sum(got.values()), sum(request.gap for request in ranked)
+    for request in ranked:
+        share = round_down(left * request.gap * min(request.priority, 100) / (gaps * 100)) if gaps else 0
+        got[request.layer] += min(share, request.gap, request.max_tokens - request.min_tokens)
     got |= _topped(ranked, got, pool - sum(got.values()))
-    return dict.fromkeys((layer.name for layer in layers), 0) | got
+    return dict.fromkeys((request.layer for request in requests), 0) | got
 
 
-def _topped(layers: Sequence[Layer], got: Mapping[str, int], left: int) -> dict[str, int]:
-    """What these layers have with the leftovers, the highest priority first, up to each maximum."""
+def _topped(requests: Sequence[LayerBudget], got: Mapping[str, int], left: int) -> dict[str, int]:
+    """These layers with the leftovers added, the highest priority first, up to each maximum."""
     topped: dict[str, int] = {}
-    for layer in sorted(layers, key=lambda layer: -layer.priority):
-        more = min(left, layer.maximum - got[layer.name])
-        topped[layer.name] = got[layer.name] + more
+    for request in sorted(requests, key=lambda request: -request.priority):
+        more = min(left, request.max_tokens - got[request.layer])
+        topped[request.layer] = got[request.layer] + more
         left -= more
     return topped

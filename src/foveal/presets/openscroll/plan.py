@@ -1,9 +1,7 @@
-"""The items and the material of a build in → the plan of its eight layers.
+"""Plan the eight layers of a build, and pick the newest turns of each layer within its allotment.
 
-System prompts are always in: they are taken off the total, and L0 has them beside what it was allotted. What
-each layer has to show is known, for these items and this material are all there is.
-
-Units and room in → each layer's newest within its allotment; history is left for compaction to decide.
+System prompts are always in the window: they are taken off the total, and layer L0 gets them on top of its
+allotment. Turns of the history layer are left undecided; `compact` decides them.
 """
 
 from __future__ import annotations
@@ -13,122 +11,130 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from foveal.errors import BudgetError
-from foveal.pipeline.kinds import ENTITY, IDENTITY, LAYERS, TALK, TOPIC, USER
-from foveal.pipeline.material.categories import charge, even_out, fill
+from foveal.pipeline.kinds import ENTITY, IDENTITY, LAYERS, MESSAGE_HISTORY, TOPIC, USER_MESSAGE
+from foveal.pipeline.material.categories import lend_spare, tokens_by_slot, with_usage
 from foveal.pipeline.values import Item, Pick, Scene, Unit
-from foveal.presets.openscroll.layers import BUNDLES, Layer, OpenscrollNumbers, Situation, negotiate, slot_of
+from foveal.presets.openscroll.layers import (
+    BUNDLES,
+    LayerBudget,
+    OpenscrollNumbers,
+    Situation,
+    negotiate,
+    slot_of,
+)
 from foveal.window import Slot
+
+ORDER = (USER_MESSAGE, *LAYERS)
+"""The user's message comes before everything else."""
 
 
 def layers(
     items: Sequence[Item], scene: Scene, *, numbers: OpenscrollNumbers | None = None
 ) -> tuple[Slot, ...]:
-    """Negotiate over what there is; material gives way to the user's message, which must be in."""
+    """Negotiate the layers for these items and the scene's material.
+
+    The user's message must be in the window; identity material gives way to it.
+    """
     by = numbers or OpenscrollNumbers()
-    steady = sum(item.tokens for item in items if item.role == "system" and slot_of(item) == IDENTITY)
-    total = max(1, scene.budget - scene.overhead - steady)
-    said, beside = charge(items, slot_of), charge(scene.material, slot_of)
-    tokens = {name: said.get(name, 0) + beside.get(name, 0) for name in {*said, *beside}}
-    tokens[IDENTITY] = tokens.get(IDENTITY, 0) - steady
-    user = _user(items, scene.budget, total)
+    system = sum(item.tokens for item in items if item.role == "system" and slot_of(item) == IDENTITY)
+    total = max(1, scene.budget - scene.overhead - system)
+    messages, material = tokens_by_slot(items, slot_of), tokens_by_slot(scene.material, slot_of)
+    tokens = {name: messages.get(name, 0) + material.get(name, 0) for name in {*messages, *material}}
+    tokens[IDENTITY] = tokens.get(IDENTITY, 0) - system
+    user = _user_tokens(items, scene.budget, total)
     if user + min(by.identity_min, tokens[IDENTITY]) > total:
         tokens[IDENTITY] = 0
-    asked = _asked([*items, *scene.material], tokens, by)
-    asked = replace(asked, total=total, user_tokens=user)
-    plan = negotiate(asked, by)
-    shown = sum(min(beside.get(layer.name, 0), layer.allocated) for layer in plan)
-    if sum(said.values()) - steady + shown > total:
-        # An arc will be made, as long as it may be.
-        known = {name: there for name, there in asked.available.items() if name != "conversation"}
-        plan = negotiate(replace(asked, available=known), by)
-    return tuple(_slot(layer, steady) for layer in plan)
+    situation = replace(_situation([*items, *scene.material], tokens, by), total=total, user_tokens=user)
+    plan = negotiate(situation, by)
+    shown = sum(min(material.get(budget.layer, 0), budget.allocated) for budget in plan)
+    if sum(messages.values()) - system + shown > total:
+        # The history will be compacted and get an arc, whose length is not known yet.
+        known = {name: there for name, there in situation.available.items() if name != "conversation"}
+        plan = negotiate(replace(situation, available=known), by)
+    return tuple(_slot(budget, system) for budget in plan)
 
 
-def _asked(items: Sequence[Item], tokens: Mapping[str, int], by: OpenscrollNumbers) -> Situation:
-    known = {bundle: tokens.get(name, 0) for bundle, name in BUNDLES.items()}
+def _situation(items: Sequence[Item], tokens: Mapping[str, int], by: OpenscrollNumbers) -> Situation:
+    available = {bundle: tokens.get(name, 0) for bundle, name in BUNDLES.items()}
     return Situation(
         total=0,
-        messages=sum(slot_of(item) in (TALK, USER) for item in items),
-        history_tokens=known["history"],
+        messages=sum(slot_of(item) in (MESSAGE_HISTORY, USER_MESSAGE) for item in items),
+        history_tokens=available["history"],
         user_tokens=0,
-        topics=_named(items, TOPIC, "topic", "topic_slug", "topic_id"),
-        entities=_named(items, ENTITY, "entity", "entity_id"),
-        active=known["history"] > 0,
+        topics=_subjects(items, TOPIC, "topic", "topic_slug", "topic_id"),
+        entities=_subjects(items, ENTITY, "entity", "entity_id"),
+        active=available["history"] > 0,
         depth=by.depth,
         prioritize_history=by.prioritize_history,
-        available=known,
+        available=available,
     )
 
 
-def _user(items: Sequence[Item], budget: int, total: int) -> int:
-    """Tokens of the user's message and what else was put into its layer, as far as the total goes."""
-    asked = sum(item.tokens for item in items if item.kind == "current_user_prompt")
-    if asked > total:
+def _user_tokens(items: Sequence[Item], budget: int, total: int) -> int:
+    """Tokens of the user's message and of what else is in its layer, at most the total."""
+    prompt = sum(item.tokens for item in items if item.kind == "current_user_prompt")
+    if prompt > total:
         raise BudgetError(
-            f"the user message has {asked:,} tokens; the budget is {budget:,}, of which {total:,} are left "
+            f"the user message has {prompt:,} tokens; the budget is {budget:,}, of which {total:,} are left "
             "beside the system prompt, the tools and the framing",
-            remedy=f"raise `budget` to {budget - total + asked:,} or more, or shorten the user message",
+            remedy=f"raise `budget` to {budget - total + prompt:,} or more, or shorten the user message",
         )
-    return min(total, sum(item.tokens for item in items if slot_of(item) == USER))
+    return min(total, sum(item.tokens for item in items if slot_of(item) == USER_MESSAGE))
 
 
-def _named(items: Sequence[Item], layer: str, *keys: str) -> int:
-    """How many topics or entities the items of a layer are about; an unnamed one is one of its own."""
-    about = (
-        next((str(i.metadata[k]) for k in keys if k in i.metadata), i.id)
-        for i in items
-        if slot_of(i) == layer
+def _subjects(items: Sequence[Item], layer: str, *keys: str) -> int:
+    """How many topics or entities the items of a layer are about; each unnamed one counts separately."""
+    subjects = (
+        next((str(item.metadata[key]) for key in keys if key in item.metadata), item.id)
+        for item in items
+        if slot_of(item) == layer
     )
-    return len(set(about))
+    return len(set(subjects))
 
 
-def _slot(layer: Layer, steady: int) -> Slot:
-    slot = layer.slot
+def _slot(budget: LayerBudget, system: int) -> Slot:
+    slot = budget.slot
     if slot.name != IDENTITY:
         return slot
     return replace(
         slot,
-        floor=slot.floor + steady,
-        ideal=slot.ideal + steady,
-        ceiling=slot.ceiling + steady,
-        allotted=slot.allotted + steady,
+        floor=slot.floor + system,
+        ideal=slot.ideal + system,
+        ceiling=slot.ceiling + system,
+        allotted=slot.allotted + system,
     )
 
 
-ORDER = (USER, *LAYERS)
-"""The user's message before everything else."""
-
-
 def by_layer(units: Sequence[Unit], room: int, *, slots: Sequence[Slot]) -> Pick:
-    """Spend the room layer by layer; units of other layers than history are passed over if too large."""
+    """Spend the room layer by layer, newest first; skip units that are too large, and all of the history."""
     because = {unit.turn: unit.forced for unit in units if unit.forced}
     forced = [unit for unit in units if unit.forced]
-    left = Counter({slot.name: max(0, slot.allotted - slot.used) for slot in fill(slots, forced)})
+    left = Counter({slot.name: max(0, slot.allotted - slot.used) for slot in with_usage(slots, forced)})
     kept = set(because)
     newest_first = [unit for unit in reversed(units) if not unit.forced]
-    for unit in sorted(newest_first, key=lambda unit: ORDER.index(_home(unit))):
-        home = _home(unit)
-        if home == TALK:
+    for unit in sorted(newest_first, key=lambda unit: ORDER.index(_main_layer(unit))):
+        layer = _main_layer(unit)
+        if layer == MESSAGE_HISTORY:
             continue
-        most = min(left[home], room)
-        because[unit.turn] = f"{home}, {unit.tokens:,} tokens"
+        most = min(left[layer], room)
         if unit.tokens > most:
-            because[unit.turn] = f"{home}, needed {unit.tokens:,} tokens, {most:,} were left"
+            because[unit.turn] = f"{layer}, needed {unit.tokens:,} tokens, {most:,} were left"
             continue
+        because[unit.turn] = f"{layer}, {unit.tokens:,} tokens"
         kept.add(unit.turn)
         room -= unit.tokens
         left.subtract(unit.by_slot)
     return Pick(
         kept=frozenset(kept),
         because=because,
-        slots=even_out(fill(slots, [unit for unit in units if unit.turn in kept]))[0],
+        slots=lend_spare(with_usage(slots, [unit for unit in units if unit.turn in kept]))[0],
     )
 
 
 def settled(slots: Sequence[Slot], scene: Scene) -> tuple[Slot, ...]:
-    """The slots with none over-full: first from what nobody was allotted, then from what others do not use.
+    """Raise over-full slots, first from tokens that were not allotted, then from what other slots do not use.
 
-    What must be in, and what fits whole, may be more than a layer was allotted; the budget holds it all.
+    Forced turns, or a window that fits whole, may use more than a layer was allotted; the total always fits.
     """
     spare = max(0, scene.budget - scene.overhead - sum(slot.allotted for slot in slots))
     raised = []
@@ -136,10 +142,10 @@ def settled(slots: Sequence[Slot], scene: Scene) -> tuple[Slot, ...]:
         more = max(0, min(spare, slot.used - slot.allotted))
         spare -= more
         raised.append(replace(slot, allotted=slot.allotted + more, floor=0))
-    even = even_out(raised)[0]
+    even = lend_spare(raised)[0]
     return tuple(replace(slot, floor=before.floor) for slot, before in zip(even, slots, strict=True))
 
 
-def _home(unit: Unit) -> str:
+def _main_layer(unit: Unit) -> str:
     """The layer that has most of a unit's tokens; of equals the first."""
     return max(LAYERS, key=lambda layer: unit.by_slot.get(layer, -1))

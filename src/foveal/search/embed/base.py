@@ -1,4 +1,4 @@
-"""What an embedder is, and what all of them do to a text before they look at it."""
+"""The `Embedder` protocol, and what every embedder does to texts and vectors."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ if TYPE_CHECKING:
     import numpy as np
 
 Vectors: TypeAlias = "np.ndarray[tuple[int, int], np.dtype[np.float32]]"
-"""One row a text, in order: of length 1, or all zeros where the text says nothing."""
-Thing = TypeVar("Thing")
+"""One row per text, in order: of length 1, or all zeros for an empty text."""
+T = TypeVar("T")
 BATCH = 100
-"""Texts that are embedded, or sent to an endpoint, at a time."""
+"""Texts that are embedded, or sent to an endpoint, at once."""
 
 
 class Embedder(Protocol):
-    """Whoever gives texts a place in space, so that those of like meaning lie close together."""
+    """Maps texts to vectors, so that texts of similar meaning are close together."""
 
     @property
     def name(self) -> str:
-        """Equal only for embedders whose vectors may be compared with each other."""
+        """Equal only for embedders whose vectors can be compared with each other."""
         ...
 
     def embed(self, texts: Sequence[str], /) -> Vectors: ...
 
 
-def batches(things: Sequence[Thing]) -> Iterator[Sequence[Thing]]:
-    for start in range(0, len(things), BATCH):
-        yield things[start : start + BATCH]
+def batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    for start in range(0, len(items), BATCH):
+        yield items[start : start + BATCH]
 
 
 def opening(text: str, characters: int) -> str:
-    """The start of a text, without the spaces around it and without what UTF-8 cannot carry."""
+    """The start of a text, without surrounding spaces and characters that UTF-8 cannot encode."""
     return text.strip()[:characters].encode("utf-8", "replace").decode()
 
 
 def unit(rows: Vectors) -> Vectors:
-    """The same rows, each of length 1; a row of zeros stays one."""
+    """The rows scaled to length 1; zero rows stay zero."""
     import numpy as np
 
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]

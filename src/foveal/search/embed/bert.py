@@ -1,6 +1,6 @@
-"""Token ids in → what a BERT-like encoder makes of each: the forward pass, in numpy.
+"""The forward pass of a BERT-like encoder, in numpy.
 
-A pass over a few hundred tokens is almost all matrix products, and numpy's are about as fast as anybody's.
+A pass over a few hundred tokens is almost only matrix products, where numpy is about as fast as any library.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MASKED = -1e9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The numbers of a model's `config.json` that its forward pass needs."""
+    """The numbers of a model's `config.json` that the forward pass needs."""
 
     width: int
     layers: int
@@ -68,22 +68,22 @@ class _Layer:
 
 
 class Bert:
-    """The weights of one model, ready to be run; a `KeyError` names the one that is missing."""
+    """The weights of one model, ready to run; a `KeyError` names a missing tensor."""
 
     def __init__(self, shape: Shape, weights: Mapping[str, Array]) -> None:
         named = {name.removeprefix("bert."): weight for name, weight in weights.items()}
         self._shape = shape
         self._words = named["embeddings.word_embeddings.weight"]
-        # Every text is the first of its pair, so its token type is as constant as its positions are.
-        self._places = named["embeddings.position_embeddings.weight"].astype(np.float32)
-        self._places += named["embeddings.token_type_embeddings.weight"][0]
+        # Every text is the first of its pair, so its token type is as constant as its positions.
+        self._positions = named["embeddings.position_embeddings.weight"].astype(np.float32)
+        self._positions += named["embeddings.token_type_embeddings.weight"][0]
         self._norm = _norm(named, "embeddings.LayerNorm", shape)
         self._layers = tuple(_layer(named, f"encoder.layer.{at}", shape) for at in range(shape.layers))
 
     def __call__(self, ids: Ids, real: Array) -> Array:
-        """One row of `width` for every id; `real` is 0 where an id only pads its text, else 1."""
+        """One row of `width` numbers per id; `real` is 0 for padding, else 1."""
         texts, tokens = ids.shape
-        x = self._norm((self._words[ids] + self._places[:tokens]).reshape(texts * tokens, -1))
+        x = self._norm((self._words[ids] + self._positions[:tokens]).reshape(texts * tokens, -1))
         hidden = np.where(real, 0.0, _MASKED).astype(np.float32)[:, None, None, :]
         for layer in self._layers:
             x = layer.attended_norm(x + layer.attended(self._attend(layer.attention(x), hidden)))
@@ -91,7 +91,7 @@ class Bert:
         return x.reshape(texts, tokens, -1)
 
     def _attend(self, x: Array, hidden: Array) -> Array:
-        """Each token's mixture of its text's values, by how its query meets their keys, head by head."""
+        """Multi-head self-attention over the tokens of each text."""
         texts, tokens = len(hidden), hidden.shape[-1]
         split = x.reshape(texts, tokens, 3, self._shape.heads, -1).transpose(2, 0, 3, 1, 4)
         queries, keys, values = split
@@ -138,7 +138,7 @@ def _layer(weights: Mapping[str, Array], at: str, shape: Shape) -> _Layer:
 
 
 def _dense(weights: Mapping[str, Array], *names: str) -> _Dense:
-    """Several products with the same factor are one."""
+    """Layers with the same input, concatenated into one product."""
     return _Dense(
         weight=np.concatenate([weights[f"{name}.weight"] for name in names]).astype(np.float32),
         bias=np.concatenate([weights[f"{name}.bias"] for name in names]).astype(np.float32),

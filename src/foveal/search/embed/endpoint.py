@@ -1,4 +1,4 @@
-"""Texts in → vectors from somebody else's model: whoever calls gives the function that asks it."""
+"""Embed texts with a model behind an endpoint; the caller provides the function that requests vectors."""
 
 from __future__ import annotations
 
@@ -8,48 +8,46 @@ from foveal.errors import UpstreamError
 from foveal.search.embed.base import Vectors, opening, unit
 
 Ask = Callable[[Sequence[str]], Sequence[Sequence[float]]]
-"""Any number of texts in, a vector for each out, in order; how many go in one request is its affair."""
-
-
+"""Returns one vector for each of any number of texts, in order; it splits them into requests itself."""
 LONGEST = 8_000
-"""Characters of a text that are sent: more than that most models refuse."""
+"""Characters of a text that are sent: most models refuse more."""
 
 
-class Endpoint:
-    """An embedder that asks. Texts that say nothing are not sent; an answer is checked before it is used."""
+class EndpointEmbedder:
+    """Requests vectors. Empty texts are not sent, and a response is checked before it is used."""
 
     def __init__(self, *, name: str, ask: Ask) -> None:
         self.name = name
         self.dimensions = 0
-        """Unknown, and so 0, until the first answer."""
+        """0 until the first response."""
         self._ask = ask
 
     def embed(self, texts: Sequence[str], /) -> Vectors:
         import numpy as np
 
-        saying = [at for at, text in enumerate(texts) if text.strip()]
-        answer = self._answer([texts[at] for at in saying]) if saying else None
+        nonempty = [at for at, text in enumerate(texts) if text.strip()]
+        found = self._request([texts[at] for at in nonempty]) if nonempty else None
         rows = np.zeros((len(texts), self.dimensions), dtype=np.float32)
-        if answer is not None:
-            rows[saying] = unit(answer)
+        if found is not None:
+            rows[nonempty] = unit(found)
         return rows
 
-    def _answer(self, texts: Sequence[str]) -> Vectors:
+    def _request(self, texts: Sequence[str]) -> Vectors:
         import numpy as np
 
-        said = self._ask([opening(text, LONGEST) for text in texts])
-        width = self.dimensions or len(said[0] if said else ())
-        if len(said) != len(texts) or not width or any(len(vector) != width for vector in said):
+        vectors = self._ask([opening(text, LONGEST) for text in texts])
+        width = self.dimensions or len(vectors[0] if vectors else ())
+        if len(vectors) != len(texts) or not width or any(len(vector) != width for vector in vectors):
             raise UpstreamError(
-                f"{self.name} gave {len(said)} vectors for {len(texts)} texts, "
-                f"of {sorted({len(vector) for vector in said})} numbers where {width} were expected",
-                remedy="check that `embedder` names one embedding model that always stays the same",
+                f"{self.name} returned {len(vectors)} vectors for {len(texts)} texts, "
+                f"of {sorted({len(vector) for vector in vectors})} numbers where {width} were expected",
+                remedy="check that `embedder` names a single embedding model",
             )
-        rows: Vectors = np.asarray(said, dtype=np.float32)
+        rows: Vectors = np.asarray(vectors, dtype=np.float32)
         if not np.isfinite(rows).all():
             raise UpstreamError(
-                f"{self.name} gave {len(texts)} vectors, and not all of their numbers are finite",
-                remedy="name another embedding model in `embedder`, or leave it empty",
+                f"{self.name} returned {len(texts)} vectors, and not all of their numbers are finite",
+                remedy="set `embedder` to another embedding model, or leave it empty",
             )
         self.dimensions = width
         return rows

@@ -1,4 +1,4 @@
-"""A model's folder in → what it says of itself, or an error that names the file and the field."""
+"""Read and check the configuration of a transformer's folder; errors name the file and the field."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from foveal.search.embed.bert import Shape
 
 CONFIG, TOKENIZER, WEIGHTS = "config.json", "tokenizer.json", "model.safetensors"
 _POOLING, _SENTENCES = "1_Pooling/config.json", "sentence_bert_config.json"
-_FETCH = "name a folder with `config.json`, `tokenizer.json` and `model.safetensors` in `embedder`"
-_KNOWN = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
-"""What the forward pass can do, by field."""
+_REMEDY = "set `embedder` to a folder with `config.json`, `tokenizer.json` and `model.safetensors`"
+_SUPPORTED = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
+"""The values that the forward pass supports, by field."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """What must be known of a model before its weights are loaded."""
+    """What the embedder must know of a model before it loads the weights."""
 
     shape: Shape
     longest: int
-    """Tokens of a text that it takes."""
+    """The most tokens of a text that the model reads."""
     first_token: bool
-    """It was trained to put a text's meaning into the first token, not into the mean of all."""
+    """Whether the vector is that of the first token, not the mean of all tokens."""
 
 
-def card(folder: Path) -> Card:
-    """Check that everything is there, and read what is small."""
+def read_card(folder: Path) -> Card:
+    """Check that all files exist, and read the small ones."""
     if not folder.is_dir():
-        raise ConfigError(f"`embedder` names {folder}, and there is no such folder", remedy=_FETCH)
+        raise ConfigError(f"`embedder` names {folder}, and there is no such folder", remedy=_REMEDY)
     missing = [name for name in (CONFIG, TOKENIZER, WEIGHTS) if not (folder / name).is_file()]
     if missing:
-        raise ConfigError(f"{folder} has no {' and no '.join(missing)}", remedy=_FETCH)
+        raise ConfigError(f"{folder} has no {' and no '.join(missing)}", remedy=_REMEDY)
     if "model" not in _json(folder / TOKENIZER):
-        raise ConfigError(f"{folder / TOKENIZER} has no field `model`: it is no tokenizer", remedy=_FETCH)
+        raise ConfigError(f"{folder / TOKENIZER} has no field `model`: it is not a tokenizer", remedy=_REMEDY)
     config = _json(folder / CONFIG)
-    for field, known in _KNOWN.items():
-        if (said := config.get(field, known)) != known:
+    for field, supported in _SUPPORTED.items():
+        if (value := config.get(field, supported)) != supported:
             raise ConfigError(
-                f"`{field}` in {folder / CONFIG} is {said!r}; only {known!r} can be run",
-                remedy="name the folder of another model in `embedder`, or an endpoint that runs it",
+                f"`{field}` in {folder / CONFIG} is {value!r}; only {supported!r} is supported",
+                remedy="set `embedder` to the folder of another model, or to an endpoint that runs this one",
             )
     positions = _number(folder / CONFIG, config, "max_position_embeddings")
     return Card(
@@ -64,25 +64,25 @@ def _longest(file: Path, positions: int) -> int:
 def _number(file: Path, config: dict[str, object], field: str) -> int:
     found = config.get(field)
     if not isinstance(found, int) or found < 1:
-        raise ConfigError(f"`{field}` in {file} is {found!r}, not a number above 0", remedy=_FETCH)
+        raise ConfigError(f"`{field}` in {file} is {found!r}, not an integer above 0", remedy=_REMEDY)
     return found
 
 
 def _epsilon(file: Path, config: dict[str, object]) -> float:
     found = config.get("layer_norm_eps", 1e-12)
     if not isinstance(found, int | float) or not 0 <= found < 1:
-        raise ConfigError(f"`layer_norm_eps` in {file} is {found!r}, not a number below 1", remedy=_FETCH)
+        raise ConfigError(f"`layer_norm_eps` in {file} is {found!r}, not a number below 1", remedy=_REMEDY)
     return float(found)
 
 
 def _json(file: Path) -> dict[str, object]:
-    """An object; an empty one where there is no such file."""
+    """The object in a file; empty where there is no such file."""
     if not file.is_file():
         return {}
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as fault:
-        raise ConfigError(f"{file} cannot be read: {fault}", remedy=_FETCH) from fault
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{file} cannot be read: {error}", remedy=_REMEDY) from error
     if not isinstance(found, dict):
-        raise ConfigError(f"{file} holds no JSON object", remedy=_FETCH)
+        raise ConfigError(f"{file} does not contain a JSON object", remedy=_REMEDY)
     return found

@@ -1,8 +1,8 @@
-"""Texts in → the mean of their tokens' rows in a table of 32 000: no model runs, a text costs microseconds.
+"""Static embeddings: the vector of a text is the mean of its tokens' rows in a table of 32 000.
 
-The table and its tokenizer are data files of the `wordllama` package; none of its code is imported. A text is
-read in lower case, for which the table is best, and up to its first `LONGEST` characters: on every input the
-time is linear, and bounded for each text.
+No model runs; a text takes microseconds. The table and its tokenizer are data files of the `wordllama`
+package; none of its code is imported. Texts are lower-cased, which suits the table best, and read up to their
+first `LONGEST` characters, so that the time for each text is bounded.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from foveal.search.embed.base import Vectors, batches, opening, unit
 from foveal.search.embed.weights import tensors
 
 LONGEST = 8_192
-"""Characters of a text that are read: its mean hardly moves after so many."""
+"""Characters of a text that are read: the mean hardly changes after that."""
 _PACKAGE = "wordllama"
 _TABLE = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
-_loading = Lock()
+_load_lock = Lock()
 
 
 class Static:
@@ -44,10 +44,10 @@ class Static:
         return np.concatenate(parts) if parts else np.zeros((0, self.dimensions), dtype=np.float32)
 
     def _means(self, texts: Sequence[str]) -> Vectors:
-        """One row a text. Their sum points where their mean does."""
+        """One row per text. The sum has the direction of the mean, so dividing is not needed."""
         # One by one: a batch would start the tokenizer's own threads, which do not survive a fork.
-        read = (opening(text, LONGEST).lower() for text in texts)
-        found = [self._tokenizer.encode(text, add_special_tokens=False).ids for text in read]
+        lowered = (opening(text, LONGEST).lower() for text in texts)
+        found = [self._tokenizer.encode(text, add_special_tokens=False).ids for text in lowered]
         sums = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for row, ids in zip(sums, found, strict=True):
             np.sum(self._table[ids], axis=0, dtype=np.float32, out=row)
@@ -55,15 +55,15 @@ class Static:
 
 
 def static() -> Static:
-    """The one that all threads of a process share."""
-    with _loading:
+    """The instance that all threads of the process share."""
+    with _load_lock:
         return _load()
 
 
 @cache
 def _load() -> Static:
     spec = find_spec(_PACKAGE)
-    folders = [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
+    folders = [Path(folder) for folder in (spec and spec.submodule_search_locations) or ()]
     for folder in folders:
         if (folder / _TABLE).is_file() and (folder / _TOKENIZER).is_file():
             tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))

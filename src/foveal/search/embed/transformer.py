@@ -1,6 +1,6 @@
-"""Texts in → vectors from a BERT-like encoder in a folder: each word is read in its context.
+"""Embed texts with a BERT-like encoder in a folder.
 
-The folder has the layout in which such models are published. A text is read up to the model's own length.
+The folder has the layout in which such models are published. A text is read up to the model's own limit.
 Weights are loaded with the first text, once for all threads of a process.
 """
 
@@ -19,13 +19,13 @@ from tokenizers import Tokenizer
 from foveal.errors import ConfigError
 from foveal.search.embed.base import Vectors, batches, opening, unit
 from foveal.search.embed.bert import Bert
-from foveal.search.embed.folder import TOKENIZER, WEIGHTS, Card, card
+from foveal.search.embed.folder import TOKENIZER, WEIGHTS, Card, read_card
 from foveal.search.embed.weights import tensors
 
-CHARACTERS = 20
-"""Read of a text for each token that the model takes: no language needs more."""
-AT_ONCE = 256
-"""Tokens in one pass, padding included: as many as the processor's caches like."""
+CHARACTERS_PER_TOKEN = 20
+"""Characters of a text that are read for each token the model takes: no language needs more."""
+PASS_TOKENS = 256
+"""Tokens in one pass, padding included: what fits the processor's caches."""
 
 
 class _Loaded(NamedTuple):
@@ -34,12 +34,12 @@ class _Loaded(NamedTuple):
 
 
 class Transformer:
-    """A model's folder. What is wrong with it is said at once, or with the first text."""
+    """A model's folder. Configuration errors are raised here, broken weights with the first text."""
 
     def __init__(self, folder: Path) -> None:
-        self._card: Card = card(folder)
+        self._card: Card = read_card(folder)
         self._folder = folder
-        self._loading = Lock()
+        self._load_lock = Lock()
         self._loaded: _Loaded | None = None
 
     @property
@@ -48,7 +48,7 @@ class Transformer:
 
     @cached_property
     def name(self) -> str:
-        """The folder's own name and the address of the weights: a model that moves keeps it."""
+        """The folder's name and a digest of the weights: a model that is moved keeps it."""
         with (self._folder / WEIGHTS).open("rb") as weights:
             digest = file_digest(weights, lambda: blake2b(digest_size=8)).hexdigest()
         return f"{self._folder.name}-{digest}"
@@ -63,11 +63,11 @@ class Transformer:
 
     def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
         # One by one: a batch would start the tokenizer's own threads, which do not survive a fork.
-        encode, read = self._load().tokenizer.encode, self._card.longest * CHARACTERS
-        return [encode(opening(text, read)).ids for text in texts]
+        encode, most = self._load().tokenizer.encode, self._card.longest * CHARACTERS_PER_TOKEN
+        return [encode(opening(text, most)).ids for text in texts]
 
     def _pooled(self, found: Sequence[Sequence[int]]) -> Vectors:
-        """The sum over each text's own tokens, or its first one where the model was trained for that."""
+        """The sum over each text's tokens, or its first token where the model was trained for that."""
         ids = np.zeros((len(found), max(map(len, found))), dtype=np.int64)
         real = np.zeros(ids.shape, dtype=np.float32)
         for at, tokens in enumerate(found):
@@ -78,7 +78,7 @@ class Transformer:
         return pooled
 
     def _load(self) -> _Loaded:
-        with self._loading:
+        with self._load_lock:
             if self._loaded is None:
                 self._loaded = _Loaded(_tokenizer(self._folder, self._card.longest), self._read())
             return self._loaded
@@ -89,15 +89,15 @@ class Transformer:
         except KeyError as missing:
             raise ConfigError(
                 f"{self._folder / WEIGHTS} has no tensor {missing.args[0]}: it is not a BERT-like encoder",
-                remedy="name the folder of one in `embedder`, all-MiniLM-L6-v2 for instance",
+                remedy="set `embedder` to the folder of one, such as all-MiniLM-L6-v2",
             ) from missing
 
 
 def _by_length(found: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Texts of about equal length together, so that little is padding, and few enough for one pass."""
+    """Groups of texts of similar length, so that there is little padding, each small enough for one pass."""
     group: list[int] = []
     for at in sorted(range(len(found)), key=lambda at: len(found[at])):
-        if group and (len(group) + 1) * len(found[at]) > AT_ONCE:
+        if group and (len(group) + 1) * len(found[at]) > PASS_TOKENS:
             yield group
             group = []
         group.append(at)
@@ -119,5 +119,5 @@ def _shared(folder: Path) -> Transformer:
 
 
 def transformer(folder: Path) -> Transformer:
-    """The one that everybody who names this folder shares."""
+    """The instance shared by all callers that name this folder."""
     return _shared(folder.expanduser().resolve())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from foveal.errors import InputError
-from foveal.pipeline.tokens.count import SCALED
+from foveal.pipeline.tokens.count import SCALE_SIGN
 from foveal.session.arguments import a_count, a_number
 from foveal.session.build.build import stored_build
 from foveal.session.build.manifest_json import read_manifest
@@ -23,7 +23,7 @@ def billed(
     _check(input_tokens, cached_tokens=cached, cache_write_tokens=written)
     record = stored_build(state, build)
     manifest = read_manifest(state, record)
-    name, _, factor = manifest.counter.partition(SCALED)
+    name, _, factor = manifest.counter.partition(SCALE_SIGN)
     counted = round(record.tokens / float(factor or 1))
     before = state.learned(record.model, name)
     state.store.save_bill(record.model, name, counted=counted, billed=input_tokens)

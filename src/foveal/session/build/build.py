@@ -156,7 +156,7 @@ def store_window(state: SessionState, made: Made, fetch: Any) -> Window:
     if state.resources.writer:
         state.resources.worker.wake()
     manifest = replace(window.manifest, costs=costs)
-    return replace(window, tell=partial(_with_dollars, state, manifest, window.model))
+    return replace(window, account=partial(_with_dollars, state, manifest, window.model))
 
 
 def _fitted(state: SessionState, draft: _Draft) -> tuple[pipeline.Fitted, float]:

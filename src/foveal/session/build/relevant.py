@@ -21,11 +21,11 @@ from foveal.pipeline.fit import RETRIEVED_SHARE
 from foveal.pipeline.history import History
 from foveal.pipeline.kinds import kind_of
 from foveal.pipeline.scoring import TASK_MOST, items
-from foveal.pipeline.shorten.turn import cut
+from foveal.pipeline.shorten.turn import cut_middle
 from foveal.pipeline.signals import words
-from foveal.pipeline.summarize.failures import Resolved, Walk, error_lines
+from foveal.pipeline.summarize.failures import FailureTracker, ResolvedError, error_lines
 from foveal.pipeline.summarize.notes import neutral, quoted_passages
-from foveal.pipeline.summarize.tasks import Task, shown
+from foveal.pipeline.summarize.tasks import Task, task_label
 from foveal.pipeline.summarize.values import Passage
 from foveal.pipeline.summarize.voices import voices
 from foveal.pipeline.values import Item, Scene
@@ -172,12 +172,12 @@ def _error_and_resolution(past: _Past, seqs: Sequence[int], hits: Sequence[int])
     best = next((seq for seq in hits if seq in seqs), seqs[0] if len(seqs) == 1 else None)
     if best is None:
         return ()
-    walk = Walk()
+    walk = FailureTracker()
     near = [seq for seq in range(best, best + RESOLVED_WITHIN + 1) if seq in past.open]
     for seq, message in stand_ins.read(past.history, near):
         # An error counts whoever reports it: models repeat what they were shown.
         report = replace(message, role="user") if seq == best and message.role == "assistant" else message
-        if any(each.error_seq == best for each in walk.over(report, seq)):
+        if any(each.error_seq == best for each in walk.read(report, seq)):
             return best, seq
     return ()
 
@@ -192,7 +192,7 @@ def _error_forms(
     found, text = _quoted(past, pair, because)
     sizes = (max(SHORT, room // 4 - LABEL_TOKENS), SHORT)
     passages = _passages(past, pair)
-    short = ([replace(p, text=cut(p.text, size, count)) for p in passages] for size in sizes)
+    short = ([replace(p, text=cut_middle(p.text, size, count)) for p in passages] for size in sizes)
     return ((found, text), *((found, quoted_passages(each)) for each in short))
 
 
@@ -207,7 +207,7 @@ def _fitting(
         most = room - each
         what, text = next((form for form in forms if 2 * count(form[1]) <= most), forms[-1])
         if number == 0 and most >= LEAST:
-            text = cut(text, most, count)
+            text = cut_middle(text, most, count)
         if count(text) <= most:
             room -= count(text) + each
             yield what, text
@@ -245,17 +245,15 @@ def _situation(state: SessionState, past: _Past, scene: Scene) -> Situation | No
     results = [item.text for item in flat if item.tool and item.index > asked.index][-TOOL_RESULTS:]
     return Situation(
         items=[item for item in flat if item.index in past.in_window],
-        scores=(),
-        scene=Scene(now=scene.now, task=scene.task, budget=scene.budget),
-        asked=text,
-        brought=results,
+        prompt=text,
+        tool_results=results,
         tasks=past.tasks,
         resolved=_resolved(state) if any(map(error_lines, (text, *results))) else (),
         past=list(_past_items(state, past, text)),
     )
 
 
-def _resolved(state: SessionState) -> Sequence[Resolved]:
+def _resolved(state: SessionState) -> Sequence[ResolvedError]:
     """Earlier errors with their resolutions; the first call reads the whole session."""
     walker = state.part(Walker)
     walker.catch_up()
@@ -291,7 +289,7 @@ def _forms(past: _Past, trigger: Trigger, step: Step, hits: Sequence[int]) -> Fo
     """A passage in its lengths: all of its messages, or the best one alone; of a task, its summary."""
     for task in past.tasks:
         if task.number == step.task:
-            because = f"{shown(task)} is referred to"
+            because = f"{task_label(task)} is referred to"
             return ((Retrieved(first=step.first, last=step.last, because=because), neutral(task.summary)),)
     seqs = [seq for seq in range(step.first, step.last + 1) if seq in past.open]
     alone = [seq for seq in hits if seq in seqs][:1]

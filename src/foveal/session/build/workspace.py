@@ -13,7 +13,7 @@ from threading import Lock
 from foveal.errors import InputError
 from foveal.events import Event, FileRefused, Warned
 from foveal.pipeline.kinds import RETRIEVAL
-from foveal.pipeline.material.categories import DIALOG, PenguinNumbers, shared
+from foveal.pipeline.material.categories import DIALOG, PenguinNumbers, category_slots
 from foveal.pipeline.material.values import Material
 from foveal.presets.numbers import overridden
 from foveal.search.fusion import SAID_ONCE
@@ -162,7 +162,7 @@ def _room(state: SessionState, request: BuildRequest, numbers: PenguinNumbers) -
     with state.reading():
         entries = [entry for entry in state.log.entries if not entry.absence]
     dialog = sum(entry.tokens for entry in entries if entry.role in ("user", "assistant"))
-    slots = shared(request.budget or 0, numbers)
+    slots = category_slots(request.budget or 0, numbers)
     return room_within([replace(slot, used=dialog) if slot.name == DIALOG else slot for slot in slots])
 
 

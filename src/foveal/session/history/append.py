@@ -59,8 +59,8 @@ def sync(state: SessionState, history: Any, format: Format | None) -> tuple[str,
 def fork(source: SessionState, name: str, messages: int | None) -> SessionRecord:
     """Create a session that begins as another one, with its first `messages` or all that are not erased."""
     store = source.store
-    with store.together():
-        if store.named(name) is not None:
+    with store.transaction():
+        if store.find_session(name) is not None:
             raise InputError(
                 f"`name`: there is a session {name!r} already", remedy="choose another `name`", field="name"
             )

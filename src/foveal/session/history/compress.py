@@ -14,7 +14,7 @@ from functools import partial
 from foveal.events import Event, Reported
 from foveal.pipeline.history import History
 from foveal.pipeline.scoring import items
-from foveal.pipeline.summarize.notes import covering
+from foveal.pipeline.summarize.notes import message_range
 from foveal.pipeline.summarize.values import Answer
 from foveal.pipeline.values import Item, Scene
 from foveal.presets.fifth.levels import due, slot_of
@@ -180,7 +180,7 @@ def _save(state: SessionState, notes: Sequence[Note], *, seconds: float) -> None
             original=note.original,
             compressed=note.tokens,
             seconds=seconds / len(notes),
-            what=covering(note.entries[0].seq, note.entries[-1].seq).lower(),
+            what=message_range(note.entries[0].seq, note.entries[-1].seq).lower(),
         )
         state.store.save_compression(state.id, record)
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from foveal.model import Entry, Message
-from foveal.pipeline.summarize.failures import Resolved, Walk
-from foveal.pipeline.summarize.records import Overheard, RecordKind
-from foveal.pipeline.summarize.voices import said_by
+from foveal.pipeline.summarize.failures import FailureTracker, ResolvedError
+from foveal.pipeline.summarize.records import EchoDetector
+from foveal.pipeline.summarize.values import RecordKind
+from foveal.pipeline.summarize.voices import read_message
 from foveal.session.state import SessionState
 from foveal.session.values import Recorded
 
@@ -30,12 +31,12 @@ class Walker:
 
     def _begin(self) -> None:
         self._at = 0
-        self._heard, self._walk = Overheard(), Walk()
+        self._heard, self._walk = EchoDetector(), FailureTracker()
         self.records: dict[str, tuple[tuple[RecordKind, str], ...]] = {}
         """Kind and text of each record, by the digest of its message."""
         self.outside: dict[str, tuple[str, ...]] = {}
         """Sentences that only repeat text from outside the conversation, by the digest of their message."""
-        self.resolved: list[Resolved] = []
+        self.resolved: list[ResolvedError] = []
         """Earlier errors with what resolved them, in the order of their resolutions."""
 
     def catch_up(self) -> None:
@@ -53,11 +54,11 @@ class Walker:
         self._at = len(log.entries)
 
     def _read(self, entry: Entry, message: Message) -> None:
-        said = said_by(message, entry.seq, self._heard)
+        said = read_message(message, entry.seq, self._heard)
         self.records.setdefault(entry.digest, tuple((each.kind, each.text) for each in said.records))
         if outside := tuple(sentence for passage in said.passages for sentence in passage.outside):
             self.outside.setdefault(entry.digest, outside)
-        self.resolved += self._walk.over(message, entry.seq)
+        self.resolved += self._walk.read(message, entry.seq)
 
 
 def session_records(state: SessionState) -> tuple[Recorded, ...]:

@@ -17,13 +17,13 @@ from typing import Generic, TypeVar
 from foveal.events import Event
 from foveal.model import Entry, Message
 from foveal.pipeline.history import History
-from foveal.pipeline.summarize.counts import of_counts, summary_text
-from foveal.pipeline.summarize.extract import extractive
-from foveal.pipeline.summarize.notes import END, RECORDS, enveloped, recorded
-from foveal.pipeline.summarize.records import Record, distinct
+from foveal.pipeline.summarize.counts import counts_note, is_counts_note
+from foveal.pipeline.summarize.extract import extractive_summary
+from foveal.pipeline.summarize.notes import RECORDS_MARK, SUMMARY_END, record_line, summary_note
+from foveal.pipeline.summarize.records import distinct_records
 from foveal.pipeline.summarize.tasks import task_summary
-from foveal.pipeline.summarize.values import Answer, Ask, Summary
-from foveal.pipeline.summarize.voices import Said, voices
+from foveal.pipeline.summarize.values import Answer, Ask, Record, Summary
+from foveal.pipeline.summarize.voices import Utterance, voices
 from foveal.session.history.mined import Walker
 from foveal.session.state import SessionState
 from foveal.session.summaries.library import Answers
@@ -77,7 +77,7 @@ def write_note(
         room = min(LEAST, original // 2 - empty)
     most = original - 1 if any(each.records for each in messages) else original // 2
     # A model's summary was counted with another vocabulary, and may be too long in this one.
-    for by in (answer, partial(extractive, count=target.meter.text)) if room > 0 else ():
+    for by in (answer, partial(extractive_summary, count=target.meter.text)) if room > 0 else ():
         summary = summarize(state, target, messages, tokens=room, answer=by)
         text = _envelop("\n".join(filter(None, (title, summary))), messages)
         if price(text) <= most:
@@ -89,15 +89,17 @@ def write_note(
 def write_counts(state: SessionState, history: History, turns: Sequence[int]) -> str:
     """The text of a note of counts for these turns, with their records."""
     seqs = [*chain.from_iterable(originals(history, turns))]
-    records = distinct(record for each in read_turns(state, history, turns) for record in each.records)
-    lines = (RECORDS, *map(recorded, records)) if records else ()
-    return "\n".join((summary_text([message for _, message in read(history, seqs)]), *lines, END))
+    records = distinct_records(
+        record for each in read_turns(state, history, turns) for record in each.records
+    )
+    lines = (RECORDS_MARK, *map(record_line, records)) if records else ()
+    return "\n".join((counts_note([message for _, message in read(history, seqs)]), *lines, SUMMARY_END))
 
 
 def summarize(
     state: SessionState,
     target: Target,
-    messages: Sequence[Said],
+    messages: Sequence[Utterance],
     *,
     answer: Answer,
     tokens: int | None = None,
@@ -134,9 +136,9 @@ def rewrite_note(state: SessionState, seqs: Sequence[int], before: str, *, title
     whole = [turn for turn in sorted({history.turn_of(seq) for seq in seqs}) if _left_out(history, turn)]
     if not whole:
         return
-    extract = partial(extractive, count=target.meter.text)
+    extract = partial(extractive_summary, count=target.meter.text)
     entries = tuple(entry for turn in whole for entry in _entries(history, turn))
-    if of_counts(before):
+    if is_counts_note(before):
         insert_note(state, Note(entries=entries, text=write_counts(state, history, whole)))
     elif note := write_note(state, target, whole, answer=extract, title=title):
         insert_note(state, note)
@@ -170,7 +172,7 @@ def shown_tokens(history: History, turn: int) -> int:
     return history.chunk(turn).tokens if history.stand_in(turn) else history.between(*history.span(turn))
 
 
-def read_turns(state: SessionState, history: History, turns: Sequence[int]) -> list[Said]:
+def read_turns(state: SessionState, history: History, turns: Sequence[int]) -> list[Utterance]:
     """The messages of turns as a summarizer sees them, including those that notes cover."""
     state.part(Walker).catch_up()
     return [
@@ -256,13 +258,13 @@ def _have_written(state: SessionState, asks: Iterable[Ask]) -> bool:
     return bool(missing)
 
 
-def _said(state: SessionState, history: History, entry: Entry, message: Message) -> Said:
+def _said(state: SessionState, history: History, entry: Entry, message: Message) -> Utterance:
     records = tuple(
         Record(kind=kind, text=text, seq=entry.seq, digest=entry.digest, role=entry.role)
         for kind, text in state.part(Walker).records.get(entry.digest, ())
     )
     outside = state.part(Walker).outside.get(entry.digest, ())
-    return Said(
+    return Utterance(
         seq=entry.seq,
         role=entry.role,
         passages=tuple(replace(each, outside=outside) for each in voices(message, entry.seq)),
@@ -285,9 +287,9 @@ def _entries(history: History, turn: int) -> Sequence[Entry]:
     return history.entries[first : last + 1]
 
 
-def _envelop(text: str, messages: Sequence[Said]) -> str:
+def _envelop(text: str, messages: Sequence[Utterance]) -> str:
     by = Counter(each.role for each in messages)
-    return enveloped(text, first=messages[0].seq, last=messages[-1].seq, by=by)
+    return summary_note(text, first=messages[0].seq, last=messages[-1].seq, by=by)
 
 
 def _price(history: History, text: str) -> int:

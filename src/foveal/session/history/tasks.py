@@ -10,12 +10,11 @@ from functools import partial
 from foveal.errors import NotFoundError
 from foveal.events import Event, Reported, TaskCompleted, TaskStarted
 from foveal.pipeline.history import History
-from foveal.pipeline.summarize.extract import extractive
+from foveal.pipeline.summarize.extract import extractive_summary
 from foveal.pipeline.summarize.notes import neutral
-from foveal.pipeline.summarize.tasks import Task, shown
+from foveal.pipeline.summarize.tasks import Task, task_label
 from foveal.pipeline.summarize.values import Answer
-from foveal.pipeline.values import Scene
-from foveal.presets.fifth.triggers import Situation, new_task
+from foveal.presets.fifth.levels import cleared_by_task
 from foveal.session.history import stand_ins
 from foveal.session.history.items import items_without_text
 from foveal.session.history.stand_ins import Note
@@ -56,7 +55,7 @@ def resummarize(state: SessionState) -> None:
     state.log.catch_up()
     target = state.target()
     history = state.log.history(target)
-    extract = partial(extractive, count=target.meter.text)
+    extract = partial(extractive_summary, count=target.meter.text)
     for task in _unsummarized(state):
         messages = stand_ins.read_turns(state, history, _turns(history, task))
         summary = stand_ins.summarize(state, target, messages, answer=extract)
@@ -78,8 +77,8 @@ def title_of(state: SessionState, seqs: Sequence[int], note: str) -> str:
     """The title in the note that covers these messages: its task's; empty if it is not a task's note."""
     for task in map(as_task, state.store.tasks(state.id)):
         inside = task.last is not None and task.first <= seqs[0] and seqs[-1] <= task.last
-        if inside and f"\n{neutral(shown(task))}\n" in note:
-            return shown(task)
+        if inside and f"\n{neutral(task_label(task))}\n" in note:
+            return task_label(task)
     return ""
 
 
@@ -98,8 +97,7 @@ def _clear(state: SessionState, task: TaskRecord, events: list[Event]) -> None:
 def _volatile(state: SessionState, history: History, task: TaskRecord) -> list[range]:
     """The positions of turns before a task that are volatile as a whole, apart from their tool calls."""
     found = [item for item in items_without_text(history) if item.index < task.first]
-    now = Situation(items=found, scores=(), scene=Scene(now=0.0), starting=as_task(task))
-    dropped = {step.first for step in new_task(now, state.resources.fifth) if step.action == "drop"}
+    dropped = cleared_by_task(found, state.resources.fifth)
     volatile = dropped | {item.index for item in found if item.kind == "tool_input"}
     turns = sorted({history.turn_of(seq) for seq in dropped} - _staying(history))
     spans = [history.span(turn) for turn in turns if not history.absence(turn)]
@@ -149,7 +147,7 @@ def _outcome(state: SessionState, task: TaskRecord, answer: Answer) -> _Outcome:
     if not turns:
         return _Outcome()
     messages = stand_ins.read_turns(state, history, turns)
-    note = stand_ins.write_note(state, target, turns, answer=answer, title=shown(as_task(task)))
+    note = stand_ins.write_note(state, target, turns, answer=answer, title=task_label(as_task(task)))
     summary = note.summary if note else stand_ins.summarize(state, target, messages, answer=answer)
     return _Outcome(
         summary=summary,

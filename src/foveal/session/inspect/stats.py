@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from foveal.pipeline.history import History
-from foveal.pipeline.material.categories import charge
+from foveal.pipeline.material.categories import tokens_by_slot
 from foveal.pipeline.values import Scene
 from foveal.presets.fifth.levels import levels, slot_of
 from foveal.session.build.manifest_json import read_manifest
@@ -45,6 +45,6 @@ def _levels(state: SessionState, history: History, budget: int) -> tuple[Slot, .
     """The levels of the model's whole window, filled with everything that windows may show."""
     numbers = state.resources.fifth
     found = list(items_without_text(history))
-    used = charge(found, partial(slot_of, numbers=numbers))
+    used = tokens_by_slot(found, partial(slot_of, numbers=numbers))
     plan = levels(found, Scene(now=0.0, budget=budget), numbers=numbers)
     return tuple(replace(slot, used=used.get(slot.name, 0)) for slot in plan)

@@ -1,4 +1,4 @@
-"""A sentence about the user in → a memory, kept once; a memory's id in → the same edited, confirmed, gone."""
+"""Remember, edit, confirm and forget sentences about the user."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typing import cast
 from foveal import wire
 from foveal.errors import InputError, NotFoundError
 from foveal.events import Event, MemoryChanged
-from foveal.knowledge.hygiene import Stated, junk, key_of, older_form, uncorrected
-from foveal.knowledge.statements import asked_kind
+from foveal.knowledge.hygiene import Stated, key_of, older_form, refusal, without_correction
+from foveal.knowledge.statements import requested_kind
 from foveal.knowledge.values import Memory, MemoryKind, Origin
 from foveal.model import Role
-from foveal.pipeline.summarize.language import ends
-from foveal.pipeline.summarize.records import Overheard
+from foveal.pipeline.summarize.language import head_and_tail
+from foveal.pipeline.summarize.records import EchoDetector
 from foveal.pipeline.summarize.voices import voices
 from foveal.session.arguments import a_choice, a_name, a_text
 from foveal.session.resources import Resources
 from foveal.store import Found, MemoryRecord, Store
 
-LOOKED_AT, PROMPTS_AMONG = 100, 1_000
-"""Stored messages that hold the words of a sentence, among which its origin is looked for; and prompts, which
-are long and stand behind everybody who said but some of it.
+TOOL_HITS, PROMPT_HITS = 100, 1_000
+"""How many search hits are checked for a tool or a system prompt that says the sentence. Prompts are long and
+rank behind every message with a few of its words.
 """
-HEARD = 20_000
-"""Characters of each end of such a message in which parts of the sentence are looked for."""
+MOST_READ = 20_000
+"""Characters that are read at each end of such a message."""
 _WORD = re.compile(r"\w+")
 _ID = re.compile(r"memory-([0-9]{1,18})")
 WORKSPACES = 8
@@ -52,51 +52,56 @@ class ShownDocs:
 
 
 def remember(resources: Resources, text: str, *, kind: MemoryKind | None, by: Origin) -> Memory:
-    said = _checked(text, by)
-    kind = asked_kind(said) if kind is None else kind
+    """Store a sentence about the user as a memory."""
+    sentence = _checked(text, by)
+    kind = requested_kind(sentence) if kind is None else kind
     a_choice(kind, MemoryKind, "kind")
     a_choice(by, Origin, "by")
-    if stated(resources.store, said, resources.part(ShownDocs).texts):
+    if is_in_prompt(resources.store, sentence, resources.part(ShownDocs).texts):
         raise InputError(
-            "`text` restates what a system prompt or a project's document says already",
-            remedy="nothing: windows show it from there",
+            "`text` repeats what a system prompt or a project document already says",
+            remedy="do nothing: windows already show it",
+            field="text",
         )
     now = time.time()
     record = MemoryRecord(
-        key=key_of(said),
+        key=key_of(sentence),
         kind=kind,
-        text=said,
+        text=sentence,
         origin=by,
         confirmed=by == "user",
-        told=True,
+        explicit=True,
         created_at=now,
         updated_at=now,
     )
-    with resources.store.together():
+    with resources.store.transaction():
         kept = keep(resources.store, record)
-        assert kept is not None, "what its owner tells is kept"
+        assert kept is not None, "an explicit memory is always stored"
         events = _changed(kept, "kept", resources.store) if kept.updated_at == now else []
     resources.bus.emit(events)
     return memory_of(kept)
 
 
 def edit(resources: Resources, id: str, text: str) -> Memory:
-    said = _checked(text, "user")
-    with resources.store.together():
+    """Replace the words of a memory; the new ones are the user's own."""
+    sentence = _checked(text, "user")
+    with resources.store.transaction():
         known = _known(resources.store, id)
         changed = replace(
             known,
-            key=key_of(said),
-            text=said,
+            key=key_of(sentence),
+            text=sentence,
             origin="user",
             confirmed=True,
-            told=True,
+            explicit=True,
             updated_at=time.time(),
         )
         kept = resources.store.knowledge.save_memory(changed)
         if kept is None:
             raise InputError(
-                "`text` has the words of another memory", remedy=f"delete one of the two: `{id}` or the other"
+                "`text` has the same words as another memory",
+                remedy=f"delete one of the two: `{id}` or the other",
+                field="text",
             )
         events = _changed(kept, "edited", resources.store)
     resources.bus.emit(events)
@@ -104,22 +109,23 @@ def edit(resources: Resources, id: str, text: str) -> Memory:
 
 
 def confirm(resources: Resources, id: str) -> Memory:
-    """The user says that it is so; what they said of it before gives way."""
-    with resources.store.together():
+    """Record that the user confirms a memory; it replaces an older confirmed form of it."""
+    with resources.store.transaction():
         known = _known(resources.store, id)
-        told = [e for e in resources.store.knowledge.memories() if e.confirmed and e.number != known.number]
-        place = None if known.confirmed else older_form(known.text, [each.text for each in told])
-        if place is not None:
-            resources.store.knowledge.forget_memory(told[place].number, now=time.time())
+        others = [e for e in resources.store.knowledge.memories() if e.confirmed and e.number != known.number]
+        replaced = None if known.confirmed else older_form(known.text, [each.text for each in others])
+        if replaced is not None:
+            resources.store.knowledge.forget_memory(others[replaced].number, now=time.time())
         kept = resources.store.knowledge.save_memory(replace(known, confirmed=True, updated_at=time.time()))
-        assert kept is not None, "it was there a moment ago, in this transaction"
+        assert kept is not None, "it was read in this transaction"
         events = _changed(kept, "confirmed", resources.store)
     resources.bus.emit(events)
     return memory_of(kept)
 
 
 def forget(resources: Resources, id: str) -> None:
-    with resources.store.together():
+    """Delete a memory; earlier messages do not create it again."""
+    with resources.store.transaction():
         known = _known(resources.store, id)
         resources.store.knowledge.forget_memory(known.number, now=time.time())
         events = _changed(known, "deleted", resources.store)
@@ -129,10 +135,10 @@ def forget(resources: Resources, id: str) -> None:
 def keep(
     store: Store, record: MemoryRecord, *, session: int | None = None, digest: str = ""
 ) -> MemoryRecord | None:
-    """Keep a memory, as a newer form of one that says the same where there is one.
+    """Store a memory, replacing an older form of it if there is one.
 
-    A model's words never replace what a user said or confirmed, nor an old message's what was said since.
-    None: it is not kept.
+    A model's words never replace what a user said or confirmed, and an old message never replaces newer
+    words. Returns None if it is not stored.
     """
     known = store.knowledge.memories()
     equal = next((each for each in known if each.key == record.key), None)
@@ -141,36 +147,36 @@ def keep(
             record = replace(record, number=equal.number)
         return store.knowledge.save_memory(record, session=session, digest=digest)
     old = [each for each in known if each.confirmed <= record.confirmed]
-    place = older_form(record.text, [each.text for each in old])
-    if place is not None:
-        if session is not None and old[place].updated_at > record.updated_at:
+    replaced = older_form(record.text, [each.text for each in old])
+    if replaced is not None:
+        if session is not None and old[replaced].updated_at > record.updated_at:
             return None
-        record = replace(record, number=old[place].number)
+        record = replace(record, number=old[replaced].number)
     return store.knowledge.save_memory(record, session=session, digest=digest)
 
 
-def stated(store: Store, text: str, prompt_files: Sequence[str] = ()) -> bool:
-    """Does a system prompt of any session say it already, or a prompt file?"""
-    prompts = [hit for hit in store.search(text, limit=PROMPTS_AMONG) if hit.role == "system"]
-    return Stated((*_said(prompts, "system"), *prompt_files))(text)
+def is_in_prompt(store: Store, text: str, prompt_files: Sequence[str] = ()) -> bool:
+    """Whether a system prompt of any session or a prompt file already says it."""
+    prompts = [hit for hit in store.search(text, limit=PROMPT_HITS) if hit.role == "system"]
+    return Stated((*_passages(prompts, "system"), *prompt_files))(text)
 
 
-def brought(store: Store, text: str, session: int) -> bool:
-    """Do the words come from a tool or a file of the session, though somebody else repeats them?"""
-    heard = Overheard()
-    told = _said(store.search(text, session=session, limit=LOOKED_AT), "tool")
-    for each in told:
-        heard.hear(ends(each, HEARD))
-    return heard(text) or any(spaced_words(text) in spaced_words(each) for each in told)
+def is_from_tool(store: Store, text: str, session: int) -> bool:
+    """Whether the words come from a tool or a file of the session, even if a user or a model repeats them."""
+    heard = EchoDetector()
+    outputs = _passages(store.search(text, session=session, limit=TOOL_HITS), "tool")
+    for each in outputs:
+        heard.add(head_and_tail(each, MOST_READ))
+    return heard(text) or any(spaced_words(text) in spaced_words(each) for each in outputs)
 
 
 def spaced_words(text: str) -> str:
-    """The words of a text, each between spaces: one text stands in another if its words do in a row."""
+    """The words of a text between single spaces: if one text contains another's words, so do the strings."""
     return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
-def _said(hits: Sequence[Found], role: Role) -> list[str]:
-    """What one voice says in the messages that were found."""
+def _passages(hits: Sequence[Found], role: Role) -> list[str]:
+    """What one role says in these messages."""
     messages = [wire.reread(hit.body, hit.format, hit.role, digest=hit.digest) for hit in hits]
     return [passage.text for message in messages for passage in voices(message, 0) if passage.role == role]
 
@@ -189,12 +195,14 @@ def memory_of(record: MemoryRecord) -> Memory:
 
 
 def _checked(text: str, by: Origin) -> str:
-    said = uncorrected(" ".join(a_name(text, "text").split()))
-    if why := junk(said, by):
+    sentence = without_correction(" ".join(a_name(text, "text").split()))
+    if why := refusal(sentence, by):
         raise InputError(
-            f"`text` is no memory: {why}", remedy="give `text` as a sentence that says something of the user"
+            f"`text` is no memory: {why}",
+            remedy="pass `text` as a sentence that says something about the user",
+            field="text",
         )
-    return said
+    return sentence
 
 
 def _known(store: Store, id: str) -> MemoryRecord:
@@ -202,7 +210,9 @@ def _known(store: Store, id: str) -> MemoryRecord:
     number = int(named[1]) if named else 0
     found = next((each for each in store.knowledge.memories() if each.number == number), None)
     if found is None:
-        raise NotFoundError(f"there is no memory {id!r}", remedy="`profile` lists them with their ids")
+        raise NotFoundError(
+            f"there is no memory {id!r}", remedy="`profile` lists them with their ids", see="profile"
+        )
     return found
 
 

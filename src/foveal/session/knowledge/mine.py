@@ -1,8 +1,8 @@
-"""Messages that nobody read yet in → the things they name and what their users say of themselves, stored.
+"""Read unread messages in the background: store the things they mention and what users say about themselves.
 
-A session is read in its order and each message once; a process that starts anew begins with what is known and
-looks back over a few messages that were read before, because what is a name shows over several of them.
-System prompts, tool results and files are not read: theirs are the words of others.
+A session is read in order and each message once. A new process starts with the things that are known and
+reads a few earlier messages again, because it takes several to recognise a name. System prompts, tool results
+and files are not read: they are not the user's words.
 """
 
 from __future__ import annotations
@@ -11,45 +11,44 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from threading import Lock
-from typing import cast
 
 from foveal import wire
 from foveal.errors import NotFoundError
 from foveal.events import Event, MemoryChanged
-from foveal.knowledge.hygiene import junk, key_of
-from foveal.knowledge.values import Found, MemoryKind, ThingKind
+from foveal.knowledge.hygiene import key_of, refusal
+from foveal.knowledge.values import MemoryKind
 from foveal.model import Format, Kind, Role
-from foveal.pipeline.summarize.records import TYPED
+from foveal.pipeline.summarize.records import TYPED_KINDS
 from foveal.pipeline.summarize.voices import voices
-from foveal.session.knowledge.memories import ShownDocs, brought, keep, stated
+from foveal.session.knowledge.memories import ShownDocs, is_from_tool, is_in_prompt, keep
 from foveal.session.resources import Resources
 from foveal.store import MemoryRecord, Mention, Store, Unread
 
-UNIT = 32
-"""Messages that are read at a time: what a caller may have to wait for."""
-LOOKED_BACK = 100
-"""Messages of before that are read again by a process that does not know the session."""
-KEPT = 2_000
-"""Messages of one session that are kept in mind."""
-AT_HAND = 8
-"""Sessions that are kept in mind."""
+BATCH = 32
+"""Messages that are read at a time, which a caller may have to wait for."""
+REREAD = 100
+"""Earlier messages that a new process reads again."""
+MOST_MESSAGES = 2_000
+"""Messages of one session that a miner remembers before it is discarded."""
+MOST_SESSIONS = 8
+"""Sessions that are kept in memory."""
 
 
 class Reader:
-    """Reads a store's messages for what is known, some at a time, from one thread at a time."""
+    """Reads the unread messages of a store in batches, in one thread at a time."""
 
     def __init__(self, resources: Resources) -> None:
         self._store = resources.store
         self._bus = resources.bus
         self._docs = resources.part(ShownDocs)
         self._lock = Lock()
-        self._minds: dict[int, _Mind] = {}
+        self._miners: dict[int, _SessionMiner] = {}
         self._as_of = -1
 
     def read_some(self, session: int | None = None, *, wait: float = -1) -> bool:
-        """Read some messages of one session; says whether more may be left.
+        """Read a batch of messages of one session; returns whether more may be left.
 
-        `wait`: seconds at most for whoever reads now; below 0 as long as it takes.
+        Waits at most `wait` seconds for another thread that is reading, without limit if it is negative.
         """
         if not self._lock.acquire(timeout=wait):
             return False
@@ -63,61 +62,61 @@ class Reader:
         return events is not None
 
     def _read_some(self, session: int | None) -> list[Event] | None:
-        """What there is to tell of it; None: everything is read."""
-        self._forget()
-        waiting = self._store.knowledge.unread(limit=UNIT, session=session)
+        """The events to emit; None if nothing is unread."""
+        self._discard_if_forgotten()
+        waiting = self._store.knowledge.unread(limit=BATCH, session=session)
         if not waiting:
             return None
         session = waiting[0].session
         try:
             return self._read(session, [each for each in waiting if each.session == session])
         except BaseException:
-            self._minds.pop(session, None)  # it has in mind what was not stored
+            self._miners.pop(session, None)  # it remembers what was not stored
             raise
 
     def _read(self, session: int, batch: Sequence[Unread]) -> list[Event]:
-        mind = self._mind(session, batch)
+        miner = self._miner_of(session, batch)
         for each in batch:
-            mind.read(each.digest, spoken(each), each.role)
-        found = {each.digest: () for each in batch} | mind.mentions()
-        with self._store.together():
-            prompts = (mind.prompts, *self._docs.texts)
+            miner.read(each.digest, _text_of(each), each.role)
+        found = {each.digest: () for each in batch} | miner.mentions()
+        with self._store.transaction():
+            prompts = (miner.prompts, *self._docs.texts)
             events = [event for each in batch for event in self._remember(each, prompts)]
             self._store.knowledge.save_mentions(session, found)
-        if mind.read_so_far > KEPT:
-            del self._minds[session]
+        if miner.messages > MOST_MESSAGES:
+            del self._miners[session]
         return events
 
     def catch_up(self, seconds: float, session: int | None = None) -> None:
-        """Read until all is read, of a session or of all; a unit that begins in time is finished."""
+        """Read until nothing is unread, in one session or all, or until a batch ends after this time."""
         until = time.monotonic() + seconds
         while self.read_some(session, wait=max(0.0, until - time.monotonic())) and time.monotonic() < until:
             pass
 
-    def _forget(self) -> None:
-        """Something was erased: what is in mind may tell of it."""
-        as_of = self._store.knowledge.forgotten()
+    def _discard_if_forgotten(self) -> None:
+        """Discard the miners if something was forgotten, because they may remember it."""
+        as_of = self._store.knowledge.forget_count()
         if as_of != self._as_of:
-            self._minds.clear()
+            self._miners.clear()
             self._as_of = as_of
 
-    def _mind(self, session: int, batch: Sequence[Unread]) -> _Mind:
-        if session not in self._minds:
-            while len(self._minds) >= AT_HAND:
-                del self._minds[next(iter(self._minds))]
-            self._minds[session] = _looked_back(self._store, session, {each.digest for each in batch})
-        return self._minds[session]
+    def _miner_of(self, session: int, batch: Sequence[Unread]) -> _SessionMiner:
+        if session not in self._miners:
+            while len(self._miners) >= MOST_SESSIONS:
+                del self._miners[next(iter(self._miners))]
+            self._miners[session] = _miner_for(self._store, session, {each.digest for each in batch})
+        return self._miners[session]
 
     def _remember(self, unread: Unread, prompts: Sequence[str]) -> list[Event]:
-        """Keep what a user says of themselves, unless it is none of their words or known from a prompt."""
+        """Store what a user says about themselves, unless a tool or a prompt said it first."""
         from foveal.knowledge.statements import statements_in
 
         kept = [
             memory
-            for kind, sentence in statements_in(spoken(unread), unread.role)
-            if not junk(sentence)
-            and not stated(self._store, sentence, prompts)
-            and not brought(self._store, sentence, unread.session)
+            for kind, sentence in statements_in(_text_of(unread), unread.role)
+            if not refusal(sentence)
+            and not is_in_prompt(self._store, sentence, prompts)
+            and not is_from_tool(self._store, sentence, unread.session)
             and (
                 memory := keep(
                     self._store,
@@ -140,76 +139,71 @@ def _memory(kind: MemoryKind, sentence: str, said_at: float) -> MemoryRecord:
         text=sentence,
         origin="user",
         confirmed=True,
-        told=False,
+        explicit=False,
         created_at=said_at,
         updated_at=said_at,
     )
 
 
-class _Mind:
-    """What is remembered of one session while it is read."""
+class _SessionMiner:
+    """What is remembered about one session while it is read."""
 
-    def __init__(self, prompts: str, already: Iterable[Found]) -> None:
+    def __init__(self, prompts: str, already: Iterable[Mention]) -> None:
         from foveal.knowledge.mining import Miner
 
         self.prompts = prompts
-        """What the system says in it."""
+        """The text of its system prompts."""
         self._miner = Miner(known_text=prompts, already=already)
-        self.read_so_far = 0
+        self.messages = 0
 
     def read(self, digest: str, text: str, role: Role) -> None:
         self._miner.read(digest, text, role)
-        self.read_so_far += 1
+        self.messages += 1
 
     def mentions(self) -> dict[str, tuple[Mention, ...]]:
-        """Of every message that is new, or of which more is known now."""
-        return {
-            digest: tuple(Mention(kind=e.kind, slug=e.slug, name=e.name, type=e.type) for e in found)
-            for digest, found in self._miner.found().items()
-        }
+        """The mentions of every message that is new or whose mentions changed."""
+        return dict(self._miner.found())
 
 
-def _looked_back(store: Store, session: int, fresh: set[str]) -> _Mind:
-    """A mind that has read what came before the first of the fresh messages."""
+def _miner_for(store: Store, session: int, unread: set[str]) -> _SessionMiner:
+    """A miner that has read the messages before the first of the unread ones."""
     entries = store.entries(session)
     prompts = [entry.seq for entry in entries if entry.role == "system" and entry.absence != "erased"]
-    known = (_text(store, session, seq) for seq in prompts)
-    mind = _Mind("\n".join(known), _named(store, session))
-    first = next((entry.seq for entry in entries if entry.digest in fresh), len(entries))
-    start = max(0, first - LOOKED_BACK)
+    texts = (_prompt(store, session, seq) for seq in prompts)
+    miner = _SessionMiner("\n".join(texts), _known_things(store, session))
+    first = next((entry.seq for entry in entries if entry.digest in unread), len(entries))
+    start = max(0, first - REREAD)
     for entry, content in zip(
         entries[start:first], store.messages(session, start=start, stop=first), strict=True
     ):
         if content is not None and entry.role in ("user", "assistant"):
-            text = _own(content.body, content.format, entry.role, entry.kind, content.digest)
-            mind.read(entry.digest, text, entry.role)
-    return mind
+            text = _typed_text(content.body, content.format, entry.role, entry.kind, content.digest)
+            miner.read(entry.digest, text, entry.role)
+    return miner
 
 
-def _named(store: Store, session: int) -> Iterator[Found]:
-    """The things that the session is known to speak of."""
+def _known_things(store: Store, session: int) -> Iterator[Mention]:
+    """The things that the session is known to mention."""
     here = store.knowledge.mentioned(session)
     for each in store.knowledge.things():
         if each.number in here:
-            yield Found(kind=cast("ThingKind", each.kind), slug=each.slug, name=each.name, type=each.type)
+            yield Mention(kind=each.kind, slug=each.slug, name=each.name, type=each.type)
 
 
-def _text(store: Store, session: int, seq: int) -> str:
+def _prompt(store: Store, session: int, seq: int) -> str:
     (content,) = store.messages(session, start=seq, stop=seq + 1)
-    return (
-        ""
-        if content is None
-        else wire.reread(content.body, content.format, "system", digest=content.digest).text
-    )
+    if content is None:
+        return ""
+    return wire.reread(content.body, content.format, "system", digest=content.digest).text
 
 
-def spoken(unread: Unread) -> str:
-    """What the message's own voice typed in it."""
-    return _own(unread.body, unread.format, unread.role, unread.kind, unread.digest)
+def _text_of(unread: Unread) -> str:
+    """What the message's author typed in it."""
+    return _typed_text(unread.body, unread.format, unread.role, unread.kind, unread.digest)
 
 
-def _own(body: str, format: Format, role: Role, kind: Kind | None, digest: str) -> str:
-    if kind not in TYPED:
+def _typed_text(body: str, format: Format, role: Role, kind: Kind | None, digest: str) -> str:
+    if kind not in TYPED_KINDS:
         return ""
     message = replace(wire.reread(body, format, role, digest=digest), kind=kind)
     return "\n".join(passage.text for passage in voices(message, 0) if passage.role == role)

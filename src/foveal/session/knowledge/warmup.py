@@ -1,10 +1,9 @@
-"""Where a user is in → what they will probably do, written into a ledger, and its bundles compiled meanwhile.
+"""Predict what a user will do next, record the predictions, and compile the bundles for them in the
+background.
 
-Three bundles are compiled at a time, in the background; one that fails stops no other, one that is current is
-left as it is. Where compiling for nothing has cost more seconds than windows were spared, warming up stops
-for that session until somebody asks for it again.
-
-What a client tells of where its user is in → a `Presence`, or an `InputError` that names the field.
+Three bundles are compiled at a time; one that fails does not stop the others, and current ones are left as
+they are. If compiling for wrong predictions took longer than windows were saved from waiting, warming up
+stops for that session until a caller requests it again.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 
 from foveal import presets
@@ -22,110 +21,50 @@ from foveal.events import Event, WarmedUp, WarmupStopped
 from foveal.knowledge.importance import thing_id, thing_of
 from foveal.knowledge.prediction import DEEP, Conversation, predict
 from foveal.knowledge.values import Depth, Prediction, PredictionLedger, Presence, Thing
-from foveal.session.knowledge.bundles import Want
-from foveal.session.knowledge.ledger import Key, prediction_ledger, spend, write
-from foveal.session.knowledge.profile import bundle_wants, relevances
+from foveal.session.knowledge.bundles import BundleKey
+from foveal.session.knowledge.ledger import Key, prediction_ledger, record_cost, record_predictions
+from foveal.session.knowledge.profile import bundle_keys, relevances
 from foveal.session.resources import Resources
 from foveal.store import SessionRecord, Store
 from foveal.wire.times import seconds
 
 MOST = 1_000
-"""Conversations or paths that are looked at."""
-SHOWN = 1_000_000
-"""Numbers below it are shown in errors."""
-_HOURS = range(24)
-
-
-def presence_of(told: Presence | Mapping[str, object]) -> Presence:
-    """Times are seconds since 1970 or ISO 8601; what is not told is not known.
-
-    >>> presence_of({"active_conversation": "fix-auth", "local_hour": 9}).local_hour
-    9
-    """
-    given = asdict(told) if isinstance(told, Presence) else told
-    if not isinstance(given, Mapping):
-        raise InputError(
-            f"`presence` is a {type(told).__name__}", remedy="give a `Presence` or a mapping of its fields"
-        )
-    known = {field.name for field in fields(Presence)}
-    for name in given:
-        if name not in known:
-            raise InputError(
-                f"`presence` has an unknown field {name!r}", remedy=f"use some of: {', '.join(sorted(known))}"
-            )
-    return Presence(
-        active_conversation=_text(given, "active_conversation"),
-        visible_conversations=_texts(given, "visible_conversations"),
-        active_notebook=_text(given, "active_notebook"),
-        active_persona=_text(given, "active_persona"),
-        last_path=_text(given, "last_path"),
-        navigation_history=_texts(given, "navigation_history"),
-        local_hour=_hour(given.get("local_hour")),
-        session_start=_time(given, "session_start"),
-        idle_since=_time(given, "idle_since"),
-    )
-
-
-def _text(given: Mapping[str, object], name: str) -> str:
-    value = given.get(name)
-    if value is None or isinstance(value, str):
-        return value or ""
-    raise _refused(name, value, "text")
-
-
-def _texts(given: Mapping[str, object], name: str) -> tuple[str, ...]:
-    value = given.get(name, ())
-    if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
-        return tuple(value[-MOST:])
-    raise _refused(name, value, "a list of texts")
-
-
-def _hour(value: object) -> int | None:
-    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value in _HOURS):
-        return value
-    raise _refused("local_hour", value, "an hour from 0 to 23")
-
-
-def _time(given: Mapping[str, object], name: str) -> float | None:
-    value = given.get(name)
-    found = None if value is None else seconds(value)
-    if value is not None and found is None:
-        raise _refused(name, value, "seconds since 1970 or an ISO 8601 text")
-    return found
-
-
-def _refused(name: str, value: object, wanted: str) -> InputError:
-    told = str(value) if type(value) is int and abs(value) < SHOWN else f"a {type(value).__name__}"
-    return InputError(f"`presence.{name}` is {told}, not {wanted}", remedy=f"give `{name}` as {wanted}")
-
-
-AT_A_TIME = 3
-KNOWS = "openscroll"
+"""Conversations and paths that are kept, the last ones."""
+WORKERS = 3
+KNOWLEDGE_PRESET = "openscroll"
 """The preset whose windows show what is known."""
+_LISTS = ("visible_conversations", "navigation_history")
+_TIMES = ("session_start", "idle_since")
+_EXPECTED: Mapping[str, str] = {
+    "local_hour": "an hour from 0 to 23",
+    **dict.fromkeys(_LISTS, "a list of texts"),
+    **dict.fromkeys(_TIMES, "seconds since 1970 or an ISO 8601 text"),
+}
+"""By field of a presence, what a client can send; text for the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
-    """A bundle, and the prediction that wants it: its type and subject."""
+class Job:
+    """A bundle to compile, and the prediction that needs it."""
 
     prediction: Key
-    want: Want
+    bundle: BundleKey
     depth: Depth
 
 
 class Warmer:
-    """Who warms up; of each session only the newest predictions wait."""
+    """The queue of warm-ups; newer predictions for a session replace those that still wait."""
 
     def __init__(self, _resources: Resources) -> None:
         self._lock = threading.Lock()
         self._waiting: dict[str, Callable[[], None]] = {}
 
-    def ask(self, session: str, work: Callable[[], None]) -> None:
+    def enqueue(self, session: str, work: Callable[[], None]) -> None:
         with self._lock:
             self._waiting[session] = work
 
     def warm_some(self) -> bool:
-        """Warm up for one session; says whether others wait."""
+        """Warm up for one session; returns whether others are waiting."""
         with self._lock:
             if not self._waiting:
                 return False
@@ -136,55 +75,119 @@ class Warmer:
 
 def presence(
     resources: Resources,
-    told: Presence | Mapping[str, object],
+    given: Presence | Mapping[str, object],
     *,
     session: str,
     now: float,
     warm: bool | None,
 ) -> tuple[Prediction, ...]:
-    """Predict, write it down, and have the bundles compiled in the background."""
-    where = presence_of(told)
+    """Predict, record the predictions, and have their bundles compiled in the background."""
+    where = presence_of(given)
     events: list[Event] = []
-    with resources.store.together():
-        place = _place(resources.store, session, where)
+    with resources.store.transaction():
+        record = _session(resources.store, session, where)
         things = _things(resources.store, where, now)
-        made = _predicted(resources.store, where, things, now)
-        wanted = {_key(each, things): _wanted(resources.store, each, things) for each in made}
-        lines = {_key(each, things): each.probability for each in made}
-        warms = write(resources.store, place, lines, now=now, warm=warm)
-        if warms == "stopped now" and place:
-            ledger = prediction_ledger(resources.store, [place], now=now)
-            events = [WarmupStopped(session=place.name, used=ledger.used, wasted=ledger.wasted)]
-            resources.store.log(place.name, events, now=now)
+        made = _predict(resources.store, where, things, now)
+        needed = {_key(each, things): _needed(resources.store, each, things) for each in made}
+        probabilities = {_key(each, things): each.probability for each in made}
+        warming = record_predictions(resources.store, record, probabilities, now=now, warm=warm)
+        if warming == "stopped now" and record:
+            ledger = prediction_ledger(resources.store, [record], now=now)
+            events = [WarmupStopped(session=record.name, used=ledger.used, wasted=ledger.wasted)]
+            resources.store.log(record.name, events, now=now)
     resources.bus.emit(events)
-    if warms == "on" and made:
-        depth: Depth = (
-            "deep" if DEEP in made[0].required_bundles else presets.find(KNOWS, resources.numbers).depth
+    if warming == "on" and made:
+        deep = DEEP in made[0].required_bundles
+        depth: Depth = "deep" if deep else presets.find(KNOWLEDGE_PRESET, resources.numbers).depth
+        name = record.name if record else ""
+        resources.part(Warmer).enqueue(
+            name, partial(_warm, resources, record, _jobs(needed, depth), len(made))
         )
-        name = place.name if place else ""
-        resources.part(Warmer).ask(name, partial(_warm, resources, place, _units(wanted, depth), len(made)))
         resources.worker.wake()
     return made
 
 
+def presence_of(given: Presence | Mapping[str, object]) -> Presence:
+    """Validate what a client sent about where its user is; times are seconds since 1970 or ISO 8601.
+
+    >>> presence_of({"active_conversation": "fix-auth", "local_hour": 9}).local_hour
+    9
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    values = asdict(given) if isinstance(given, Presence) else given
+    if not isinstance(values, Mapping):
+        raise InputError(
+            f"`presence` is a {type(given).__name__}",
+            remedy="pass a `Presence` or a mapping of its fields",
+            field="presence",
+        )
+    known = {field.name for field in fields(Presence)}
+    for name in values:
+        if name not in known:
+            raise InputError(
+                f"`presence` has an unknown field {name!r}",
+                remedy=f"use some of: {', '.join(sorted(known))}",
+                field="presence",
+            )
+    prepared = {
+        name: _prepared(name, value) for name, value in values.items() if value is not None or name in _LISTS
+    }
+    try:
+        adapter = TypeAdapter(Presence)
+        found = adapter.validate_python(Presence(**prepared))  # type: ignore[arg-type]
+    except ValidationError as error:
+        name = str(error.errors()[0]["loc"][0])
+        raise _invalid(name, values[name]) from error
+    if found.local_hour is not None and found.local_hour not in range(24):
+        raise _invalid("local_hour", found.local_hour)
+    return replace(
+        found,
+        visible_conversations=found.visible_conversations[-MOST:],
+        navigation_history=found.navigation_history[-MOST:],
+    )
+
+
+def _prepared(name: str, value: object) -> object:
+    """A client's value as a presence has it: lists as tuples, times as seconds."""
+    if name in _LISTS and isinstance(value, list):
+        return tuple(value)
+    if name not in _TIMES:
+        return value
+    time = seconds(value)
+    if time is None:
+        raise _invalid(name, value)
+    return time
+
+
+def _invalid(name: str, value: object) -> InputError:
+    shown = str(value) if type(value) is int and abs(value) < 1_000_000 else f"a {type(value).__name__}"
+    expected = _EXPECTED.get(name, "text")
+    return InputError(
+        f"`presence.{name}` is {shown}, not {expected}",
+        remedy=f"pass `{name}` as {expected}",
+        field=name,
+    )
+
+
 def ledger(resources: Resources, session: str, *, now: float) -> PredictionLedger:
-    """How predictions did, for one session or for all."""
-    with resources.store.together(write=False):
-        place = _place(resources.store, session, Presence())
-        return prediction_ledger(resources.store, [place] if place else None, now=now)
+    """The outcomes of predictions, for one session or for all."""
+    with resources.store.transaction(write=False):
+        record = _session(resources.store, session, Presence())
+        return prediction_ledger(resources.store, [record] if record else None, now=now)
 
 
-def _place(store: Store, session: str, where: Presence) -> SessionRecord | None:
-    """The session whose ledger it is: the one that was named, or else the active one if it is known."""
+def _session(store: Store, session: str, where: Presence) -> SessionRecord | None:
+    """The session that predictions are recorded for: the given one, else the active one if it is stored."""
     name = session or where.active_conversation
-    found = store.named(name)
+    found = store.find_session(name)
     if session and found is None:
         raise NotFoundError(f"there is no session {session!r}", remedy="`sessions` lists them")
     return found
 
 
 def _things(store: Store, where: Presence, now: float) -> dict[str, Thing]:
-    """By id, with peak hours on the user's clock as far as its hour is known."""
+    """By id, with peak hours in the user's local time if their hour is known."""
     ahead = 0 if where.local_hour is None else where.local_hour - int(now // 3600 % 24)
     offset = ((ahead + 12) % 24 - 12) * 3600.0
     return {
@@ -192,7 +195,7 @@ def _things(store: Store, where: Presence, now: float) -> dict[str, Thing]:
     }
 
 
-def _predicted(
+def _predict(
     store: Store, where: Presence, things: Mapping[str, Thing], now: float
 ) -> tuple[Prediction, ...]:
     return predict(
@@ -209,73 +212,73 @@ def _predicted(
 
 
 def _topics(store: Store, session: SessionRecord, things: Mapping[str, Thing]) -> tuple[str, ...]:
-    """What a session is about, what it mentions most first."""
+    """The topics that a session mentions, the most frequent first."""
     often = {thing_id(number): times for number, times in store.knowledge.mentioned(session.id).items()}
     about = [things[id] for id in often if id in things and things[id].kind == "topic"]
     return tuple(each.slug for each in sorted(about, key=lambda each: (-often[each.id], each.slug)))
 
 
 def _key(made: Prediction, things: Mapping[str, Thing]) -> Key:
-    topic = next((id for id in _of_slug(made.topic_slug, things)), made.topic_slug)
+    topic = next(iter(_ids_of_topic(made.topic_slug, things)), made.topic_slug)
     return made.type, made.conversation_id or made.entity_id or topic
 
 
-def _of_slug(slug: str, things: Mapping[str, Thing]) -> Iterable[str]:
-    return (id for id, thing in things.items() if slug and thing.kind == "topic" and thing.slug == slug)
+def _ids_of_topic(slug: str, things: Mapping[str, Thing]) -> list[str]:
+    return [id for id, thing in things.items() if slug and thing.kind == "topic" and thing.slug == slug]
 
 
-def _wanted(store: Store, made: Prediction, things: Mapping[str, Thing]) -> list[Want]:
-    """The bundles for a prediction: for a conversation all that a window of it may show.
+def _needed(store: Store, made: Prediction, things: Mapping[str, Thing]) -> list[BundleKey]:
+    """The bundles that a prediction needs; for a conversation, all that its window may show.
 
-    How it went is told by the window itself, from messages that are read once: what one compiled before the
-    next message would be out of date with it.
+    The conversation itself is not compiled: the next message would make it stale, and the window summarizes
+    it.
     """
-    wants: list[Want] = [("topic", id) for id in _of_slug(made.topic_slug, things)]
+    keys: list[BundleKey] = [("topic", id) for id in _ids_of_topic(made.topic_slug, things)]
     if made.entity_id:
-        wants.append(("entity", made.entity_id))
+        keys.append(("entity", made.entity_id))
     for session in store.sessions() if made.conversation_id else ():
         if session.name == made.conversation_id:
             relevance = relevances(store, session.id, things)
-            wants += bundle_wants(things.values(), relevance)
-    return wants
+            keys += bundle_keys(things.values(), relevance)
+    return keys
 
 
-def _units(wanted: Mapping[Key, Iterable[Want]], depth: Depth) -> list[Unit]:
-    """Each bundle once, for the first prediction that wants it."""
-    first: dict[Want, Key] = {}
-    for key, wants in wanted.items():
-        for want in wants:
-            first.setdefault(want, key)
-    return [Unit(prediction=key, want=want, depth=depth) for want, key in first.items()]
+def _jobs(needed: Mapping[Key, Iterable[BundleKey]], depth: Depth) -> list[Job]:
+    """Each bundle once, for the first prediction that needs it."""
+    first: dict[BundleKey, Key] = {}
+    for prediction, keys in needed.items():
+        for key in keys:
+            first.setdefault(key, prediction)
+    return [Job(prediction=prediction, bundle=key, depth=depth) for key, prediction in first.items()]
 
 
-def _warm(resources: Resources, place: SessionRecord | None, units: Sequence[Unit], predicted: int) -> None:
-    """Compile the bundles, then write down what each prediction cost."""
+def _warm(resources: Resources, session: SessionRecord | None, jobs: Sequence[Job], predicted: int) -> None:
+    """Compile the bundles, then record what each prediction cost."""
     from concurrent.futures import ThreadPoolExecutor
 
     count = _count()
-    with ThreadPoolExecutor(AT_A_TIME, thread_name_prefix="foveal-warming") as pool:
-        work = [pool.submit(_compiled, resources, unit, count) for unit in units]
+    with ThreadPoolExecutor(WORKERS, thread_name_prefix="foveal-warming") as pool:
+        work = [pool.submit(_compile, resources, job, count) for job in jobs]
     failed = sum(each.exception() is not None for each in work)
-    done = {unit: each.result() for unit, each in zip(units, work, strict=True) if each.exception() is None}
-    spent: defaultdict[Key, float] = defaultdict(float)
-    for unit, (compiled, seconds) in done.items():
-        spent[unit.prediction] += seconds if compiled else 0.0
-    name = place.name if place else ""
+    done = {job: each.result() for job, each in zip(jobs, work, strict=True) if each.exception() is None}
+    costs: defaultdict[Key, float] = defaultdict(float)
+    for job, (compiled, cost) in done.items():
+        costs[job.prediction] += cost if compiled else 0.0
+    name = session.name if session else ""
     number = sum(compiled for compiled, _ in done.values())
     event = WarmedUp(session=name, predicted=predicted, compiled=number, failed=failed)
-    with resources.store.together():
-        spend(resources.store, place, {key: seconds for key, seconds in spent.items() if seconds})
+    with resources.store.transaction():
+        record_cost(resources.store, session, {key: cost for key, cost in costs.items() if cost})
         resources.store.log(name, [event], now=time.time())
     resources.bus.emit([event])
 
 
-def _compiled(resources: Resources, unit: Unit, count: Callable[[str], int]) -> tuple[int, float]:
-    """How many bundles were not current, one or none, and the seconds of computing that it took."""
+def _compile(resources: Resources, job: Job, count: Callable[[str], int]) -> tuple[int, float]:
+    """Compile a bundle unless it is current; returns how many were compiled, 0 or 1, and the CPU seconds."""
     from foveal.session.knowledge.bundles import bundles
 
     began = time.thread_time()
-    made = bundles(resources.store, lambda _: (unit.want,), depth=unit.depth, count=count, now=time.time())
+    made = bundles(resources.store, lambda _: (job.bundle,), depth=job.depth, count=count, now=time.time())
     return sum(each.compiled for each in made), time.thread_time() - began
 
 

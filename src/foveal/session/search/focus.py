@@ -62,7 +62,7 @@ def focus_window(  # noqa: PLR0913 — every option of the window, by name
     window = target.window(fitted, given, entries=history.entries, fetch=fetch)
     # Most callers read only the messages, and the decisions about everything left out take time.
     manifest = partial(_manifest, history, chunks, values, brief, sum(notes), end=len(history.entries) - 1)
-    return replace(window, tell=cache(manifest))
+    return replace(window, account=cache(manifest))
 
 
 def rank_turns(

@@ -16,7 +16,7 @@ from foveal.errors import UpstreamError
 from foveal.events import Warned
 from foveal.model import Entry, Message, Role, handle_of
 from foveal.search.fusion import FLOOR, fused
-from foveal.search.values import Document, Ranking, Truths
+from foveal.search.values import Document, Mask, Ranking
 from foveal.session.state import SessionState
 from foveal.session.values import Hit
 from foveal.store import Content, Found, Store
@@ -189,16 +189,14 @@ def _by_words(index: Index, documents: Sequence[Document]) -> Index:
 
 def _document(entry: Entry, message: Message | None) -> Document:
     return Document(
-        seq=entry.seq,
         role=entry.role,
         author=message.author if message else "",
         text=message.text if message else "",
         created_at=entry.created_at,
-        tokens=entry.tokens,
     )
 
 
-def _best(ranking: Ranking, matched: Truths, entries: Sequence[Entry], limit: int) -> list[Entry]:
+def _best(ranking: Ranking, matched: Mask, entries: Sequence[Entry], limit: int) -> list[Entry]:
     import numpy as np
 
     newest_first = np.flatnonzero(matched)[::-1]  # a stable sort keeps the newest of equals first

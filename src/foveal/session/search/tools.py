@@ -70,7 +70,7 @@ def answer_call(state: SessionState, call: Any, arguments: Any, *, budget: int) 
         text = _answer(state, parsed.name, parsed.arguments, room)
     except _Misused as misused:
         text = str(misused)
-    return wire.answered(parsed, text, format)
+    return wire.answer_json(parsed, text, format)
 
 
 def _answer(state: SessionState, name: str, arguments: str, room: _Room) -> str:

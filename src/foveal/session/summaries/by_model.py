@@ -17,8 +17,8 @@ from hashlib import sha256
 from foveal.errors import UpstreamError
 from foveal.pipeline.signals import identifier_counts, identifiers
 from foveal.pipeline.summarize.facts import directs
-from foveal.pipeline.summarize.language import sentences, typed
-from foveal.pipeline.summarize.records import Overheard
+from foveal.pipeline.summarize.language import sentences, split_pasted
+from foveal.pipeline.summarize.records import EchoDetector
 from foveal.pipeline.summarize.values import Answer, Ask, Passage, Summary
 from foveal.upstream import Endpoint, check, complete
 
@@ -246,16 +246,16 @@ def _repeated_directions(text: str, ask: Ask) -> int:
     directing = [sentence for sentence in sentences(text) if directs(sentence)]
     if not directing:
         return 0
-    heard, known = Overheard(), Overheard()
+    heard, known = EchoDetector(), EchoDetector()
     own, outside = _by_origin(ask)
-    heard.hear("\n".join(outside))
-    known.hear("\n".join(own))
+    heard.add("\n".join(outside))
+    known.add("\n".join(own))
     return sum(heard(sentence) and not known(sentence) for sentence in directing)
 
 
 def _by_origin(ask: Ask) -> tuple[list[str], list[str]]:
     """The texts that the user typed; and those from outside, returned by tools or pasted or repeated."""
-    by_user = [typed(passage.text) for passage in ask.passages if passage.role == "user"]
+    by_user = [split_pasted(passage.text) for passage in ask.passages if passage.role == "user"]
     outside = [passage.text for passage in ask.passages if passage.role == "tool"]
     outside += [sentence for passage in ask.passages for sentence in passage.outside]
     return [own for own, _ in by_user], outside + [pasted for _, pasted in by_user]

@@ -13,7 +13,7 @@ from threading import Lock
 
 from foveal.jobs import Memo
 from foveal.model import handle_of
-from foveal.pipeline.summarize.extract import extractive
+from foveal.pipeline.summarize.extract import extractive_summary
 from foveal.pipeline.summarize.values import Answer, Ask, Summary
 from foveal.store import Store, SummaryRecord
 
@@ -109,7 +109,7 @@ class Answers:
             return self._new[ask.key][1]
         found = self._library.find(ask)
         if found is None:
-            found = extractive(ask, self._count)
+            found = extractive_summary(ask, self._count)
             self._new[ask.key] = (ask, found)
         if self._better and ask.whole and found.by == "extractive":
             self._library.queue(ask)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from foveal.pipeline.shorten.turn import cut
+from foveal.pipeline.shorten.turn import cut_middle
 from foveal.sources.contributor import (
     MAX_CHARS_PER_TOKEN,
     PROJECT_DOCS,
@@ -69,7 +69,7 @@ def beginning(text: str, tokens: int, request: ContextRequest) -> str:
 
     kept = render(blocks[: count_fitting(blocks, render, tokens, request.count)])
     # If the first paragraph alone exceeds the cap, its first words, where even these fit.
-    shorter = kept or cut(head, tokens, request.count)
+    shorter = kept or cut_middle(head, tokens, request.count)
     return shorter if request.count(shorter) <= tokens else ""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from foveal.pipeline.shorten.short_form import fill, outline, short
+from foveal.pipeline.shorten.short_form import fill_outline, outline_of, short_form
 from foveal.sources.code.languages import language_of
 from foveal.sources.contributor import (
     MAX_CHARS_PER_TOKEN,
@@ -104,7 +104,7 @@ def _short(text: str, room: int, count: Callable[[str], int], mentioned: frozens
     """A text shortened to its room; what is mentioned is kept first."""
     if room <= 0:
         return ""
-    found = short(excerpt(text, room * MAX_CHARS_PER_TOKEN, mentioned), room, count, mentioned=mentioned)
+    found = short_form(excerpt(text, room * MAX_CHARS_PER_TOKEN, mentioned), room, count, mentioned=mentioned)
     return found.text if found else ""
 
 
@@ -113,7 +113,7 @@ def _outlined(text: str, room: int, count: Callable[[str], int], mentioned: froz
     if room <= 0:
         return ""
     head = excerpt(text, room * MAX_CHARS_PER_TOKEN, mentioned)
-    found = fill(outline(head, "code", mentioned=mentioned), room, count, mentioned=mentioned)
+    found = fill_outline(outline_of(head, "code", mentioned=mentioned), room, count, mentioned=mentioned)
     return found.text if found else ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from foveal.pipeline.shorten.turn import cut
+from foveal.pipeline.shorten.turn import cut_middle
 from foveal.sources.contributor import MAX_CHARS_PER_TOKEN, RETRIEVAL, ContextRequest, Offer, room_for
 
 LEAST = 24
@@ -36,7 +36,7 @@ def hit_offers(hits: Sequence[Hit], tokens: int, count: Callable[[str], int]) ->
         if room < LEAST:
             return
         if hit.text.strip():
-            text = cut(hit.text[: MAX_CHARS_PER_TOKEN * room], room, count)
+            text = cut_middle(hit.text[: MAX_CHARS_PER_TOKEN * room], room, count)
             tokens -= count(text)
             yield Offer(
                 text=text,

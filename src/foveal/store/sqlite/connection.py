@@ -1,9 +1,8 @@
-"""One SQLite connection, shared by the threads of a process: transactions in, whole changes out.
+"""Share one SQLite connection among the threads of a process: transactions, errors, rows as records.
 
-Every block under `writing` happened whole or did not happen. Reads see one moment, and always what this
-process wrote before.
-
-An error of SQLite or of the file system in, one of ours out, with the place and what to do.
+A block under `writing` takes effect completely or not at all. A block under `reading` sees one state of the
+file, including everything that this process wrote before. Errors of SQLite and of the file system are raised
+as this package's own, with the file and a remedy.
 """
 
 from __future__ import annotations
@@ -11,85 +10,99 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import fields
+from typing import Any, TypeVar
 
 import apsw
 
 from foveal.errors import InputError, StoreBusyError, StoreDamagedError, StoreError
 
+T = TypeVar("T")
+
+
+def read_records(
+    db: apsw.Connection, record: type[T], sql: str, bindings: tuple[Any, ...] | dict[str, Any]
+) -> list[T]:
+    """Run a query that selects the fields of `record`, in their order, and return a record for each row."""
+    names = [field.name for field in fields(record)]  # type: ignore[arg-type]
+    return [record(**dict(zip(names, row, strict=True))) for row in db.execute(sql, bindings)]
+
 
 @contextmanager
-def translated(place: str, wait_seconds: float) -> Iterator[None]:
-    """Raise whatever goes wrong inside as an error of this package that names `place`."""
+def translated_errors(file: str, wait_seconds: float) -> Iterator[None]:
+    """Raise errors of SQLite and of the file system as this package's own, with the name of the file."""
     try:
         yield
     except apsw.Error as error:
-        raise _ours(error, place, wait_seconds) from error
+        raise _ours(error, file, wait_seconds) from error
     except OSError as error:
         raise StoreError(
-            f"{place}: {error.strerror or error}",
-            remedy="choose a place you may write to with `--store PATH` or `FOVEAL_STORE`",
+            f"{file}: {error.strerror or error}",
+            remedy="choose a path you can write to with `--store PATH` or `FOVEAL_STORE`",
         ) from error
 
 
-def _ours(error: apsw.Error, place: str, wait_seconds: float) -> StoreError | InputError:
+def _ours(error: apsw.Error, file: str, wait_seconds: float) -> StoreError | InputError:
     match error:
         case apsw.BusyError() | apsw.LockedError():
             return StoreBusyError(
-                f"{place} is locked by another process; waited {wait_seconds:g} s",
-                remedy="try again when the other process is done, or name another store",
+                f"{file} is locked by another process; waited {wait_seconds:g} s",
+                remedy="retry when the other process is done, or use another store",
             )
         case apsw.NotADBError() | apsw.CorruptError():
             return StoreDamagedError(
-                f"{place} is not a Foveal store or is damaged ({error})",
+                f"{file} is not a Foveal store or is damaged ({error})",
                 remedy="restore a copy made with `foveal backup`, or name another file",
             )
         case apsw.FullError():
             return StoreError(
-                f"{place}: the disk is full; nothing of this change was stored",
-                remedy="free some space on that disk and try again",
+                f"{file}: the disk is full; nothing of this change was stored",
+                remedy="free some space on that disk and retry",
             )
         case apsw.TooBigError():
             return InputError(
-                f"{place}: a message is larger than the 1,000,000,000 bytes that a store can hold",
-                remedy="split the message, or keep its file outside and send a reference",
+                f"{file}: a message is larger than the 1,000,000,000 bytes a store can hold",
+                remedy="split the message, or send a reference to a file instead",
             )
         case _:
-            return _unusable(error, place)
+            return _unusable(error, file)
 
 
-def _unusable(error: apsw.Error, place: str) -> StoreError:
+def _unusable(error: apsw.Error, file: str) -> StoreError:
     match error:
         case apsw.ReadOnlyError():
             return StoreError(
-                f"{place} is read-only; nothing was stored",
-                remedy="make the file and its folder writable, or choose another place with `--store PATH`",
+                f"{file} is read-only; nothing was stored",
+                remedy="make the file and its folder writable, or choose another path with `--store PATH`",
             )
         case apsw.CantOpenError():
             return StoreError(
-                f"{place} cannot be opened",
-                remedy="check that it is a file, not a folder, and that you may read and write it",
+                f"{file} cannot be opened",
+                remedy="check that it is a file, not a folder, and that you can read and write it",
             )
         case apsw.ConnectionClosedError():
-            return StoreError(f"{place} is closed", remedy="open the store again")
+            return StoreError(f"{file} is closed", remedy="open the store again")
         case _:
             return StoreError(
-                f"{place}: {error}; nothing of this change was stored",
+                f"{file}: {error}; nothing of this change was stored",
                 remedy="check the disk's health and free space, then run `foveal verify`",
             )
 
 
 class Database:
-    def __init__(self, connection: apsw.Connection, place: str, *, wait_seconds: float) -> None:
-        self.place = place
+    """A connection that nests blocks: only the outermost block of a thread begins and commits."""
+
+    def __init__(self, connection: apsw.Connection, file: str, *, wait_seconds: float) -> None:
+        self.file = file
         self._connection = connection
         self.wait_seconds = wait_seconds
         self._lock = threading.RLock()
-        self._within: int | None = None
-        """The thread that has a block open; what it opens inside costs next to nothing."""
-        self._inner = _Inner(self, connection)
+        self._owner: int | None = None
+        """The thread that has a block open; its nested blocks cost next to nothing."""
+        self._nested = _NestedBlock(self, connection)
 
     def using(self) -> AbstractContextManager[apsw.Connection]:
-        """The bare connection, for what SQLite refuses to do inside a transaction."""
+        """The connection without a transaction, for single statements and those SQLite refuses inside one."""
         return self._block("")
 
     def reading(self) -> AbstractContextManager[apsw.Connection]:
@@ -100,24 +113,24 @@ class Database:
         return self._block("BEGIN IMMEDIATE")
 
     def _block(self, begin: str) -> AbstractContextManager[apsw.Connection]:
-        inside = self._within == threading.get_ident()
-        if inside and (not begin or self._connection.in_transaction):  # the outer one decides
-            return self._inner
-        return self._outer(begin)
+        nested = self._owner == threading.get_ident()
+        if nested and (not begin or self._connection.in_transaction):
+            return self._nested
+        return self._outermost(begin)
 
     @contextmanager
-    def _outer(self, begin: str) -> Iterator[apsw.Connection]:
-        with self._lock, translated(self.place, self.wait_seconds):
-            before, self._within = self._within, threading.get_ident()
+    def _outermost(self, begin: str) -> Iterator[apsw.Connection]:
+        with self._lock, translated_errors(self.file, self.wait_seconds):
+            before, self._owner = self._owner, threading.get_ident()
             try:
                 with transaction(self._connection, begin) if begin else nullcontext():
                     yield self._connection
             finally:
-                self._within = before
+                self._owner = before
 
 
-class _Inner:
-    """A block inside another: errors become ours, all else is the outer one's."""
+class _NestedBlock:
+    """A block inside another: it translates errors and leaves commit and rollback to the outer one."""
 
     def __init__(self, database: Database, connection: apsw.Connection) -> None:
         self._database, self._connection = database, connection
@@ -127,13 +140,14 @@ class _Inner:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is not None:
-            with translated(self._database.place, self._database.wait_seconds):
+            with translated_errors(self._database.file, self._database.wait_seconds):
                 raise error
 
 
 @contextmanager
 def transaction(db: apsw.Connection, begin: str) -> Iterator[None]:
-    if db.in_transaction:  # the outer one decides
+    """Begin and commit, or roll back on an error; inside another transaction do neither."""
+    if db.in_transaction:
         yield
         return
     db.execute(begin)
@@ -146,6 +160,6 @@ def transaction(db: apsw.Connection, begin: str) -> Iterator[None]:
         raise
 
 
-def undecided(db: apsw.Connection) -> bool:
-    """Is a change under way that may still be undone? Nothing read now may be remembered."""
+def has_uncommitted_changes(db: apsw.Connection) -> bool:
+    """Whether a write transaction is open: what is read now may be rolled back and must not be cached."""
     return db.txn_state("main") == apsw.SQLITE_TXN_WRITE

@@ -1,4 +1,4 @@
-"""The port for what is known, on SQLite: memories, things, bundles, predictions of one tenant."""
+"""Implement the knowledge port on SQLite."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from foveal.store.port_knowledge import (
     BundleRecord,
     MemoryRecord,
     Mention,
+    MentioningMessage,
     PredictionRecord,
-    Telling,
     ThingRecord,
     Unread,
     WarmupRecord,
@@ -22,13 +22,13 @@ from foveal.store.sqlite.sessions import head_of
 
 
 class SqliteKnowledge:
-    """See `foveal.store.port_knowledge.Knowledge`, which says what each method promises."""
+    """Implements `foveal.store.port_knowledge.Knowledge`, which documents each method."""
 
-    def __init__(self, database: Database, tenant: int, forget_log: Callable[[], None]) -> None:
+    def __init__(self, database: Database, tenant: int, truncate_log: Callable[[], None]) -> None:
         self._database = database
         self._tenant = tenant
-        self._forget_log = forget_log
-        """Takes what was overwritten out of the write-ahead log."""
+        self._truncate_log = truncate_log
+        """Removes overwritten data from the write-ahead log."""
 
     def memories(self) -> Sequence[MemoryRecord]:
         with self._database.reading() as db:
@@ -38,50 +38,50 @@ class SqliteKnowledge:
         self, record: MemoryRecord, *, session: int | None = None, digest: str = ""
     ) -> MemoryRecord | None:
         with self._database.writing() as db:
-            self._known(db, session)
-            kept = memories.save_memory(db, self._tenant, record, session=session, digest=digest)
+            self._check_session(db, session)
+            saved = memories.save_memory(db, self._tenant, record, session=session, digest=digest)
         if record.number:
-            self._forget_log()
-        return kept
+            self._truncate_log()
+        return saved
 
     def forget_memory(self, number: int, *, now: float) -> bool:
         with self._database.writing() as db:
-            gone = memories.forget_memory(db, self._tenant, number, now)
-        self._forget_log()
-        return gone
+            forgotten = memories.forget_memory(db, self._tenant, number, now)
+        self._truncate_log()
+        return forgotten
 
     def unread(self, *, limit: int, session: int | None = None) -> Sequence[Unread]:
         with self._database.reading() as db:
-            self._known(db, session)
+            self._check_session(db, session)
             return things.unread(db, self._tenant, limit, session)
 
     def save_mentions(self, session: int, by_digest: Mapping[str, Sequence[Mention]]) -> None:
         with self._database.writing() as db:
-            self._known(db, session)
-            things.save(db, self._tenant, session, by_digest)
+            self._check_session(db, session)
+            things.save_mentions(db, self._tenant, session, by_digest)
 
     def things(self, kind: str = "") -> Sequence[ThingRecord]:
         with self._database.reading() as db:
-            return things.read(db, self._tenant, kind)
+            return things.read_things(db, self._tenant, kind)
 
     def mentioned(self, session: int) -> Mapping[int, int]:
         with self._database.reading() as db:
-            self._known(db, session)
+            self._check_session(db, session)
             return things.mentioned(db, self._tenant, session)
 
-    def tellings(self, thing: int, *, limit: int) -> Sequence[Telling]:
+    def messages_mentioning(self, thing: int, *, limit: int) -> Sequence[MentioningMessage]:
         with self._database.reading() as db:
-            return things.tellings(db, self._tenant, thing, limit)
+            return things.messages_mentioning(db, self._tenant, thing, limit)
 
     def change_thing(self, number: int, *, name: str = "", hidden: bool = False) -> bool:
         with self._database.writing() as db:
-            changed = things.change(db, self._tenant, number, name=name, hidden=hidden)
-        self._forget_log()
+            changed = things.change_thing(db, self._tenant, number, name=name, hidden=hidden)
+        self._truncate_log()
         return changed
 
-    def forgotten(self) -> int:
+    def forget_count(self) -> int:
         with self._database.using() as db:
-            return memories.forgotten(db, self._tenant)
+            return memories.forget_count(db, self._tenant)
 
     def bundles(self, subjects: Sequence[tuple[str, str]], depth: str) -> Sequence[BundleRecord]:
         with self._database.reading() as db:
@@ -93,25 +93,25 @@ class SqliteKnowledge:
 
     def save_predictions(self, session: int | None, made: Sequence[PredictionRecord]) -> None:
         with self._database.writing() as db:
-            self._known(db, session)
+            self._check_session(db, session)
             memories.save_predictions(db, self._tenant, session, made)
 
     def predictions(self, session: int | None = None, *, limit: int = 1000) -> Sequence[PredictionRecord]:
         with self._database.reading() as db:
-            self._known(db, session)
-            return memories.predictions(db, self._tenant, session, limit)
+            self._check_session(db, session)
+            return memories.read_predictions(db, self._tenant, session, limit)
 
     def warmup(self, session: int) -> WarmupRecord:
         with self._database.reading() as db:
-            self._known(db, session)
-            return memories.warmup(db, session)
+            self._check_session(db, session)
+            return memories.read_warmup(db, session)
 
     def save_warmup(self, session: int, record: WarmupRecord) -> None:
         with self._database.writing() as db:
-            self._known(db, session)
+            self._check_session(db, session)
             memories.save_warmup(db, session, record)
 
-    def _known(self, db: apsw.Connection, session: int | None) -> None:
-        """Refuse the number of a session that is not this tenant's."""
+    def _check_session(self, db: apsw.Connection, session: int | None) -> None:
+        """Raise `NotFoundError` unless the session is this tenant's."""
         if session is not None:
             head_of(db, self._tenant, session)

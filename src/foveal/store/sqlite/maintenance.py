@@ -1,4 +1,4 @@
-"""An open store in; what is wrong with it out, as sentences, or a copy of it."""
+"""Verify a store and back it up."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import apsw
 
 from foveal.errors import FovealError, StoreDamagedError, StoreError
 from foveal.store.port import Checked
-from foveal.store.sqlite.connection import Database, translated
+from foveal.store.sqlite.connection import Database, translated_errors
 from foveal.store.sqlite.derived import text_hash
 from foveal.store.sqlite.schema import words_of
 from foveal.wire import address
@@ -40,13 +40,13 @@ _UNINDEXED = """
     WHERE tenant = ? AND body IS NOT NULL AND id NOT IN (SELECT rowid FROM WORDS)
 """
 _SUMMARIES = "SELECT key, text, hash FROM summaries WHERE tenant = ?"
-_SOURCELESS = """
+_SOURCELESS_SUMMARIES = """
     SELECT key FROM summaries WHERE tenant = ? AND id NOT IN (
         SELECT sources.summary FROM summary_sources sources
         GROUP BY sources.summary HAVING max(sources.number) = count(*) - 1
     )
 """
-_OF_ERASED = """
+_DERIVED_OF_ERASED = """
     SELECT what, digest FROM contents JOIN (
         SELECT 'a summary' AS what, content FROM summary_sources WHERE content IS NOT NULL
         UNION ALL SELECT 'a vector', content FROM vectors
@@ -55,11 +55,11 @@ _OF_ERASED = """
         UNION ALL SELECT DISTINCT 'a memory', content FROM memory_sources
     ) AS made ON made.content = contents.id WHERE contents.tenant = ? AND contents.body IS NULL
 """
-_ODD_VECTORS = """
+_MIXED_SIZES = """
     SELECT embedder, count(*) FROM vectors WHERE tenant = ?
     GROUP BY embedder HAVING min(length(vector)) <> max(length(vector)) OR max(length(vector)) % 4
 """
-_UNSAID = """
+_SOURCELESS_KNOWLEDGE = """
     SELECT 'memory', id FROM memories
     WHERE tenant = ?1 AND told = 0 AND forgotten = 0 AND id NOT IN (SELECT memory FROM memory_sources)
     UNION ALL
@@ -70,7 +70,7 @@ _MISCOUNTED = """
     SELECT id FROM things WHERE tenant = ? AND (SELECT count(*) FROM mentions WHERE thing = things.id)
         <> (SELECT coalesce(sum(mentions), 0) FROM engagements WHERE thing = things.id)
 """
-_ODD_TASKS = """
+_INVALID_TASKS = """
     SELECT tasks.number, sessions.name FROM tasks JOIN sessions ON sessions.id = tasks.session
     WHERE sessions.tenant = ? AND ((ended_at IS NULL) <> (last IS NULL) OR last < first - 1 OR first < 0
         OR (left_behind = 0 AND coalesce(last, first - 1) >= length))
@@ -82,52 +82,52 @@ _MESSAGES = """
 
 
 def verify(database: Database, tenant: int) -> Checked:
-    """Check the file, re-derive the address of every content of the tenant, and look for gaps."""
-    faults: list[str] = []
+    """Check the file, recompute the hash of every content of the tenant, and look for gaps."""
+    problems: list[str] = []
     messages = sessions = 0
     try:
         with database.reading() as db:
-            faults.extend(_faults(db, tenant))
+            problems.extend(_problems(db, tenant))
             messages = db.execute(_MESSAGES, (tenant,)).get
             sessions = db.execute("SELECT count(*) FROM sessions WHERE tenant = ?", (tenant,)).get
     except StoreDamagedError as damage:
-        faults.append(damage.what)
-    return Checked(messages=messages, sessions=sessions, faults=tuple(faults))
+        problems.append(damage.what)
+    return Checked(messages=messages, sessions=sessions, faults=tuple(problems))
 
 
-def _faults(db: apsw.Connection, tenant: int) -> Iterator[str]:
-    for (fault,) in db.execute("PRAGMA integrity_check"):
-        if fault != "ok":
-            yield f"the file is damaged: {fault}"
+def _problems(db: apsw.Connection, tenant: int) -> Iterator[str]:
+    for (problem,) in db.execute("PRAGMA integrity_check"):
+        if problem != "ok":
+            yield f"the file is damaged: {problem}"
     for table, row, parent, _ in db.execute("PRAGMA foreign_key_check"):
         yield f"row {row} of {table} points to nothing in {parent}"
     for digest, body in db.execute(_BODIES, (tenant,)):
         if _address(body) != digest:
-            yield f"content {digest[:20]} is not what was stored: its hash differs"
+            yield f"content {digest[:20]} was changed: its hash differs"
     for name, seq in db.execute(_LOST, (tenant,)):
         yield f"message {seq} of session {name!r} has lost its content"
     for name, branch, fork_at, count, stop in db.execute(_GAPS, (tenant,)):
         yield f"branch {branch} of session {name!r} has {count} messages from {fork_at} to {stop}"
     for (digest,) in db.execute(_UNINDEXED.replace("WORDS", words_of(tenant)), (tenant,)):
         yield f"content {digest[:20]} cannot be found by search: it is not in the index"
-    yield from _faults_of_made(db, tenant)
+    yield from _problems_of_derived(db, tenant)
 
 
-def _faults_of_made(db: apsw.Connection, tenant: int) -> Iterator[str]:
-    """What is wrong with summaries, vectors, records, tasks and what is known."""
+def _problems_of_derived(db: apsw.Connection, tenant: int) -> Iterator[str]:
+    """Problems of summaries, vectors, typed records, tasks, memories and things."""
     for key, text, hash in db.execute(_SUMMARIES, (tenant,)):
         if text_hash(text) != hash:
-            yield f"summary {key[:20]} is not what was stored: its hash differs"
-    for (key,) in db.execute(_SOURCELESS, (tenant,)):
-        yield f"summary {key[:20]} has lost what it covers"
-    for what, digest in db.execute(_OF_ERASED, (tenant,)):
-        yield f"{what} of content {digest[:20]} was kept, though that was erased"
-    for embedder, count in db.execute(_ODD_VECTORS, (tenant,)):
+            yield f"summary {key[:20]} was changed: its hash differs"
+    for (key,) in db.execute(_SOURCELESS_SUMMARIES, (tenant,)):
+        yield f"summary {key[:20]} has lost its sources"
+    for what, digest in db.execute(_DERIVED_OF_ERASED, (tenant,)):
+        yield f"{what} of content {digest[:20]} is still there, though the content was erased"
+    for embedder, count in db.execute(_MIXED_SIZES, (tenant,)):
         yield f"the {count} vectors of embedder {embedder!r} are not all of one size"
-    for number, name in db.execute(_ODD_TASKS, (tenant,)):
-        yield f"task {number} of session {name!r} does not say where it begins and ends"
-    for what, number in db.execute(_UNSAID, (tenant,)):
-        yield f"{what} {number} was kept, though every message that tells of it is gone"
+    for number, name in db.execute(_INVALID_TASKS, (tenant,)):
+        yield f"task {number} of session {name!r} has an invalid range of messages"
+    for what, number in db.execute(_SOURCELESS_KNOWLEDGE, (tenant,)):
+        yield f"{what} {number} is still there, though every message that mentions it is gone"
     for (number,) in db.execute(_MISCOUNTED, (tenant,)):
         yield f"the mentions of thing {number} do not add up"
 
@@ -140,14 +140,14 @@ def _address(body: str) -> str:
 
 
 def backup(database: Database, path: str) -> None:
-    """Copy the whole store, as it is at this moment, to a new file; others go on reading and writing."""
+    """Copy the whole store, as it is at this moment, to a new file, while others read and write it."""
     copy = Path(os.path.expanduser(path))
-    with database.using() as db, translated(str(copy), database.wait_seconds):
+    with database.using() as db, translated_errors(str(copy), database.wait_seconds):
         try:
             os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         except FileExistsError as error:
             raise StoreError(
-                f"{copy} exists; a backup never overwrites", remedy="name a file that does not exist"
+                f"{copy} exists; a backup never overwrites a file", remedy="choose a file that does not exist"
             ) from error
         try:
             _copy(db, str(copy))

@@ -1,4 +1,4 @@
-"""Drafts in, stored entries out: each content once, each message in its place."""
+"""Append drafts to a branch; equal content is stored once."""
 
 from __future__ import annotations
 
@@ -12,39 +12,43 @@ import apsw
 from foveal.errors import InputError
 from foveal.model import Entry
 from foveal.store.port import Draft
-from foveal.store.sqlite.search import index
-from foveal.store.sqlite.sessions import CHAIN
+from foveal.store.sqlite.search import add_to_index
 
-_CONTENT = """
+_ADD_CONTENT = """
     INSERT INTO contents (tenant, digest, format, body) VALUES (?, ?, ?, ?)
     ON CONFLICT (tenant, digest) DO UPDATE SET format = excluded.format, body = excluded.body
     WHERE body IS NULL RETURNING id
 """
-_ENTRY = """
+_ADD_ENTRY = """
     INSERT INTO entries (branch, seq, content, digest, format, id, role, calls, answers, tokens, counter,
                          kind, level, priority, pinned, important, absence, beside, author, created_at,
                          metadata, body)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-COUNT = "INSERT OR REPLACE INTO counts (tenant, counter, digest, tokens) VALUES (?, ?, ?, ?)"
-_TAKEN = f"""
-    WITH RECURSIVE {CHAIN.format(sessions="id = :session")}
+SAVE_COUNT = "INSERT OR REPLACE INTO counts (tenant, counter, digest, tokens) VALUES (?, ?, ?, ?)"
+_ID_TAKEN = """
+    WITH RECURSIVE chain (branch, stop) AS (
+        SELECT branch, length FROM sessions WHERE id = :session
+        UNION ALL
+        SELECT branches.parent, branches.fork_at
+        FROM chain JOIN branches ON branches.id = chain.branch WHERE branches.parent IS NOT NULL
+    )
     SELECT EXISTS (
         SELECT 1 FROM chain JOIN entries ON entries.branch = chain.branch
         WHERE entries.id = :id AND entries.seq < chain.stop
     )
-"""  # noqa: S608 — a constant
-_MINT = "UPDATE sessions SET minted = minted + ? WHERE id = ? RETURNING minted"
-_PLACE = """
+"""
+_RESERVE_IDS = "UPDATE sessions SET minted = minted + ? WHERE id = ? RETURNING minted"
+_ADD_TOMBSTONE = """
     INSERT INTO contents (tenant, digest, format) VALUES (?1, ?2, ?3)
     ON CONFLICT (tenant, digest) DO UPDATE SET digest = excluded.digest RETURNING id
 """
-_OURS = re.compile(r"m[0-9]+")
+_GENERATED_ID = re.compile(r"m[0-9]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Where drafts go."""
+    """The branch that drafts are appended to, and the counter of their tokens."""
 
     tenant: int
     session: int
@@ -53,26 +57,27 @@ class Target:
 
 
 def check(drafts: Sequence[Draft]) -> None:
+    """Raise `InputError` for a draft without its original."""
     for number, draft in enumerate(drafts):
         if not draft.message.body or not draft.message.digest:
             raise InputError(
                 f"draft {number} has no original: its `body` or `digest` is empty",
-                remedy="store messages as `foveal.wire` read them, before anything changes them",
+                remedy="store messages exactly as `foveal.wire` returned them",
             )
 
 
-def store(db: apsw.Connection, target: Target, drafts: Sequence[Draft], *, start: int) -> list[Entry]:
+def append(db: apsw.Connection, target: Target, drafts: Sequence[Draft], *, start: int) -> list[Entry]:
     if not drafts:
         return []
-    minted: int = db.execute(_MINT, (len(drafts), target.session)).get
+    minted: int = db.execute(_RESERVE_IDS, (len(drafts), target.session)).get
     fresh = minted - len(drafts) + 1
     return [
-        _store(db, target, draft, seq=start + number, fresh=f"m{fresh + number}")
+        _append(db, target, draft, seq=start + number, fresh=f"m{fresh + number}")
         for number, draft in enumerate(drafts)
     ]
 
 
-def _store(db: apsw.Connection, target: Target, draft: Draft, *, seq: int, fresh: str) -> Entry:
+def _append(db: apsw.Connection, target: Target, draft: Draft, *, seq: int, fresh: str) -> Entry:
     message = draft.message
     content, body = _content(db, target.tenant, draft)
     id = draft.id or _own_id(db, target, message.id) or fresh
@@ -80,15 +85,15 @@ def _store(db: apsw.Connection, target: Target, draft: Draft, *, seq: int, fresh
     metadata = json.dumps(dict(message.metadata)) if message.metadata else ""
     row = (
         *(target.branch, seq, content, message.digest, message.format, id, message.role),
-        *(_packed(draft.calls), _packed(draft.answers)),
+        *(_id_list(draft.calls), _id_list(draft.answers)),
         *(draft.tokens, target.counter, message.kind, message.level, message.priority),
         *(message.pinned, message.important, draft.absence, draft.beside),
         *(storable(message.author), created_at),
         *(metadata, body),
     )
-    db.execute(_ENTRY, row)
+    db.execute(_ADD_ENTRY, row)
     if target.counter:
-        db.execute(COUNT, (target.tenant, target.counter, message.digest, draft.tokens))
+        db.execute(SAVE_COUNT, (target.tenant, target.counter, message.digest, draft.tokens))
     return Entry(
         seq=seq,
         id=id,
@@ -111,14 +116,14 @@ def _store(db: apsw.Connection, target: Target, draft: Draft, *, seq: int, fresh
 
 
 def _content(db: apsw.Connection, tenant: int, draft: Draft) -> tuple[int, str | None]:
-    """The id of the content, and the body if this message's bytes differ from what is stored there."""
+    """The number of the content, and the message's own body if its bytes differ from the stored ones."""
     message = draft.message
     if draft.absence == "erased":
-        return db.execute(_PLACE, (tenant, message.digest, message.format)).get, None
+        return db.execute(_ADD_TOMBSTONE, (tenant, message.digest, message.format)).get, None
     body = storable(message.body)
-    fresh = db.execute(_CONTENT, (tenant, message.digest, message.format, body)).get
+    fresh = db.execute(_ADD_CONTENT, (tenant, message.digest, message.format, body)).get
     if fresh is not None:
-        index(db, tenant, content=fresh, text=message.text)
+        add_to_index(db, tenant, content=fresh, text=message.text)
         return fresh, None
     known, stored = db.execute(
         "SELECT id, body FROM contents WHERE tenant = ? AND digest = ?", (tenant, message.digest)
@@ -126,19 +131,19 @@ def _content(db: apsw.Connection, tenant: int, draft: Draft) -> tuple[int, str |
     return known, None if stored == body else body
 
 
-def _own_id(db: apsw.Connection, target: Target, wanted: str) -> str | None:
-    """The message's own id if it is free here. `m1`, `m2`… are ours: no two messages get the same."""
-    wanted = storable(wanted)
-    if not wanted or _OURS.fullmatch(wanted):
+def _own_id(db: apsw.Connection, target: Target, id: str) -> str | None:
+    """The message's own id if it is free in the session. `m1`, `m2`… are reserved for generated ids."""
+    id = storable(id)
+    if not id or _GENERATED_ID.fullmatch(id):
         return None
-    taken = db.execute(_TAKEN, {"session": target.session, "id": wanted}).get
-    return None if taken else wanted
+    taken = db.execute(_ID_TAKEN, {"session": target.session, "id": id}).get
+    return None if taken else id
 
 
-def _packed(ids: tuple[str, ...]) -> str:
+def _id_list(ids: tuple[str, ...]) -> str:
     return json.dumps(ids) if ids else ""
 
 
 def storable(text: str) -> str:
-    r"""Lone surrogates cannot be stored: write them as JSON does, `\ud800`, which reads back as the same."""
+    r"""Escape lone surrogates, which SQLite cannot store, as JSON does: `\ud800` reads back as the same."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

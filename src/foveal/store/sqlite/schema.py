@@ -1,4 +1,4 @@
-"""An opened file in, a store of today's schema out: numbered steps, forward only, each whole."""
+"""Bring a store file to the current schema, in numbered steps; all of them succeed or none does."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ APPLICATION_ID = 0x666F7661  # "fova"
 VERSION = 4
 
 
-def migrate(db: apsw.Connection, place: str, *, target: int = VERSION) -> None:
-    """Bring the file up to `target`; refuse files of others, and of newer versions of this package."""
-    if _version(db, place) >= target:
+def migrate(db: apsw.Connection, file: str, *, target: int = VERSION) -> None:
+    """Bring the file up to `target`; refuse files of other applications and of newer versions."""
+    if _version(db, file) >= target:
         return
     with transaction(db, "BEGIN IMMEDIATE"):  # another process may be doing the same
-        for step in range(_version(db, place) + 1, target + 1):
+        for step in range(_version(db, file) + 1, target + 1):
             db.execute(_sql(f"{step:04}"))
             db.pragma("application_id", APPLICATION_ID)
             db.pragma("user_version", step)
 
 
-def _version(db: apsw.Connection, place: str) -> int:
+def _version(db: apsw.Connection, file: str) -> int:
     application, version = int(db.pragma("application_id")), int(db.pragma("user_version"))
     empty = not application and not db.execute("SELECT count(*) FROM sqlite_schema").get
     if application != APPLICATION_ID and not empty:
         raise StoreDamagedError(
-            f"{place} is the SQLite file of another application (application_id {application:#x})",
-            remedy="name another file: nothing in this one was changed",
+            f"{file} is the SQLite file of another application (application_id {application:#x})",
+            remedy="use another file; this one was not changed",
         )
     if version > VERSION:
         raise StoreError(
-            f"{place} was written by a newer version (schema {version}; this one knows {VERSION})",
+            f"{file} was written by a newer version (schema {version}; this version knows {VERSION})",
             remedy="upgrade foveal",
         )
     return version
@@ -45,7 +45,7 @@ def _sql(name: str) -> str:
 
 
 def tenant_number(db: apsw.Connection, name: str) -> int:
-    """The number of a tenant, made with its index if it is new."""
+    """The number of a tenant; a new tenant is added, with its search index."""
     known = "SELECT id FROM tenants WHERE name = ?"
     number: int | None = db.execute(known, (name,)).get
     if number is not None:
@@ -58,5 +58,5 @@ def tenant_number(db: apsw.Connection, name: str) -> int:
 
 
 def words_of(tenant: int) -> str:
-    """The table that indexes the words of a tenant."""
+    """The name of the table that indexes a tenant's words."""
     return f"words_{tenant}"

@@ -1,10 +1,7 @@
-"""A person's words in, ranked messages out.
+"""Index messages by their words, and find those that match a query, best first.
 
-The query is text, never search syntax: no input can fail or reach another tenant.
-
-Ranked contents in → the messages that hold them, best first.
-
-Only as many are looked up as were asked for: ranking works on numbers alone.
+The query is plain text, never search syntax: no input can fail or reach another tenant. Ranking works on
+content numbers alone; only the messages that are returned are read.
 """
 
 from __future__ import annotations
@@ -20,9 +17,9 @@ from foveal.pipeline.signals import STOP_WORDS
 from foveal.store.port import Found
 from foveal.store.sqlite.schema import words_of
 
-# Of the messages that hold a content, the newest of its session stands for it, whichever branch it is on.
+# Each content is represented by its newest message in each session, on any branch.
 _HITS = """
-    WITH hits (place, session, branch, seq, created_at, newest) AS (
+    WITH hits (rank, session, branch, seq, created_at, newest) AS (
         SELECT ranked.key, branches.session, entries.branch, entries.seq, entries.created_at,
                max(entries.branch * 4294967296 + entries.seq)
         FROM json_each(:contents) AS ranked
@@ -32,68 +29,44 @@ _HITS = """
         GROUP BY ranked.key, branches.session
         ORDER BY ranked.key, entries.created_at DESC LIMIT :limit
     )
-    SELECT hits.place, hits.created_at, sessions.name, hits.seq, entries.id, entries.digest, entries.role,
+    SELECT hits.rank, hits.created_at, sessions.name, hits.seq, entries.id, entries.digest, entries.role,
            coalesce(entries.body, contents.body), entries.format
     FROM hits
     JOIN sessions ON sessions.id = hits.session
     JOIN entries ON entries.branch = hits.branch AND entries.seq = hits.seq
     JOIN contents ON contents.id = entries.content
 """
-OF_SESSION = """
+CONTENTS_OF_SESSION = """
     SELECT content FROM entries
     WHERE absence <> 'erased' AND branch IN (SELECT id FROM branches WHERE session = ?)
 """
-"""The contents that a session holds, on whichever branch."""
-
-
-def hits(
-    db: apsw.Connection, ranked: Sequence[tuple[int, float]], *, session: int | None, limit: int
-) -> list[Found]:
-    """The newest message of each content in each session; of equals the newest first."""
-    contents = json.dumps([content for content, _ in ranked])
-    rows = db.execute(_HITS, {"contents": contents, "session": session, "limit": limit})
-    found = [
-        (
-            (-ranked[place][1], -created_at, -seq),
-            Found(
-                session=name,
-                seq=seq,
-                id=id,
-                digest=digest,
-                role=role,
-                score=ranked[place][1],
-                body=body,
-                format=wire,
-                created_at=created_at,
-            ),
-        )
-        for place, created_at, name, seq, id, digest, role, body, wire in rows
-    ]
-    return [hit for _, hit in sorted(found, key=lambda each: each[0])]
-
-
-_RANKED = """
+"""The contents of a session, on any branch."""
+_MATCHES = """
     SELECT rowid, -bm25(WORDS) AS score FROM WORDS
     WHERE WORDS MATCH ?1 SCOPE ORDER BY score DESC, rowid DESC LIMIT ?2
 """
-_SCOPE = f"AND +rowid IN ({OF_SESSION.replace('?', '?3')})"
+_SCOPE = f"AND +rowid IN ({CONTENTS_OF_SESSION.replace('?', '?3')})"
 _COUNT = "SELECT count(*) FROM WORDS WHERE WORDS MATCH ?"
-_SATURATED = 2.2  # what the weight of a word is multiplied with at most in FTS5's bm25: k1 + 1
+_SIZE = "SELECT count(*) FROM WORDS_docsize"
+_ADD = "INSERT INTO WORDS (rowid, text) VALUES (?, ?)"
+_REMOVE = "DELETE FROM WORDS WHERE rowid = ?"
+_MERGE = "INSERT INTO WORDS (WORDS) VALUES ('optimize')"
+_SATURATION = 2.2  # the most by which FTS5's bm25 multiplies the weight of a word: k1 + 1
 _WORD = re.compile(r"\w+")
-_MOST_WORDS = 64  # each one is looked up and ranked; a pasted page asks no better than its first lines
-# Scripts written without spaces: each character becomes a word, and a query for several a phrase.
+_MOST_WORDS = 64  # each is looked up and ranked; a pasted page finds no more than its first lines
+# Scripts without spaces: each character is indexed as a word, and a query for several is a phrase.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
-def index(db: apsw.Connection, tenant: int, *, content: int, text: str) -> None:
-    db.execute(f"INSERT INTO {words_of(tenant)} (rowid, text) VALUES (?, ?)", (content, _spaced(text)))
+def add_to_index(db: apsw.Connection, tenant: int, *, content: int, text: str) -> None:
+    db.execute(_ADD.replace("WORDS", words_of(tenant)), (content, _spaced(text)))
 
 
-def unindex(db: apsw.Connection, tenant: int, contents: Sequence[tuple[int]]) -> None:
+def remove_from_index(db: apsw.Connection, tenant: int, contents: Sequence[tuple[int]]) -> None:
     words = words_of(tenant)
-    db.executemany(f"DELETE FROM {words} WHERE rowid = ?", contents)
+    db.executemany(_REMOVE.replace("WORDS", words), contents)
     # The words of a deleted row stay in the index until it is merged.
-    db.execute(f"INSERT INTO {words} ({words}) VALUES ('optimize')")
+    db.execute(_MERGE.replace("WORDS", words))
 
 
 def _spaced(text: str) -> str:
@@ -103,48 +76,74 @@ def _spaced(text: str) -> str:
 def search(
     db: apsw.Connection, query: str, *, tenant: int, session: int | None, limit: int
 ) -> Sequence[Found]:
-    """The newest message of each matching content, best first."""
+    """Messages that contain words of the query, best first; if there are none, words that begin like them."""
     words = _words(query)
-    for phrases in (_quoted(words), _quoted(_pieces(words), ending="*")):
-        ranked = _ranked(db, words_of(tenant), phrases, session=session, limit=limit)
+    for phrases in (_quoted(words), _quoted(_split(words), ending="*")):
+        ranked = _rank(db, words_of(tenant), phrases, session=session, limit=limit)
         if ranked:
             return hits(db, ranked, session=session, limit=limit)
     return ()
 
 
-def _ranked(
+def _rank(
     db: apsw.Connection, words: str, phrases: Sequence[str], *, session: int | None, limit: int
 ) -> list[tuple[int, float]]:
-    """Contents that hold one of the phrases, with the share they reach of the best score there can be."""
-    sql = _RANKED.replace("WORDS", words).replace("SCOPE", "" if session is None else _SCOPE)
+    """Contents with one of the phrases, and the share of the best possible score that each reaches."""
+    sql = _MATCHES.replace("WORDS", words).replace("SCOPE", "" if session is None else _SCOPE)
     scope = () if session is None else (session,)
     rows = list(db.execute(sql, (" OR ".join(phrases) or '""', limit, *scope)))
-    best = _best(db, words, phrases) if rows else 1.0
+    best = _best_score(db, words, phrases) if rows else 1.0
     return [(content, min(1.0, score / best)) for content, score in rows]
 
 
-def _best(db: apsw.Connection, words: str, phrases: Sequence[str]) -> float:
-    """What a text would score that says all of it, over and over: the sum of the words' weights in FTS5.
+def _best_score(db: apsw.Connection, words: str, phrases: Sequence[str]) -> float:
+    """The score of a text that repeats every phrase endlessly: the sum of their weights in FTS5.
 
-    A word that nobody said counts too: who says the rest has not said it all.
+    A phrase without any match counts too, so that a text with only the others does not reach the best score.
     """
-    rows = db.execute(f"SELECT count(*) FROM {words}_docsize").get
+    rows = db.execute(_SIZE.replace("WORDS", words)).get
     counts = (db.execute(_COUNT.replace("WORDS", words), (phrase,)).get for phrase in phrases)
     weights = (math.log((rows - count + 0.5) / (count + 0.5)) for count in counts)
-    return _SATURATED * sum(max(weight, 1e-6) for weight in weights)
+    return _SATURATION * sum(max(weight, 1e-6) for weight in weights)
 
 
 def _words(query: str) -> list[str]:
     words = [word for word in query.lower().split() if _WORD.search(word)]
-    telling = [word for word in words if word.strip("?!.,;:'\"()") not in STOP_WORDS]
-    return list(dict.fromkeys(telling or words))[:_MOST_WORDS]
+    content_words = [word for word in words if word.strip("?!.,;:'\"()") not in STOP_WORDS]
+    return list(dict.fromkeys(content_words or words))[:_MOST_WORDS]
 
 
-def _pieces(words: Sequence[str]) -> list[str]:
-    """The words without what joins them: a path as its names, a sentence without spaces as its characters."""
+def _split(words: Sequence[str]) -> list[str]:
+    """The words split at punctuation: paths into names, sentences without spaces into characters."""
     found = [piece for word in words for piece in _WORD.findall(_spaced(word))]
     return list(dict.fromkeys(found))[:_MOST_WORDS]
 
 
 def _quoted(words: Sequence[str], *, ending: str = "") -> list[str]:
     return [f'"{_spaced(word).replace(chr(34), " ")}"{ending}' for word in words]
+
+
+def hits(
+    db: apsw.Connection, ranked: Sequence[tuple[int, float]], *, session: int | None, limit: int
+) -> list[Found]:
+    """The newest message of each ranked content in each session, best first, then newest first."""
+    contents = json.dumps([content for content, _ in ranked])
+    rows = db.execute(_HITS, {"contents": contents, "session": session, "limit": limit})
+    found = [
+        (
+            (-ranked[rank][1], -created_at, -seq),
+            Found(
+                session=name,
+                seq=seq,
+                id=id,
+                digest=digest,
+                role=role,
+                score=ranked[rank][1],
+                body=body,
+                format=wire,
+                created_at=created_at,
+            ),
+        )
+        for rank, created_at, name, seq, id, digest, role, body, wire in rows
+    ]
+    return [hit for _, hit in sorted(found, key=lambda each: each[0])]

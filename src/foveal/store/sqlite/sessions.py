@@ -1,9 +1,7 @@
-"""A name in → the session of that name, made if it is not there.
+"""Read and create sessions and their branches.
 
-A session's branches in, its messages in order out.
-
-A fork shares its prefix: a branch holds what comes from `fork_at` on, and everything before is read from
-its parent. Every branch in a chain adds at least one message, so a slice costs what it returns.
+A fork shares its prefix: a branch contains the messages from `fork_at` on, and everything before is read from
+its parent. Every branch in a chain adds at least one message, so reading a slice costs what it returns.
 """
 
 from __future__ import annotations
@@ -17,75 +15,24 @@ from foveal.errors import NotFoundError
 from foveal.model import Absence, Entry, Kind, Level, Role
 from foveal.store.port import Content, Head, Located, SessionRecord
 
-_SESSION = "SELECT id, name, format, model, preset, created_at, branch, length, version FROM sessions"
-_MAKE = "INSERT INTO sessions (tenant, name, created_at, branch) VALUES (?, ?, ?, 0)"
-_REMEMBER = """
+_SESSIONS = "SELECT id, name, format, model, preset, created_at, branch, length, version FROM sessions"
+_ADD_SESSION = "INSERT INTO sessions (tenant, name, created_at, branch) VALUES (?, ?, ?, 0)"
+_SAVE_CHOICES = """
     UPDATE sessions SET model = iif(?1 = '', model, ?1), preset = iif(?2 = '', preset, ?2)
     WHERE tenant = ?3 AND name = ?4
 """
-
-
-def known(db: apsw.Connection, tenant: int, name: str) -> SessionRecord | None:
-    found = _read(db, "WHERE tenant = ? AND name = ?", (tenant, name))
-    return found[0] if found else None
-
-
-def all_of(db: apsw.Connection, tenant: int) -> list[SessionRecord]:
-    return _read(db, "WHERE tenant = ? ORDER BY id", (tenant,))
-
-
-def ensure(
-    db: apsw.Connection, tenant: int, name: str, *, now: float, model: str, preset: str
-) -> SessionRecord:
-    """The session, made if it is not there; a model or preset that is given is remembered."""
-    if not known(db, tenant, name):
-        db.execute(_MAKE, (tenant, name, now))
-        session = db.last_insert_rowid()
-        db.execute("INSERT INTO branches (session) VALUES (?)", (session,))
-        db.execute("UPDATE sessions SET branch = ? WHERE id = ?", (db.last_insert_rowid(), session))
-    db.execute(_REMEMBER, (model, preset, tenant, name))
-    return _read(db, "WHERE tenant = ? AND name = ?", (tenant, name))[0]
-
-
-def _read(db: apsw.Connection, where: str, key: tuple[int | str, ...]) -> list[SessionRecord]:
-    return [
-        SessionRecord(
-            id=number,
-            name=name,
-            format=wire,
-            model=model,
-            preset=preset,
-            created_at=created_at,
-            head=Head(branch=branch, length=length, version=version, format=wire, model=model, preset=preset),
-        )
-        for number, name, wire, model, preset, created_at, branch, length, version in (
-            db.execute(f"{_SESSION} {where}", key)
-        )
-    ]
-
-
-CHAIN = """
-    chain (session, branch, stop) AS (
-        SELECT id, branch, length FROM sessions WHERE {sessions}
-        UNION ALL
-        SELECT chain.session, branches.parent, branches.fork_at
-        FROM chain JOIN branches ON branches.id = chain.branch WHERE branches.parent IS NOT NULL
-    )
-"""
-"""The branches on which the messages of some sessions lie, each up to where the next one takes over."""
-
 _HANDLE = re.compile("fv-[0-9a-f]{8,64}")
-COLUMNS = """
+_COLUMNS = """
     seq, entries.id, entries.digest, role, calls, answers, tokens, counter, kind, pinned, important, absence,
     created_at, beside, stand_in, noted_by, level, priority, metadata
 """
 _ENTRIES = f"""
-    SELECT {COLUMNS}
+    SELECT {_COLUMNS}
     FROM entries WHERE branch = ? AND seq >= ? AND seq < ? ORDER BY seq
 """  # noqa: S608 — constants
 _LOCATE = f"""
     SELECT entries.branch, entries.format,
-           iif(absence = 'erased', NULL, coalesce(entries.body, contents.body)), {COLUMNS}
+           iif(absence = 'erased', NULL, coalesce(entries.body, contents.body)), {_COLUMNS}
     FROM entries
     JOIN branches ON branches.id = entries.branch
     JOIN contents ON contents.id = entries.content
@@ -106,10 +53,52 @@ _MESSAGES = """
 """
 
 
+def find(db: apsw.Connection, tenant: int, name: str) -> SessionRecord | None:
+    found = _read(db, "WHERE tenant = ? AND name = ?", (tenant, name))
+    return found[0] if found else None
+
+
+def read_all(db: apsw.Connection, tenant: int) -> list[SessionRecord]:
+    return _read(db, "WHERE tenant = ? ORDER BY id", (tenant,))
+
+
+def ensure(
+    db: apsw.Connection, tenant: int, name: str, *, now: float, model: str, preset: str
+) -> SessionRecord:
+    """Return the session, creating it if needed; store a given model or preset with it."""
+    if not find(db, tenant, name):
+        db.execute(_ADD_SESSION, (tenant, name, now))
+        number = db.last_insert_rowid()
+        db.execute("INSERT INTO branches (session) VALUES (?)", (number,))
+        db.execute("UPDATE sessions SET branch = ? WHERE id = ?", (db.last_insert_rowid(), number))
+    db.execute(_SAVE_CHOICES, (model, preset, tenant, name))
+    (session,) = _read(db, "WHERE tenant = ? AND name = ?", (tenant, name))
+    return session
+
+
+def _read(db: apsw.Connection, where: str, key: tuple[int | str, ...]) -> list[SessionRecord]:
+    return [
+        SessionRecord(
+            id=number,
+            name=name,
+            format=wire,
+            model=model,
+            preset=preset,
+            created_at=created_at,
+            head=Head(branch=branch, length=length, version=version, format=wire, model=model, preset=preset),
+        )
+        for number, name, wire, model, preset, created_at, branch, length, version in (
+            db.execute(f"{_SESSIONS} {where}", key)
+        )
+    ]
+
+
 def head_of(db: apsw.Connection, tenant: int, session: int) -> Head:
     row = db.execute(_HEAD, (session, tenant)).fetchone()
     if row is None:
-        raise NotFoundError(f"no session has the number {session}", remedy="see `foveal sessions`")
+        raise NotFoundError(
+            f"no session has the number {session}", remedy="see `foveal sessions`", see="sessions"
+        )
     branch, length, version, format, model, preset, amended, builds = row
     return Head(
         branch=branch,
@@ -124,10 +113,12 @@ def head_of(db: apsw.Connection, tenant: int, session: int) -> Head:
 
 
 def read_entries(db: apsw.Connection, head: Head, start: int, stop: int | None) -> list[Entry]:
-    return [entry_of(*row) for piece in pieces(db, head, start, stop) for row in db.execute(_ENTRIES, piece)]
+    return [
+        _entry(*row) for each in branch_slices(db, head, start, stop) for row in db.execute(_ENTRIES, each)
+    ]
 
 
-def entry_of(  # noqa: PLR0913, PLR0917 — one for each column, in their order
+def _entry(  # noqa: PLR0913, PLR0917 — one for each column, in their order
     seq: int,
     id: str,
     digest: str,
@@ -153,8 +144,8 @@ def entry_of(  # noqa: PLR0913, PLR0917 — one for each column, in their order
         id=id,
         digest=digest,
         role=role,
-        calls=unpacked(calls),
-        answers=unpacked(answers),
+        calls=_ids(calls),
+        answers=_ids(answers),
         tokens=tokens,
         counter=counter,
         kind=kind,
@@ -171,26 +162,30 @@ def entry_of(  # noqa: PLR0913, PLR0917 — one for each column, in their order
     )
 
 
+def _ids(ids: str) -> tuple[str, ...]:
+    return tuple(json.loads(ids)) if ids else ()
+
+
 def read_messages(db: apsw.Connection, head: Head, start: int, stop: int | None) -> list[Content | None]:
     return [
         None if body is None else Content(digest=digest, format=wire, body=body)
-        for piece in pieces(db, head, start, stop)
-        for digest, wire, body in db.execute(_MESSAGES, piece)
+        for each in branch_slices(db, head, start, stop)
+        for digest, wire, body in db.execute(_MESSAGES, each)
     ]
 
 
 def locate(db: apsw.Connection, tenant: int, session: int, name: str) -> Located | None:
-    """The message of that id or handle; where several branches have it, the current one's."""
+    """The message with that id or handle; the current branch comes first, then the newest."""
     head = head_of(db, tenant, session)
     if _HANDLE.fullmatch(name):
         prefix = name.removeprefix("fv-")
         rows = db.execute(_LOCATE + _OF_HANDLE, (session, tenant, prefix, prefix + "g"))
     else:
         rows = db.execute(_LOCATE + "entries.id = ?2", (session, name))
-    current = {branch: (start, stop) for branch, start, stop in pieces(db, head, 0, None)}
+    current = {branch: (start, stop) for branch, start, stop in branch_slices(db, head, 0, None)}
     found: list[tuple[bool, int, int, Located]] = []
     for branch, wire, body, *columns in rows:
-        entry = entry_of(*columns)
+        entry = _entry(*columns)
         start, stop = current.get(branch, (0, 0))
         content = None if body is None else Content(digest=entry.digest, format=wire, body=body)
         here = start <= entry.seq < stop
@@ -199,22 +194,25 @@ def locate(db: apsw.Connection, tenant: int, session: int, name: str) -> Located
 
 
 def on_branch(db: apsw.Connection, head: Head, branch: int, seq: int) -> bool:
-    """Is this row part of the history the session goes on with?"""
-    return any(b == branch and start <= seq < stop for b, start, stop in pieces(db, head, 0, None))
+    """Whether this entry is on the session's current branch."""
+    return any(b == branch and start <= seq < stop for b, start, stop in branch_slices(db, head, 0, None))
 
 
 def branch_of(db: apsw.Connection, head: Head, seq: int) -> int:
-    """The branch whose row is the session's message at `seq`."""
+    """The branch that contains the session's message at `seq`."""
     if not 0 <= seq < head.length:
         raise NotFoundError(
-            f"no message {seq}: the session has {head.length}", remedy="count from 0, or see `foveal stats`"
+            f"there is no message {seq}: the session has {head.length}",
+            remedy="count from 0, or see `foveal stats`",
         )
-    ((branch, _, _),) = pieces(db, head, seq, seq + 1)
+    ((branch, _, _),) = branch_slices(db, head, seq, seq + 1)
     return branch
 
 
-def pieces(db: apsw.Connection, head: Head, start: int, stop: int | None) -> list[tuple[int, int, int]]:
-    """Which rows of which branches make up the slice: `(branch, start, stop)`, oldest first."""
+def branch_slices(
+    db: apsw.Connection, head: Head, start: int, stop: int | None
+) -> list[tuple[int, int, int]]:
+    """The rows that make up a slice of the session: `(branch, start, stop)`, oldest first."""
     found: list[tuple[int, int, int]] = []
     branch, start = head.branch, max(start, 0)
     stop = head.length if stop is None else min(stop, head.length)
@@ -231,12 +229,8 @@ def _branch(db: apsw.Connection, branch: int) -> tuple[int, int]:
     return parent, fork_at
 
 
-def unpacked(ids: str) -> tuple[str, ...]:
-    return tuple(json.loads(ids)) if ids else ()
-
-
 def fork(db: apsw.Connection, session: int, head: Head, at: int) -> int:
-    """A new branch that shares the first `at` messages."""
+    """Add a branch that shares the first `at` messages, and return its number."""
     parent: int | None = head.branch
     while parent is not None:
         grandparent, fork_at = _branch(db, parent)

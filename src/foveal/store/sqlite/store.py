@@ -1,4 +1,4 @@
-"""The port on SQLite: one file in WAL mode, shared by any number of threads and processes."""
+"""Implement the store port on SQLite: one file in WAL mode, shared by any number of threads and processes."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from foveal.store.port import (
     TypedRecord,
 )
 from foveal.store.sqlite import derived, erase, messages, sessions, vectors
-from foveal.store.sqlite.connection import Database, undecided
+from foveal.store.sqlite.connection import Database, has_uncommitted_changes, read_records
 from foveal.store.sqlite.knowledge import SqliteKnowledge
 from foveal.store.sqlite.maintenance import backup, verify
 from foveal.store.sqlite.schema import tenant_number
 from foveal.store.sqlite.search import hits, search
-from foveal.store.sqlite.vectors import Progress, Scan
+from foveal.store.sqlite.vectors import MissingVectors, VectorScan
 
-_GROW = """
+_EXTEND = """
     UPDATE sessions
     SET version = version + (branch <> ?1), branch = ?1, length = ?2, format = coalesce(format, ?3)
     WHERE id = ?4
@@ -59,7 +59,7 @@ _MARK = """
                        noted_by = iif(?2 IS NULL, noted_by, ?4)
     WHERE branch = ?5 AND seq = ?6 AND absence <> 'erased' RETURNING seq
 """
-_CHANGED = "UPDATE sessions SET version = version + 1 WHERE id = ?"
+_COUNT_CHANGE = "UPDATE sessions SET version = version + 1 WHERE id = ?"
 _LOG = "INSERT INTO events (tenant, session, created_at, name, payload) VALUES (?, ?, ?, ?, ?)"
 _EVENTS = """
     SELECT number, created_at, name, session, payload FROM events
@@ -70,30 +70,30 @@ _PREFIX = re.compile("[0-9a-f]{8,64}")
 
 
 class SqliteStore:
-    """See `foveal.store.port.Store`, which says what each method promises."""
+    """Implements `foveal.store.port.Store`, which documents each method."""
 
     def __init__(self, database: Database, tenant: str) -> None:
         self._database = database
-        self._log_holds_erased = False
-        self._scans: dict[str, Scan] = {}
-        self._embedded: dict[str, Progress] = {}
+        self._log_has_erased_data = False
+        self._scans: dict[str, VectorScan] = {}
+        self._missing_vectors: dict[str, MissingVectors] = {}
         with database.using() as db:
             self._tenant = tenant_number(db, messages.storable(tenant))
-        self.knowledge = SqliteKnowledge(database, self._tenant, self._forget_log)
+        self.knowledge = SqliteKnowledge(database, self._tenant, self._truncate_log)
 
     @contextmanager
-    def together(self, *, write: bool = True) -> Iterator[None]:
+    def transaction(self, *, write: bool = True) -> Iterator[None]:
         with self._database.writing() if write else self._database.reading():
             yield
-        if self._log_holds_erased:
-            self._forget_log()
+        if self._log_has_erased_data:
+            self._truncate_log()
 
     def session(self, name: str, *, now: float, model: str = "", preset: str = "") -> SessionRecord:
         name = messages.storable(name)
         with self._database.reading() as db:
-            known = sessions.known(db, self._tenant, name)
-        if known and model in ("", known.model) and preset in ("", known.preset):
-            return known
+            found = sessions.find(db, self._tenant, name)
+        if found and model in ("", found.model) and preset in ("", found.preset):
+            return found
         with self._database.writing() as db:
             return sessions.ensure(
                 db,
@@ -106,11 +106,11 @@ class SqliteStore:
 
     def sessions(self) -> Sequence[SessionRecord]:
         with self._database.reading() as db:
-            return sessions.all_of(db, self._tenant)
+            return sessions.read_all(db, self._tenant)
 
-    def named(self, name: str) -> SessionRecord | None:
+    def find_session(self, name: str) -> SessionRecord | None:
         with self._database.reading() as db:
-            return sessions.known(db, self._tenant, messages.storable(name))
+            return sessions.find(db, self._tenant, messages.storable(name))
 
     def head(self, session: int) -> Head:
         with self._database.using() as db:
@@ -125,17 +125,17 @@ class SqliteStore:
             start = head.length if at is None else at
             if not 0 <= start <= head.length:
                 raise InputError(
-                    f"cannot store at {start}: the session has {head.length} messages",
-                    remedy="read `head` again and store at its `length` or before",
+                    f"cannot append at {start}: the session has {head.length} messages",
+                    remedy="read `head` again and append at its `length` or before",
                 )
             branch = head.branch
             if start < head.length:
                 branch = sessions.fork(db, session, head, start)
                 derived.fork_tasks(db, session, start)
-            telling = next((d.message.format for d in drafts if d.message.format != "plain"), None)
-            db.execute(_GROW, (branch, start + len(drafts), telling, session))
+            format = next((d.message.format for d in drafts if d.message.format != "plain"), None)
+            db.execute(_EXTEND, (branch, start + len(drafts), format, session))
             target = messages.Target(tenant=self._tenant, session=session, branch=branch, counter=counter)
-            return messages.store(db, target, drafts, start=start)
+            return messages.append(db, target, drafts, start=start)
 
     def entries(self, session: int, *, start: int = 0, stop: int | None = None) -> Sequence[Entry]:
         with self._database.reading() as db:
@@ -152,8 +152,8 @@ class SqliteStore:
         if not _PREFIX.fullmatch(prefix):
             return None
         with self._database.using() as db:
-            row = db.execute(_BY_PREFIX, (self._tenant, prefix, prefix + "g")).fetchone()
-        return Content(digest=row[0], format=row[1], body=row[2]) if row else None
+            found = read_records(db, Content, _BY_PREFIX, (self._tenant, prefix, prefix + "g"))
+        return found[0] if found else None
 
     def tokens(self, digests: Sequence[str], counter: str) -> Mapping[str, int]:
         with self._database.using() as db:
@@ -162,7 +162,7 @@ class SqliteStore:
     def save_tokens(self, counts: Mapping[str, int], counter: str) -> None:
         with self._database.writing() as db:
             rows = [(self._tenant, counter, digest, tokens) for digest, tokens in counts.items()]
-            db.executemany(messages.COUNT, rows)
+            db.executemany(messages.SAVE_COUNT, rows)
 
     def save_bill(self, model: str, tokenizer: str, *, counted: int, billed: int) -> None:
         with self._database.writing() as db:
@@ -189,7 +189,7 @@ class SqliteStore:
             changed = db.execute(_MARK, (pinned, absence, stand_in, noted_by, branch, seq)).get
             if changed is None:
                 raise NotFoundError(f"message {seq} was erased", remedy="add it again")
-            db.execute(_CHANGED, (session,))
+            db.execute(_COUNT_CHANGE, (session,))
 
     def locate(self, session: int, name: str) -> Located | None:
         with self._database.reading() as db:
@@ -198,23 +198,23 @@ class SqliteStore:
     def erase(self, session: int, id: str) -> Sequence[str]:
         with self._database.writing() as db:
             head = sessions.head_of(db, self._tenant, session)
-            place = sessions.locate(db, self._tenant, session, messages.storable(id))
-            if place is None:
-                raise NotFoundError(f"no message {id!r}", remedy="see `foveal search`")
-            erased = erase.erase(db, self._tenant, session, head=head, place=place)
-            db.execute(_CHANGED, (session,))
-        self._forget_log()
+            message = sessions.locate(db, self._tenant, session, messages.storable(id))
+            if message is None:
+                raise NotFoundError(f"there is no message {id!r}", remedy="see `foveal search`")
+            erased = erase.erase(db, self._tenant, session, head=head, message=message)
+            db.execute(_COUNT_CHANGE, (session,))
+        self._truncate_log()
         return erased
 
     def delete_session(self, session: int) -> None:
         with self._database.writing() as db:
-            self._known(db, session)
+            self._check_session(db, session)
             erase.delete_session(db, self._tenant, session)
-        self._forget_log()
+        self._truncate_log()
 
     def search(self, query: str, *, session: int | None = None, limit: int = 10) -> Sequence[Found]:
         with self._database.reading() as db:
-            self._known(db, session)
+            self._check_session(db, session)
             return search(db, query, tenant=self._tenant, session=session, limit=limit)
 
     def nearest(
@@ -227,8 +227,8 @@ class SqliteStore:
         floor: float = 0.45,
     ) -> Sequence[Found]:
         with self._database.reading() as db:
-            self._known(db, session)
-            size = vectors.size_of(db, self._tenant, embedder)
+            self._check_session(db, session)
+            size = vectors.vector_size(db, self._tenant, embedder)
             if size is None:
                 return ()
             vectors.check(vector, embedder, size)
@@ -259,20 +259,20 @@ class SqliteStore:
 
     def unembedded(self, embedder: str, *, limit: int) -> Sequence[Content]:
         with self._database.reading() as db:
-            return self._progress(db, embedder).missing(db, limit)
+            return self._missing(db, embedder).next_contents(db, limit)
 
     def records(self, session: int, *, start: int = 0, stop: int | None = None) -> Sequence[TypedRecord]:
         with self._database.reading() as db:
-            return derived.read_records(db, sessions.head_of(db, self._tenant, session), start, stop)
+            return derived.read_typed_records(db, sessions.head_of(db, self._tenant, session), start, stop)
 
     def save_records(self, session: int, by_digest: Mapping[str, Sequence[tuple[str, str]]]) -> None:
         with self._database.writing() as db:
-            self._known(db, session)
-            derived.save_records(db, self._tenant, session, by_digest)
+            self._check_session(db, session)
+            derived.save_typed_records(db, self._tenant, session, by_digest)
 
     def unmined(self, session: int, *, limit: int) -> Sequence[Content]:
         with self._database.reading() as db:
-            self._known(db, session)
+            self._check_session(db, session)
             return derived.unmined(db, session, limit)
 
     def start_task(self, session: int, name: str, *, now: float) -> TaskRecord:
@@ -286,44 +286,44 @@ class SqliteStore:
 
     def save_task_summary(self, session: int, number: int, text: str) -> bool:
         with self._database.writing() as db:
-            self._known(db, session)
+            self._check_session(db, session)
             return derived.save_task_summary(db, session, number, text)
 
     def tasks(self, session: int) -> Sequence[TaskRecord]:
         with self._database.reading() as db:
-            self._known(db, session)
+            self._check_session(db, session)
             return derived.read_tasks(db, session)
 
     def save_compression(self, session: int, record: CompressionRecord) -> None:
         with self._database.writing() as db:
-            self._known(db, session)
+            self._check_session(db, session)
             derived.save_compression(db, session, record)
 
     def compressions(self, session: int, *, limit: int = 1000) -> Sequence[CompressionRecord]:
         with self._database.reading() as db:
-            self._known(db, session)
-            return derived.compressions(db, session, limit)
+            self._check_session(db, session)
+            return derived.read_compressions(db, session, limit)
 
     def save_build(self, session: int, build: BuildRecord) -> int:
         with self._database.writing() as db:
             number = derived.save_build(db, self._tenant, session, build)
             if not number:
-                self._known(db, session)
+                self._check_session(db, session)
             return number
 
     def amend_build(self, session: int, number: int, manifest: str) -> None:
         with self._database.writing() as db:
-            self._known(db, session)
+            self._check_session(db, session)
             derived.amend_build(db, session, number, manifest)
 
     def build(self, session: int, number: int | None = None) -> BuildRecord | None:
         with self._database.reading() as db:
-            self._known(db, session)
+            self._check_session(db, session)
             return next(iter(derived.read_builds(db, session, number, last=number, limit=1)), None)
 
     def builds(self, session: int, *, limit: int = 50, before: int | None = None) -> Sequence[BuildRecord]:
         with self._database.reading() as db:
-            self._known(db, session)
+            self._check_session(db, session)
             return derived.read_builds(db, session, last=None if before is None else before - 1, limit=limit)
 
     def log(self, session: str, events: Sequence[Event], *, now: float) -> None:
@@ -335,12 +335,7 @@ class SqliteStore:
 
     def events(self, *, after: int = 0, limit: int = 1000) -> Sequence[LoggedEvent]:
         with self._database.using() as db:
-            return [
-                LoggedEvent(number=number, created_at=created_at, name=name, session=session, payload=payload)
-                for number, created_at, name, session, payload in db.execute(
-                    _EVENTS, (self._tenant, after, limit)
-                )
-            ]
+            return read_records(db, LoggedEvent, _EVENTS, (self._tenant, after, limit))
 
     def newest_event(self) -> int:
         with self._database.using() as db:
@@ -357,22 +352,22 @@ class SqliteStore:
         with self._database.using() as db:
             db.close()
 
-    def _known(self, db: apsw.Connection, session: int | None) -> None:
-        """Refuse the number of a session that is not this tenant's."""
+    def _check_session(self, db: apsw.Connection, session: int | None) -> None:
+        """Raise `NotFoundError` unless the session is this tenant's."""
         if session is not None:
             sessions.head_of(db, self._tenant, session)
 
-    def _scan(self, db: apsw.Connection, embedder: str) -> Scan:
-        fresh = Scan(tenant=self._tenant, embedder=embedder)
-        return fresh if undecided(db) else self._scans.setdefault(embedder, fresh)
+    def _scan(self, db: apsw.Connection, embedder: str) -> VectorScan:
+        fresh = VectorScan(tenant=self._tenant, embedder=embedder)
+        return fresh if has_uncommitted_changes(db) else self._scans.setdefault(embedder, fresh)
 
-    def _progress(self, db: apsw.Connection, embedder: str) -> Progress:
-        fresh = Progress(tenant=self._tenant, embedder=embedder)
-        return fresh if undecided(db) else self._embedded.setdefault(embedder, fresh)
+    def _missing(self, db: apsw.Connection, embedder: str) -> MissingVectors:
+        fresh = MissingVectors(tenant=self._tenant, embedder=embedder)
+        return fresh if has_uncommitted_changes(db) else self._missing_vectors.setdefault(embedder, fresh)
 
-    def _forget_log(self) -> None:
-        """The write-ahead log still holds the old pages; empty it as far as other readers allow."""
+    def _truncate_log(self) -> None:
+        """Empty the write-ahead log, which still contains erased pages, as far as other readers allow."""
         with self._database.using() as db:
-            self._log_holds_erased = db.in_transaction  # then `together` does it when it ends
-            if not self._log_holds_erased:
+            self._log_has_erased_data = db.in_transaction  # then `transaction` does it when it ends
+            if not self._log_has_erased_data:
                 db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

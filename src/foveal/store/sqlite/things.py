@@ -1,4 +1,4 @@
-"""Messages in → what is to be read for things; what they mention in → the things, with what mentions tell."""
+"""Store topics and entities: which messages are still to be read, what each mentions, and the statistics."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from operator import itemgetter
 
 import apsw
 
-from foveal.store.port_knowledge import Engagement, Mention, Telling, ThingRecord, Unread
-from foveal.store.sqlite.memories import FORGOTTEN
+from foveal.store.port_knowledge import Engagement, Mention, MentioningMessage, ThingRecord, Unread
+from foveal.store.sqlite.connection import read_records
+from foveal.store.sqlite.memories import count_forgotten
 from foveal.store.sqlite.messages import storable
-from foveal.store.sqlite.sessions import head_of, pieces
+from foveal.store.sqlite.sessions import branch_slices, head_of
 
-LEFT = 4
-"""So many times the messages that are told are looked at: some may be on branches that were left."""
+CANDIDATES = 4
+"""How many times more messages are read than returned: some may be on abandoned branches."""
 _UNREAD = """
     SELECT branches.session, e.digest, e.role, e.kind, e.created_at, e.format, coalesce(e.body, contents.body)
     FROM sessions CROSS JOIN branches ON branches.session = sessions.id
@@ -27,21 +28,21 @@ _UNREAD = """
         )
     ORDER BY sessions.id, branches.id, e.seq LIMIT ?2
 """
-_SAID = """
+_LATEST_COPY = """
     SELECT e.content, e.created_at, e.role = 'user' FROM entries e JOIN branches ON branches.id = e.branch
     WHERE e.content = (SELECT id FROM contents WHERE tenant = ?1 AND digest = ?3 AND body IS NOT NULL)
         AND branches.session = ?2 AND e.absence <> 'erased'
     ORDER BY branches.id DESC, e.seq DESC LIMIT 1
 """
-_READ = "INSERT OR IGNORE INTO mentions VALUES (?, ?, 0, NULL, ?, ?)"
-_NOTED = "SELECT thing, number FROM mentions WHERE session = ? AND content = ? ORDER BY number"
-_ADD = "INSERT INTO mentions VALUES (?, ?, ?, ?, ?, ?)"
-_DROP = "DELETE FROM mentions WHERE session = ? AND content = ? AND number = ?"
-_THING = """
+_MARK_READ = "INSERT OR IGNORE INTO mentions VALUES (?, ?, 0, NULL, ?, ?)"
+_MENTIONS = "SELECT thing, number FROM mentions WHERE session = ? AND content = ? ORDER BY number"
+_ADD_MENTION = "INSERT INTO mentions VALUES (?, ?, ?, ?, ?, ?)"
+_DELETE_MENTION = "DELETE FROM mentions WHERE session = ? AND content = ? AND number = ?"
+_SAVE_THING = """
     INSERT INTO things (tenant, kind, slug, name, type) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (tenant, kind, slug) DO UPDATE SET type = iif(type = '', excluded.type, type) RETURNING id
 """
-_MOVE_ON = """
+_ADVANCE = """
     UPDATE branches SET read_to = coalesce((
         SELECT e.seq FROM entries e
         WHERE e.branch = branches.id AND e.seq >= branches.read_to
@@ -67,13 +68,13 @@ _ENGAGEMENTS = """
     WHERE things.tenant = ?1 AND things.hidden = 0 AND (?2 = '' OR things.kind = ?2)
     ORDER BY thing, hour, session
 """
-_OF_SESSION = """
+_MENTIONED = """
     SELECT thing, sum(mentions) FROM engagements JOIN things ON things.id = engagements.thing
     WHERE session = ? AND tenant = ? AND hidden = 0 GROUP BY thing
 """
-_TELLINGS = """
-    SELECT sessions.id, e.branch, sessions.name, e.seq, e.digest, e.role, e.kind, e.author,
-           mentions.said_at, e.format, coalesce(e.body, contents.body)
+_MENTIONING = """
+    SELECT sessions.id, e.branch, sessions.name, e.seq, e.digest, e.role, e.kind, e.format,
+           coalesce(e.body, contents.body)
     FROM mentions JOIN sessions ON sessions.id = mentions.session
     JOIN contents ON contents.id = mentions.content
     JOIN entries e ON (e.branch, e.seq) = (
@@ -85,7 +86,7 @@ _TELLINGS = """
     WHERE mentions.thing = ? AND sessions.tenant = ?
     ORDER BY mentions.said_at DESC, sessions.id DESC, e.seq DESC LIMIT ?
 """
-_NAMELESS = """
+_ONLY_NAMED_HERE = """
     SELECT things.id FROM mentions JOIN things ON things.id = mentions.thing
     WHERE mentions.session = ?1 AND mentions.content = ?2 AND NOT edited AND NOT hidden AND NOT EXISTS (
         SELECT 1 FROM mentions AS other JOIN contents ON contents.id = other.content
@@ -106,49 +107,52 @@ _CHANGE = """
 
 
 def unread(db: apsw.Connection, tenant: int, limit: int, session: int | None) -> list[Unread]:
-    return [
-        Unread(session=of, digest=digest, role=role, kind=kind, said_at=said_at, format=wire, body=body)
-        for of, digest, role, kind, said_at, wire, body in db.execute(_UNREAD, (tenant, limit, session))
-    ]
+    return read_records(db, Unread, _UNREAD, (tenant, limit, session))
 
 
-def save(db: apsw.Connection, tenant: int, session: int, by_digest: Mapping[str, Sequence[Mention]]) -> None:
+def save_mentions(
+    db: apsw.Connection, tenant: int, session: int, by_digest: Mapping[str, Sequence[Mention]]
+) -> None:
     for digest, found in by_digest.items():
-        said = db.execute(_SAID, (tenant, session, digest)).get
+        said = db.execute(_LATEST_COPY, (tenant, session, digest)).get
         if said is not None:  # else it was erased while it was read
-            db.execute(_READ, (session, *said))
-            _note(db, session, said, {_thing(db, tenant, mention) for mention in found})
-    db.execute(_MOVE_ON, (session,))
+            db.execute(_MARK_READ, (session, *said))
+            _replace_mentions(db, session, said, {_save_thing(db, tenant, each) for each in found})
+    db.execute(_ADVANCE, (session,))
 
 
-def _note(db: apsw.Connection, session: int, said: tuple[int, float, int], things: set[int]) -> None:
-    """What is new first: a thing that nobody mentions, be it for a moment, goes with its owner's changes."""
+def _replace_mentions(
+    db: apsw.Connection, session: int, said: tuple[int, float, int], things: set[int]
+) -> None:
+    """Add mentions before deleting others: a thing without any is deleted, with what its user changed."""
     content, said_at, by_user = said
-    noted: dict[int | None, int] = dict(db.execute(_NOTED, (session, content)))
-    last = max(noted.values())
-    fresh = enumerate(sorted(things - noted.keys()), last + 1)
-    db.executemany(_ADD, [(session, content, number, thing, said_at, by_user) for number, thing in fresh])
-    gone = [number for thing, number in noted.items() if thing is not None and thing not in things]
-    db.executemany(_DROP, [(session, content, number) for number in gone])
+    stored: dict[int | None, int] = dict(db.execute(_MENTIONS, (session, content)))
+    last = max(stored.values())
+    fresh = enumerate(sorted(things - stored.keys()), last + 1)
+    db.executemany(
+        _ADD_MENTION, [(session, content, number, thing, said_at, by_user) for number, thing in fresh]
+    )
+    gone = [number for thing, number in stored.items() if thing is not None and thing not in things]
+    db.executemany(_DELETE_MENTION, [(session, content, number) for number in gone])
 
 
-def _thing(db: apsw.Connection, tenant: int, mention: Mention) -> int:
+def _save_thing(db: apsw.Connection, tenant: int, mention: Mention) -> int:
     row = (mention.kind, storable(mention.slug), storable(mention.name), mention.type)
-    number: int = db.execute(_THING, (tenant, *row)).get
+    number: int = db.execute(_SAVE_THING, (tenant, *row)).get
     return number
 
 
-def read(db: apsw.Connection, tenant: int, kind: str) -> list[ThingRecord]:
-    told = {
+def read_things(db: apsw.Connection, tenant: int, kind: str) -> list[ThingRecord]:
+    engagements = {
         thing: list(rows)
         for thing, rows in groupby(db.execute(_ENGAGEMENTS, (tenant, kind)), key=itemgetter(0))
     }
-    return [_record(row, told.get(row[0], [])) for row in db.execute(_THINGS, (tenant, kind))]
+    return [_record(row, engagements.get(row[0], [])) for row in db.execute(_THINGS, (tenant, kind))]
 
 
 def _record(
     row: tuple[int, str, str, str, str, int, int, float, float],
-    told: Sequence[tuple[int, int, int, int, int]],
+    engagements: Sequence[tuple[int, int, int, int, int]],
 ) -> ThingRecord:
     number, kind, slug, name, type, edited, version, last_mentioned, last_engaged = row
     return ThingRecord(
@@ -159,52 +163,52 @@ def _record(
         type=type,
         edited=bool(edited),
         version=version,
-        mentions=sum(mentions for _, _, _, mentions, _ in told),
-        sessions=len({session for _, _, session, _, _ in told}),
+        mentions=sum(mentions for _, _, _, mentions, _ in engagements),
+        sessions=len({session for _, _, session, _, _ in engagements}),
         last_mentioned=last_mentioned,
         last_engaged=last_engaged,
         hours=tuple(
             Engagement(hour=hour, mentions=mentions, by_user=by_user)
-            for _, hour, _, mentions, by_user in told
+            for _, hour, _, mentions, by_user in engagements
         ),
     )
 
 
 def mentioned(db: apsw.Connection, tenant: int, session: int) -> dict[int, int]:
-    return dict(db.execute(_OF_SESSION, (session, tenant)))
+    return dict(db.execute(_MENTIONED, (session, tenant)))
 
 
-def tellings(db: apsw.Connection, tenant: int, thing: int, limit: int) -> list[Telling]:
-    rows = list(db.execute(_TELLINGS, (thing, tenant, LEFT * limit)))
-    current = {session: pieces(db, head_of(db, tenant, session), 0, None) for session in {r[0] for r in rows}}
+def messages_mentioning(db: apsw.Connection, tenant: int, thing: int, limit: int) -> list[MentioningMessage]:
+    rows = list(db.execute(_MENTIONING, (thing, tenant, CANDIDATES * limit)))
+    current = {
+        session: branch_slices(db, head_of(db, tenant, session), 0, None) for session in {r[0] for r in rows}
+    }
     found = [
-        Telling(
+        MentioningMessage(
             session=name,
             seq=seq,
             digest=digest,
             role=role,
             kind=kind,
-            author=author,
-            said_at=said_at,
             format=wire,
             body=body,
         )
-        for session, branch, name, seq, digest, role, kind, author, said_at, wire, body in rows
+        for session, branch, name, seq, digest, role, kind, wire, body in rows
         if any(of == branch and start <= seq < stop for of, start, stop in current[session])
     ]
     return found[:limit][::-1]
 
 
-def forget_names(db: apsw.Connection, session: int, content: int) -> None:
-    """Forget things whose names no message but this one spells out; the others are read again without it."""
-    lost = list(db.execute(_NAMELESS, (session, content)))
-    db.executemany(_UNREAD_BRANCHES, lost)
-    db.executemany(_UNREAD_CONTENTS, lost)
-    db.executemany("DELETE FROM things WHERE id = ?", lost)
+def delete_unnamed(db: apsw.Connection, session: int, content: int) -> None:
+    """Delete things whose name only this message spells out; others that mention them become unread."""
+    unnamed = list(db.execute(_ONLY_NAMED_HERE, (session, content)))
+    db.executemany(_UNREAD_BRANCHES, unnamed)
+    db.executemany(_UNREAD_CONTENTS, unnamed)
+    db.executemany("DELETE FROM things WHERE id = ?", unnamed)
 
 
-def change(db: apsw.Connection, tenant: int, number: int, *, name: str, hidden: bool) -> bool:
+def change_thing(db: apsw.Connection, tenant: int, number: int, *, name: str, hidden: bool) -> bool:
     if db.execute(_CHANGE, (tenant, number, storable(name), hidden)).get is None:
         return False
-    db.execute(FORGOTTEN, (tenant,))
+    count_forgotten(db, tenant)
     return True

@@ -1,9 +1,7 @@
-"""Vectors in, by the content they stand for → those of a session, in order; and the contents without one.
+"""Store vectors by content, find contents without one, and find the nearest by an exact scan.
 
-A vector in → the contents whose vectors point the same way, by an exact scan.
-
-The vectors of an embedder are held in memory, up to a bound, and caught up with the file before each scan;
-what does not fit is read from the file. What was erased is overwritten with zeros.
+A scan keeps the vectors of an embedder in memory, up to a bound, and reads new ones from the file before each
+search; what does not fit is read from the file every time. Erased vectors are overwritten with zeros.
 """
 
 from __future__ import annotations
@@ -16,12 +14,16 @@ import apsw
 
 from foveal.errors import InputError
 from foveal.store.port import Content, Head
-from foveal.store.sqlite.search import OF_SESSION
-from foveal.store.sqlite.sessions import pieces
+from foveal.store.sqlite.connection import read_records
+from foveal.store.sqlite.search import CONTENTS_OF_SESSION
+from foveal.store.sqlite.sessions import branch_slices
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+    Numbers = NDArray[np.int64]
 
 _READ = """
     SELECT iif(e.absence = 'erased', NULL, v.vector)
@@ -45,6 +47,16 @@ _STATE = """
     SELECT wipes, (SELECT coalesce(max(id), 0) FROM contents WHERE tenant = ?1 AND body IS NOT NULL)
     FROM tenants WHERE id = ?1
 """
+MOST_BYTES = 1 << 28
+"""Vectors kept in memory for each embedder: 262,144 of 256 dimensions."""
+_ROWS = 1024
+_ONE_THREAD = 1 << 18
+"""Numbers multiplied at once; for more, BLAS starts threads that wait for each other on a busy machine."""
+_AFTER = """
+    SELECT id, content, vector FROM vectors WHERE tenant = ? AND embedder = ? AND id > ? ORDER BY id LIMIT ?
+"""
+_ALIVE = "SELECT id FROM vectors WHERE tenant = ? AND embedder = ? AND id <= ?"
+_WIPES = "SELECT wipes FROM tenants WHERE id = ?"
 
 
 def read(
@@ -52,39 +64,40 @@ def read(
 ) -> list[bytes | None]:
     return [
         vector
-        for piece in pieces(db, head, start, stop)
-        for (vector,) in db.execute(_READ, (embedder, *piece))
+        for each in branch_slices(db, head, start, stop)
+        for (vector,) in db.execute(_READ, (embedder, *each))
     ]
 
 
 def save(db: apsw.Connection, tenant: int, embedder: str, vectors: Mapping[str, bytes]) -> None:
-    size = size_of(db, tenant, embedder) or len(next(iter(vectors.values()), b""))
+    size = vector_size(db, tenant, embedder) or len(next(iter(vectors.values()), b""))
     for digest, vector in vectors.items():
         check(vector, embedder, size)
         db.execute(_SAVE, (embedder, vector, tenant, digest))
 
 
-def size_of(db: apsw.Connection, tenant: int, embedder: str) -> int | None:
-    """How many bytes a vector of this embedder has, if there is one."""
+def vector_size(db: apsw.Connection, tenant: int, embedder: str) -> int | None:
+    """The size in bytes of this embedder's vectors; None if it has none."""
     size: int | None = db.execute(_SIZE, (tenant, embedder)).get
     return size
 
 
 def check(vector: bytes, embedder: str, size: int) -> None:
+    """Raise `InputError` for a vector of another size."""
     if len(vector) != size or not size or size % 4:
         raise InputError(
-            f"a vector of {len(vector):,} bytes, where those of embedder {embedder!r} have {size:,}, four for"
-            " each dimension",
-            remedy="give every embedder a name of its own, and its vectors as float32",
+            f"a vector has {len(vector):,} bytes; those of embedder {embedder!r} have {size:,}, four for each"
+            " dimension",
+            remedy="give every embedder its own name, and pass its vectors as float32",
         )
 
 
 @dataclass(slots=True, kw_only=True)
-class Progress:
-    """How far the search for contents without a vector has come, so that no call looks at all of them.
+class MissingVectors:
+    """Finds contents without a vector, and remembers how far it has come so that no call reads all of them.
 
-    Every content up to `done` has a vector, and every one after `low` up to `high`, until one is erased: its
-    number may be given again.
+    Every content up to `done` has a vector, and every one after `low` up to `high`. Erasing one invalidates
+    this, because its number may be given to a new content.
     """
 
     tenant: int
@@ -94,8 +107,8 @@ class Progress:
     high: int = 0
     wipes: int = 0
 
-    def missing(self, db: apsw.Connection, limit: int) -> list[Content]:
-        """Contents without a vector, newest first. They are given again until their vectors are saved."""
+    def next_contents(self, db: apsw.Connection, limit: int) -> list[Content]:
+        """Contents without a vector, newest first; the same ones again until their vectors are saved."""
         wipes, newest = db.execute(_STATE, (self.tenant,)).get
         if wipes != self.wipes:
             self.done, self.low, self.high, self.wipes = 0, 0, 0, wipes
@@ -107,38 +120,16 @@ class Progress:
             self.high = newest
             found = self._between(db, self.done, self.low, limit)
             self.low, self.done = (found[0], self.done) if found else (newest, newest)
-        return [_content(db, number) for number in found]
+        return [content for number in found for content in read_records(db, Content, _CONTENT, (number,))]
 
     def _between(self, db: apsw.Connection, low: int, high: int, limit: int) -> list[int]:
-        place = (self.tenant, self.embedder, low, high, limit)
-        return [number for (number,) in db.execute(_MISSING, place)]
-
-
-def _content(db: apsw.Connection, number: int) -> Content:
-    digest, wire, body = db.execute(_CONTENT, (number,)).get
-    return Content(digest=digest, format=wire, body=body)
-
-
-if TYPE_CHECKING:
-    Floats = NDArray[np.float32]
-    Numbers = NDArray[np.int64]
-
-MOST_BYTES = 1 << 28
-"""Of vectors held in memory, for each embedder: 262,144 of 256 dimensions."""
-_ROWS = 1024
-_ALONE = (
-    1 << 18
-)  # numbers that one core multiplies by itself: on a busy machine BLAS threads wait for each other
-_AFTER = """
-    SELECT id, content, vector FROM vectors WHERE tenant = ? AND embedder = ? AND id > ? ORDER BY id LIMIT ?
-"""
-_ALIVE = "SELECT id FROM vectors WHERE tenant = ? AND embedder = ? AND id <= ?"
-_WIPES = "SELECT wipes FROM tenants WHERE id = ?"
+        bounds = (self.tenant, self.embedder, low, high, limit)
+        return [number for (number,) in db.execute(_MISSING, bounds)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """Some vectors of one embedder, with their numbers and those of their contents."""
+    """Some vectors of one embedder, with their ids and the numbers of their contents."""
 
     ids: Numbers
     contents: Numbers
@@ -146,8 +137,8 @@ class Block:
 
 
 @dataclass(slots=True, kw_only=True)
-class Scan:
-    """The vectors of one embedder and tenant, as far as they were read."""
+class VectorScan:
+    """The vectors of one embedder and tenant, as far as they are in memory."""
 
     tenant: int
     embedder: str
@@ -158,37 +149,39 @@ class Scan:
     def nearest(
         self, db: apsw.Connection, vector: bytes, *, session: int | None, limit: int, floor: float
     ) -> list[tuple[int, float]]:
-        """The numbers of the nearest contents above the floor, with their cosines, best first."""
+        """The nearest contents with a cosine above the floor, as (number, cosine), best first."""
         import numpy as np
 
         self._catch_up(db)
-        wanted = np.frombuffer(vector, dtype="<f4")
-        near = [_above(block, wanted, floor) for block in (*self.blocks, *self._beyond(db))]
+        query = np.frombuffer(vector, dtype="<f4")
+        near = [_above(block, query, floor) for block in (*self.blocks, *self._not_in_memory(db))]
         if not near or limit < 1:
             return []
         contents = np.concatenate([each[0] for each in near])
         scores = np.concatenate([each[1] for each in near])
         if session is not None:
-            inside = np.isin(contents, [content for (content,) in db.execute(OF_SESSION, (session,))])
+            inside = np.isin(
+                contents, [content for (content,) in db.execute(CONTENTS_OF_SESSION, (session,))]
+            )
             contents, scores = contents[inside], scores[inside]
         if len(scores) > limit:
             inside = scores >= np.partition(scores, -limit)[-limit]
             contents, scores = contents[inside], scores[inside]
         best = np.lexsort((-contents, -scores))[:limit]
-        return [(int(contents[place]), float(scores[place])) for place in best]
+        return [(int(contents[at]), float(scores[at])) for at in best]
 
     def _catch_up(self, db: apsw.Connection) -> None:
         wipes = db.execute(_WIPES, (self.tenant,)).get
         if wipes != self.wipes:
             self._blank_erased(db)
             self.wipes = wipes
-        for block in _read(db, self.tenant, self.embedder, after=self._last()):
-            if self._held() + block.vectors.nbytes > self.most_bytes:
+        for block in _read_blocks(db, self.tenant, self.embedder, after=self._last()):
+            if self._bytes() + block.vectors.nbytes > self.most_bytes:
                 return
             self._add(block)
 
     def _add(self, block: Block) -> None:
-        """Joined to those before it that are no larger: few blocks, and no vector is copied often."""
+        """Add a block, merged with earlier ones that are not larger: few blocks, few copies."""
         while self.blocks and len(self.blocks[-1].ids) <= min(len(block.ids), _ROWS // 2):
             block = _joined(self.blocks.pop(), block)
         self.blocks.append(block)
@@ -200,18 +193,18 @@ class Scan:
         for block in self.blocks:
             block.vectors[~np.isin(block.ids, alive)] = 0
 
-    def _beyond(self, db: apsw.Connection) -> Iterator[Block]:
-        return _read(db, self.tenant, self.embedder, after=self._last())
+    def _not_in_memory(self, db: apsw.Connection) -> Iterator[Block]:
+        return _read_blocks(db, self.tenant, self.embedder, after=self._last())
 
     def _last(self) -> int:
         return int(self.blocks[-1].ids[-1]) if self.blocks else 0
 
-    def _held(self) -> int:
+    def _bytes(self) -> int:
         return sum(block.vectors.nbytes for block in self.blocks)
 
 
-def _read(db: apsw.Connection, tenant: int, embedder: str, *, after: int) -> Iterator[Block]:
-    """The vectors after that one, some thousands at a time."""
+def _read_blocks(db: apsw.Connection, tenant: int, embedder: str, *, after: int) -> Iterator[Block]:
+    """The vectors with ids above `after`, a thousand at a time."""
     import numpy as np
 
     while rows := db.execute(_AFTER, (tenant, embedder, after, _ROWS)).fetchall():
@@ -234,11 +227,11 @@ def _joined(first: Block, second: Block) -> Block:
     )
 
 
-def _above(block: Block, wanted: Floats, floor: float) -> tuple[Numbers, Floats]:
+def _above(block: Block, query: Floats, floor: float) -> tuple[Numbers, Floats]:
     import numpy as np
 
-    step = max(1, _ALONE // len(wanted))
-    pieces = [block.vectors[at : at + step] @ wanted for at in range(0, len(block.ids), step)]
-    scores: Floats = np.concatenate(pieces)
+    step = max(1, _ONE_THREAD // len(query))
+    parts = [block.vectors[at : at + step] @ query for at in range(0, len(block.ids), step)]
+    scores: Floats = np.concatenate(parts)
     near = scores > floor
     return block.contents[near], scores[near]

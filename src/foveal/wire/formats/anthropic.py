@@ -1,7 +1,7 @@
-"""Anthropic messages ⇄ `Message`, and what that API refuses.
+"""Read and write Anthropic messages.
 
-A user message made only of tool results has the role tool; one that also has the user's words stays the
-user's and carries the results as parts.
+A user message that consists of tool results only has the role tool; one that also has text of the user keeps
+the role user, with the results among its parts.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from foveal.model import (
     ToolCall,
     ToolResult,
 )
-from foveal.wire import foreign
+from foveal.wire import convert
 from foveal.wire.formats.codec import (
     JSON,
     Codec,
     Flat,
     Reading,
-    blocks_of,
     extra_of,
     missing,
     object_field,
     opaque,
-    pick,
     raw_of,
+    read_content,
     rest_of,
     rest_with,
+    role_of,
     text_field,
     without,
 )
@@ -46,14 +46,14 @@ from foveal.wire.jsontext import compact
 ROLES: MappingProxyType[str, Role] = MappingProxyType(
     {"user": "user", "assistant": "assistant", "system": "system"}
 )
-PICTURES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+_IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 
 
 def read(item: JSON, where: str) -> Reading:
-    role = pick(ROLES, item, where)
+    role = role_of(ROLES, item, where)
     if "content" not in item:
         raise missing(where, "content")
-    parts = _content(item["content"], where)
+    parts = read_content(item["content"], where, _block)
     if role == "user" and parts and all(isinstance(part, ToolResult) for part in parts):
         role = "tool"
     extra = without(item, "role", "content")
@@ -61,18 +61,7 @@ def read(item: JSON, where: str) -> Reading:
 
 
 def read_system(value: Any, where: str) -> tuple[Part, ...]:
-    return _content(value, where, key="system")
-
-
-def _content(content: Any, where: str, *, key: str = "content") -> tuple[Part, ...]:
-    if content is None:
-        return ()
-    if isinstance(content, str):
-        return (Text(text=content),)
-    return tuple(
-        _block(block, f"{where}: {key}[{number}]")
-        for number, block in enumerate(blocks_of(content, where, key))
-    )
+    return read_content(value, where, _block, key="system")
 
 
 def _block(block: JSON, where: str) -> Part:
@@ -112,7 +101,7 @@ def _tool(block: JSON, where: str, raw: str) -> ToolCall | ToolResult:
         )
     return ToolResult(
         call_id=text_field(block, "tool_use_id", where),
-        parts=tuple(map(_flat, _content(block.get("content"), where))),
+        parts=tuple(map(_flat, read_content(block.get("content"), where, _block))),
         error=block.get("is_error") is True,
         raw=raw,
         rest=rest_of(block, "content"),
@@ -120,7 +109,7 @@ def _tool(block: JSON, where: str, raw: str) -> ToolCall | ToolResult:
 
 
 def _flat(part: Part) -> Flat:
-    """Calls and thinking have no place inside a result: carried through, not understood."""
+    """Calls and thinking are not expected inside a result: they are kept as opaque blocks."""
     return opaque(raw_of(part)) if isinstance(part, ToolCall | ToolResult | Thinking) else part
 
 
@@ -139,21 +128,21 @@ def _image(block: JSON, where: str, raw: str) -> Image:
 
 
 def _document(block: JSON, where: str, raw: str) -> File:
-    """A document is data, a link, a text, or blocks of text and pictures."""
+    """A document is data, a link, a text, or blocks of text and images."""
     source = object_field(block, "source", where)
-    worded = source.get("type") == "text"
-    inside = _content(source.get("content"), where) if source.get("type") == "content" else ()
+    is_text = source.get("type") == "text"
+    inside = read_content(source.get("content"), where, _block) if source.get("type") == "content" else ()
     known = (*_SOURCE, "content") if inside else _SOURCE
-    strange = "".join(p.rest if isinstance(p, Text) else p.raw for p in inside if not isinstance(p, Image))
+    unknown = "".join(p.rest if isinstance(p, Text) else p.raw for p in inside if not isinstance(p, Image))
     return File(
-        data="" if worded else _data(source),
+        data="" if is_text else _data(source),
         url=_url(source, where),
-        text=_data(source) if worded else "\n".join(p.text for p in inside if isinstance(p, Text)),
-        pictures=tuple(part for part in inside if isinstance(part, Image)),
+        text=_data(source) if is_text else "\n".join(p.text for p in inside if isinstance(p, Text)),
+        images=tuple(part for part in inside if isinstance(part, Image)),
         media_type=text_field(source, "media_type", where),
         name=text_field(block, "title", where),
         raw=raw,
-        rest=rest_of(block, "source", "title") + rest_of(source, *known) + strange,
+        rest=rest_of(block, "source", "title") + rest_of(source, *known) + unknown,
     )
 
 
@@ -170,7 +159,7 @@ def write(message: Message) -> list[JSON]:
     role = "assistant" if message.role == "assistant" else "user"
     if own:
         return [{"role": role, "content": _content_of(message.parts), **extra_of(message)}]
-    blocks = [_foreign_block(part, role) for part in foreign.visible(message.parts)]
+    blocks = [_foreign_block(part, role) for part in convert.visible(message.parts)]
     blocks.sort(key=lambda block: block["type"] != "tool_result")
     if [block["type"] for block in blocks] == ["text"]:
         return [{"role": role, "content": blocks[0]["text"]}]
@@ -178,13 +167,13 @@ def write(message: Message) -> list[JSON]:
 
 
 def write_system(messages: Sequence[Message]) -> Any:
-    """The one text as text, anything more as blocks."""
+    """Plain texts as one text, anything else as blocks."""
     parts = [part for message in messages for part in message.parts]
     if all(isinstance(part, Text) and not part.raw for part in parts):
-        return "\n\n".join(foreign.described(part) for part in parts)
+        return "\n\n".join(convert.described(part) for part in parts)
     own = {id(part) for message in messages if message.format == "anthropic" for part in message.parts}
     return [
-        _own_block(part) if id(part) in own else {"type": "text", "text": foreign.described(part)}
+        _own_block(part) if id(part) in own else {"type": "text", "text": convert.described(part)}
         for part in parts
     ]
 
@@ -218,19 +207,19 @@ def _foreign_block(part: Part, role: str) -> JSON:
             return _call(part)
         case ToolResult():
             return _result(part, own=False)
-        case Image(data=data, media_type=kind) if data and kind in PICTURES and role == "user":
+        case Image(data=data, media_type=kind) if data and kind in _IMAGE_TYPES and role == "user":
             return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
-        case Image(url=url) if foreign.on_the_web(url) and role == "user":
+        case Image(url=url) if convert.on_the_web(url) and role == "user":
             return {"type": "image", "source": {"type": "url", "url": url}}
         case File(data=data, media_type="application/pdf") if data and role == "user":
             source = {"type": "base64", "media_type": "application/pdf", "data": data}
             return {"type": "document", "source": source}
         case _:
-            return {"type": "text", "text": foreign.described(part)}
+            return {"type": "text", "text": convert.described(part)}
 
 
 def _call(call: ToolCall) -> JSON:
-    return {"type": "tool_use", "id": call.id, "name": call.name, "input": foreign.as_object(call.arguments)}
+    return {"type": "tool_use", "id": call.id, "name": call.name, "input": convert.as_object(call.arguments)}
 
 
 def _result(result: ToolResult, *, own: bool) -> JSON:
@@ -240,9 +229,9 @@ def _result(result: ToolResult, *, own: bool) -> JSON:
         case parts if own:
             content = [_own_block(part) for part in parts]
         case parts if any(isinstance(part, Image) for part in parts):
-            content = [_foreign_block(part, "user") for part in foreign.visible(parts)]
+            content = [_foreign_block(part, "user") for part in convert.visible(parts)]
         case _:
-            content = foreign.result_text(result)
+            content = convert.text_of(result.parts)
     error = {"is_error": True} if result.error else {}
     return {"type": "tool_result", "tool_use_id": result.call_id, "content": content, **error}
 
@@ -260,7 +249,7 @@ CODEC = Codec(
         max_markers=4,
         max_name=128,
     ),
-    # Anthropic gives up to 346 tokens for the prompt that comes with tools. The rest is not published: chosen
-    # high, not measured.
+    # Anthropic documents up to 346 tokens for the prompt that comes with tools. The rest is not published:
+    # these are high guesses, not measurements.
     framing=Framing(request=8, message=6, call=24, result=16, tools=346, tool=24, images="anthropic"),
 )

@@ -1,11 +1,11 @@
-"""What each format's file provides, and the small tools they share for reading and writing fields."""
+"""The `Codec` that each format provides, and helpers to read and write fields."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from foveal.errors import InputError
 from foveal.model import File, Format, Framing, Image, Message, Opaque, Part, Role, Rules, Text
@@ -14,25 +14,26 @@ from foveal.wire.markers import MARKER
 
 JSON = dict[str, Any]
 Flat = Text | Image | File | Opaque
+P = TypeVar("P", bound=Part)
 BOOKKEEPING = frozenset(
     {"type", "role", "id", "call_id", "tool_call_id", "tool_use_id", "index", "status", "phase"}
     | {MARKER, "logprobs"}
 )
-"""Fields, wherever they stand, that tie things together or are for programs: no model reads them."""
+"""Fields at any depth that link objects or are meant for programs: no model reads them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """One wire message, understood."""
+    """One parsed wire message."""
 
     role: Role
     parts: tuple[Part, ...]
     extra: JSON = field(default_factory=dict)
-    """Top-level fields that no part carries."""
+    """Top-level fields that belong to no part."""
     rest: str = ""
-    """What of them the model is shown, as far as we know: all but names and bookkeeping."""
+    """The JSON of those the model probably reads: all but names and bookkeeping."""
     flaw: str = ""
-    """What the provider refuses about the message as it came, though its parts are understood."""
+    """Why the provider refuses the message as it came, although its parts could be parsed."""
     author: str = ""
     id: str = ""
     created_at: float | None = None
@@ -41,28 +42,28 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Codec:
-    """A format: how its messages are read and written, what it refuses, what it adds to a count."""
+    """A format: how to read and write its messages, what it refuses, what it adds to token counts."""
 
     format: Format
     read: Callable[[JSON, str], Reading]
     write: Callable[[Message], list[JSON]]
-    """One message as wire messages, from its parts alone; it may be of another format."""
+    """Writes one message, of any format, as wire messages, from its parts alone."""
     rules: Rules
     framing: Framing
     read_system: Callable[[Any, str], tuple[Part, ...]] | None = None
-    """For formats with a place for the system prompt outside the messages."""
+    """For formats that keep the system prompt outside the messages."""
     write_system: Callable[[Sequence[Message]], Any] | None = None
     continues: Callable[[JSON], bool] | None = None
-    """Whether a request body goes on with a history that the provider keeps: calls may be there."""
+    """Whether a request body continues a history that the provider stores, which may contain calls."""
 
 
-def pick(table: Mapping[str, Role], item: JSON, where: str) -> Role:
+def role_of(roles: Mapping[str, Role], item: JSON, where: str) -> Role:
     """The role of a wire message, by the format's own names."""
     role = item.get("role")
-    found = table.get(role) if isinstance(role, str) else None
+    found = roles.get(role) if isinstance(role, str) else None
     if found is None:
         raise InputError(
-            f"{where}: `role` is {_shown(role)}; this format knows {', '.join(table)}",
+            f"{where}: `role` is {_shown(role)}; this format knows {', '.join(roles)}",
             remedy="correct the role, or pass `format` if the format was detected wrongly",
         )
     return found
@@ -70,12 +71,12 @@ def pick(table: Mapping[str, Role], item: JSON, where: str) -> Role:
 
 def missing(where: str, key: str) -> InputError:
     return InputError(
-        f"{where}: `{key}` is missing", remedy=f"give the message a `{key}`, or leave the message out"
+        f"{where}: `{key}` is missing", remedy=f"add `{key}` to the message, or omit the message"
     )
 
 
 def text_field(item: JSON, key: str, where: str) -> str:
-    """A field that is text when it is there."""
+    """A text field; empty where it is missing or null."""
     value = item.get(key)
     if value is None:
         return ""
@@ -92,6 +93,20 @@ def object_field(item: JSON, key: str, where: str) -> JSON:
     return value
 
 
+def read_content(
+    content: Any, where: str, read: Callable[[JSON, str], P], *, key: str = "content"
+) -> tuple[P | Text, ...]:
+    """The parts of a content that is null, a text, or a list of blocks that `read` understands."""
+    if content is None:
+        return ()
+    if isinstance(content, str):
+        return (Text(text=content),)
+    return tuple(
+        read(block, f"{where}: {key}[{number}]")
+        for number, block in enumerate(blocks_of(content, where, key))
+    )
+
+
 def blocks_of(value: Any, where: str, key: str) -> list[JSON]:
     """A list of content blocks."""
     if not isinstance(value, list):
@@ -102,10 +117,10 @@ def blocks_of(value: Any, where: str, key: str) -> list[JSON]:
     return value
 
 
-def wrong_type(where: str, key: str, value: Any, wanted: str) -> InputError:
+def wrong_type(where: str, key: str, value: Any, expected: str) -> InputError:
     return InputError(
-        f"{where}: `{key}` is {_shown(value)}, not {wanted}",
-        remedy=f"make `{key}` {wanted}, as the provider's reference shows it",
+        f"{where}: `{key}` is {_shown(value)}, not {expected}",
+        remedy=f"make `{key}` {expected}, as in the provider's API reference",
     )
 
 
@@ -114,7 +129,7 @@ def without(item: JSON, *keys: str) -> JSON:
 
 
 def rest_of(item: JSON, *named: str) -> str:
-    """What an object says beyond its `named` fields, as JSON; mostly nothing.
+    """The fields of an object beyond the `named` ones and bookkeeping, as JSON; mostly empty.
 
     >>> rest_of({"type": "text", "text": "hello", "citations": None}, "text")
     ''
@@ -130,7 +145,7 @@ def rest_of(item: JSON, *named: str) -> str:
 
 
 def rest_with(item: JSON, key: str, *named: str) -> str:
-    """The rest of an object that keeps what it says in another one, under `key`."""
+    """As `rest_of`, for an object whose content is in another object, under `key`."""
     return rest_of(item, key) + rest_of(item[key], *named)
 
 

@@ -1,6 +1,6 @@
-"""Gemini contents ⇄ `Message`, and what that API refuses. Field names in camel or snake case.
+"""Read and write Gemini contents, with field names in camel or snake case.
 
-Ids of calls are optional here: without them a response answers the call of its name, in order.
+Call ids are optional: without them results pair with calls by name, in order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from foveal.model import (
     ToolCall,
     ToolResult,
 )
-from foveal.wire import foreign
+from foveal.wire import convert
 from foveal.wire.formats.codec import (
     JSON,
     Codec,
@@ -32,9 +32,9 @@ from foveal.wire.formats.codec import (
     blocks_of,
     extra_of,
     missing,
-    pick,
     raw_of,
     rest_of,
+    role_of,
     text_field,
     without,
     wrong_type,
@@ -48,18 +48,18 @@ _SNAKE = re.compile(r"[A-Z]")
 
 
 def field(item: JSON, name: str) -> Any:
-    """A field by its camelCase name, however it was spelled."""
+    """A field by its camelCase name, in either spelling."""
     return item[name] if name in item else item.get(_spelled(item, name))
 
 
 def _spelled(item: JSON, name: str) -> str:
-    """The spelling of a field's name that `item` uses; camelCase when it has none."""
+    """The spelling of a field's name in `item`; camelCase when the field is missing."""
     snake = _SNAKE.sub(lambda found: f"_{found[0].lower()}", name)
     return snake if snake in item else name
 
 
 def read(item: JSON, where: str) -> Reading:
-    role = pick(ROLES, {"role": "user", **item}, where)
+    role = role_of(ROLES, {"role": "user", **item}, where)
     if "parts" not in item:
         raise missing(where, "parts")
     parts = _parts(item["parts"], where)
@@ -96,7 +96,7 @@ def _part(part: JSON, where: str) -> Part:
     raw = compact(part)
     if isinstance(text := part.get("text"), str):
         signature = field(part, "thoughtSignature") or ""
-        # A signature on nothing ends a stream and belongs to the thinking; a thought of nothing is none.
+        # An empty text with a signature ends a stream and belongs to the thinking; an empty thought does not.
         thought = part.get("thought") is True if text else bool(signature)
         if thought:
             rest = rest_of(part, "text", "thoughtSignature", "thought_signature")
@@ -119,14 +119,14 @@ def _part(part: JSON, where: str) -> Part:
 
 
 def _response(response: JSON, where: str, raw: str, rest: str) -> ToolResult:
-    """The answer as text; pictures and files that came with it after that."""
+    """The response as text, followed by the images and files that came with it."""
     value: Any = response.get("response")
     key = _text_key(value)
-    said = Text(text=value[key] if key else compact(value))
+    text = Text(text=value[key] if key else compact(value))
     return ToolResult(
         call_id=text_field(response, "id", where),
         name=text_field(response, "name", where),
-        parts=(said, *map(_attached, _parts(response.get("parts"), where))),
+        parts=(text, *map(_attached, _parts(response.get("parts"), where))),
         error=isinstance(value, dict) and set(value) == {"error"},
         raw=raw,
         rest=rest + rest_of(response, "name", "response", "parts"),
@@ -138,7 +138,7 @@ def _attached(part: Part) -> Image | File | Opaque:
 
 
 def _text_key(value: Any) -> str:
-    """The one key whose text is the whole response; empty when it is richer than that."""
+    """The key of a response that consists of one text; empty for any other response."""
     match value:
         case dict() if len(value) == 1 and isinstance(next(iter(value.values())), str):
             return str(next(iter(value)))
@@ -163,18 +163,18 @@ def write(message: Message) -> list[JSON]:
     if message.format == "gemini":
         return [{**_role(message), **extra_of(message), "parts": list(map(_own_part, message.parts))}]
     model = message.role == "assistant"
-    parts = [_foreign_part(part, media=not model) for part in foreign.visible(message.parts)]
+    parts = [_foreign_part(part, media=not model) for part in convert.visible(message.parts)]
     return [{"role": "model" if model else "user", "parts": parts}] if parts else []
 
 
 def _role(message: Message) -> JSON:
-    # A message that came without a role keeps none: it rides in `extra` when it had one.
+    # A message that came without a role is written without: if it had one, `extra` has it.
     return {} if message.extra else {"role": "model" if message.role == "assistant" else "user"}
 
 
 def write_system(messages: Sequence[Message]) -> Any:
     parts = [part for message in messages for part in message.parts]
-    return {"parts": [_own_part(p) if _is_ours(p) else {"text": foreign.described(p)} for p in parts]}
+    return {"parts": [_own_part(p) if _is_ours(p) else {"text": convert.described(p)} for p in parts]}
 
 
 def _is_ours(part: Part) -> bool:
@@ -203,15 +203,15 @@ def _merged(raw: JSON, name: str, value: JSON) -> JSON:
 
 def _call(call: ToolCall) -> JSON:
     named = {"id": call.id} if call.id else {}
-    return {**named, "name": call.name, "args": foreign.as_object(call.arguments)}
+    return {**named, "name": call.name, "args": convert.as_object(call.arguments)}
 
 
 def _result(result: ToolResult, raw: JSON) -> JSON:
     named = {"id": result.call_id} if result.call_id else {}
     before = field(raw, "functionResponse") or {}
-    # What was attached is in `raw` already.
+    # Attachments are already in `raw`.
     own = "\n".join(part.text for part in result.parts if isinstance(part, Text))
-    text = own if before else foreign.result_text(result)
+    text = own if before else convert.text_of(result.parts)
     if before and text == compact(before.get("response")):
         return {**named, "name": result.name}
     key = _text_key(before.get("response")) or ("error" if result.error else "output")
@@ -227,7 +227,7 @@ def _foreign_part(part: Part, *, media: bool) -> JSON:
         case Image(data=data, media_type=kind) | File(data=data, media_type=kind) if media and data and kind:
             return {"inlineData": {"mimeType": kind, "data": data}}
         case _:
-            return {"text": foreign.described(part)}
+            return {"text": convert.described(part)}
 
 
 CODEC = Codec(
@@ -243,6 +243,6 @@ CODEC = Codec(
         calls_follow_input=True,
         legal_name="A-Za-z0-9_.:-",
     ),
-    # Not published; a short request is counted with hardly anything added. Chosen above that.
+    # Not published. Billed counts of short requests exceed the content only slightly; these are above that.
     framing=Framing(request=4, message=4, call=8, result=8, tools=16, tool=8, images="gemini"),
 )

@@ -1,7 +1,7 @@
-"""OpenAI chat completions ⇄ `Message`, and what that API refuses.
+"""Read and write OpenAI chat completions.
 
-Fields of the message itself that carry content (`refusal`, `reasoning_content`, `function_call`) are parts
-whose `raw` is that field; parts whose `raw` has a `type` are blocks of the content or tool calls.
+Top-level fields with content (`refusal`, `reasoning_content`, `function_call`) become parts whose `raw` is
+that field; parts whose `raw` has a `type` are blocks of the content, or tool calls.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from foveal.model import (
     ToolCall,
     ToolResult,
 )
-from foveal.wire import foreign
+from foveal.wire import convert
 from foveal.wire.formats.codec import (
     JSON,
     Codec,
@@ -37,10 +37,11 @@ from foveal.wire.formats.codec import (
     missing,
     object_field,
     opaque,
-    pick,
     raw_of,
+    read_content,
     rest_of,
     rest_with,
+    role_of,
     text_field,
     without,
 )
@@ -58,17 +59,17 @@ ROLES: MappingProxyType[str, Role] = MappingProxyType(
 )
 REASONING = ("reasoning_content", "reasoning")
 """Where OpenAI-compatible servers put the model's thinking."""
-ABOUT = ("id", "timestamp", "created_at", "metadata")
-"""What a plain message may say about itself beside its role, content and name."""
+PLAIN_FIELDS = ("id", "timestamp", "created_at", "metadata")
+"""The optional fields of a plain message, apart from its name."""
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 def read(item: JSON, where: str) -> Reading:
-    role = pick(ROLES, item, where)
-    speaks = any(item.get(key) for key in ("tool_calls", "function_call", "refusal", "audio"))
-    if "content" not in item and not (role == "assistant" and speaks):
+    role = role_of(ROLES, item, where)
+    has_other = any(item.get(key) for key in ("tool_calls", "function_call", "refusal", "audio"))
+    if "content" not in item and not (role == "assistant" and has_other):
         raise missing(where, "content")
-    content = _content(item.get("content"), where)
+    content = read_content(item.get("content"), where, _block)
     if role == "tool":
         parts: tuple[Part, ...] = (_result(item, content, where),)
         taken = ["tool_call_id", "name"]
@@ -112,24 +113,13 @@ def _author(item: JSON, role: Role) -> str:
     return name if isinstance(name, str) and role != "tool" else ""
 
 
-def _content(content: Any, where: str) -> tuple[Flat, ...]:
-    if content is None:
-        return ()
-    if isinstance(content, str):
-        return (Text(text=content),)
-    return tuple(
-        _block(block, f"{where}: content[{number}]")
-        for number, block in enumerate(blocks_of(content, where, "content"))
-    )
-
-
 def _block(block: JSON, where: str) -> Flat:
     raw = compact(block)
     match block:
         case {"type": "text", "text": str(text)} | {"type": "refusal", "refusal": str(text)}:
             return Text(text=text, raw=raw, rest=rest_of(block, "text", "refusal"))
         case {"type": "image_url", "image_url": {"url": str(url), **rest}}:
-            media_type, data = foreign.from_data_url(url)
+            media_type, data = convert.from_data_url(url)
             return Image(
                 data=data,
                 url="" if data else url,
@@ -139,10 +129,10 @@ def _block(block: JSON, where: str) -> Flat:
                 rest=rest_with(block, "image_url", "url", "detail"),
             )
         case {"type": "file", "file": dict(file)}:
-            given = text_field(file, "file_data", where)
-            media_type, data = foreign.from_data_url(given)
+            file_data = text_field(file, "file_data", where)
+            media_type, data = convert.from_data_url(file_data)
             return File(
-                data=data or given,
+                data=data or file_data,
                 url=text_field(file, "file_id", where),
                 media_type=media_type,
                 name=text_field(file, "filename", where),
@@ -150,8 +140,12 @@ def _block(block: JSON, where: str) -> Flat:
                 rest=rest_with(block, "file", "file_data", "file_id", "filename"),
             )
         case {"type": "input_audio", "input_audio": {"data": str(data), "format": str(kind)}}:
-            left = rest_with(block, "input_audio", "data", "format")
-            return File(data=data, media_type=f"audio/{kind}", raw=raw, rest=left)
+            return File(
+                data=data,
+                media_type=f"audio/{kind}",
+                raw=raw,
+                rest=rest_with(block, "input_audio", "data", "format"),
+            )
         case _:
             return opaque(block)
 
@@ -200,8 +194,8 @@ def _call(call: JSON, where: str) -> ToolCall:
             rest=rest_with(call, "custom", "name", "input"),
         )
     function = object_field(call, "function", where)
-    given = function.get("arguments")
-    arguments = compact(given) if isinstance(given, dict) else text_field(function, "arguments", where)
+    value = function.get("arguments")
+    arguments = compact(value) if isinstance(value, dict) else text_field(function, "arguments", where)
     return ToolCall(
         id=text_field(call, "id", where),
         name=text_field(function, "name", where),
@@ -221,20 +215,20 @@ def _result(item: JSON, content: tuple[Flat, ...], where: str) -> ToolResult:
 
 
 def write(message: Message) -> list[JSON]:
-    """A message of any format, without what only plain ones say of themselves: it is refused here."""
+    """Write a message of any format, without the fields of plain messages that OpenAI refuses."""
     if message.format != "plain" or not message.extra:
-        return written(message)
-    return written(replace(message, extra=compact(without(extra_of(message), *ABOUT))))
+        return write_all_fields(message)
+    return write_all_fields(replace(message, extra=compact(without(extra_of(message), *PLAIN_FIELDS))))
 
 
-def written(message: Message) -> list[JSON]:
-    """Results first, each a message of its own; then what else the message says, if anything."""
+def write_all_fields(message: Message) -> list[JSON]:
+    """Write each result as a message of its own, then the other parts as one, if there are any."""
     own = message.format in ("openai", "plain")
     pieces = [_written_result(result, message, own=own) for result in message.results]
     rest: list[Part] = [part for part in message.parts if not isinstance(part, ToolResult)]
     if own:
         return pieces if pieces and not rest else [*pieces, _own(message, rest)]
-    rest = foreign.visible(rest)
+    rest = convert.visible(rest)
     return [*pieces, _written(message, rest)] if rest else pieces
 
 
@@ -242,7 +236,7 @@ def _written_result(result: ToolResult, message: Message, *, own: bool) -> JSON:
     named = {"tool_call_id": result.call_id, "name": result.name if own else ""}
     named = {key: value for key, value in named.items() if value}
     blocks = own and any(part.raw for part in result.parts)
-    content = list(map(_written_block, result.parts)) if blocks else foreign.result_text(result)
+    content = list(map(_written_block, result.parts)) if blocks else convert.text_of(result.parts)
     return {"role": "tool", **named, "content": content, **(extra_of(message) if own else {})}
 
 
@@ -267,13 +261,13 @@ def _field(part: Part) -> JSON:
 
 
 def _written(message: Message, parts: Sequence[Part]) -> JSON:
-    """A message of another format."""
+    """Write a message of another format."""
     piece: JSON = {"role": message.role if message.role != "tool" else "user"}
     if _NAME.fullmatch(message.author):
         piece["name"] = message.author
     content: list[Part] = [part for part in parts if not isinstance(part, ToolCall)]
     if message.role != "user":
-        content = [Text(text=foreign.described(part)) for part in content]
+        content = [Text(text=convert.described(part)) for part in content]
     elif any(not isinstance(part, Text) for part in content):
         content = [_portable(part) for part in content]
     else:
@@ -301,20 +295,20 @@ def _written_block(part: Part) -> JSON:
         case _ if part.raw:
             return raw_of(part)
         case _:
-            return {"type": "text", "text": foreign.described(part)}
+            return {"type": "text", "text": convert.described(part)}
 
 
 def _portable(part: Part) -> Part:
-    """A block of another format as one of ours, in `raw`."""
+    """A block of another format as a block of this one, in `raw`."""
     match part:
-        case Image(data=data, url=url) if data or foreign.on_the_web(url):
-            address = foreign.data_url(part) if data else url
+        case Image(data=data, url=url) if data or convert.on_the_web(url):
+            address = convert.data_url(part) if data else url
             return Opaque(type="image_url", raw=compact({"type": "image_url", "image_url": {"url": address}}))
         case File(data=data, name=name) if data:
-            file = {"filename": name or "file", "file_data": foreign.data_url(part)}
+            file = {"filename": name or "file", "file_data": convert.data_url(part)}
             return Opaque(type="file", raw=compact({"type": "file", "file": file}))
         case _:
-            text = foreign.described(part)
+            text = convert.described(part)
             return Text(text=text, raw=compact({"type": "text", "text": text}))
 
 
@@ -336,7 +330,7 @@ def _written_call(call: ToolCall, raw: JSON) -> JSON:
         custom = {
             **raw["custom"],
             "name": call.name,
-            "input": foreign.as_object(call.arguments).get("input", ""),
+            "input": convert.as_object(call.arguments).get("input", ""),
         }
         return {**raw, "id": call.id, "custom": custom}
     return {**raw, "id": call.id, "type": "function", "function": {**raw.get("function", {}), **_named(call)}}
@@ -352,7 +346,7 @@ CODEC = Codec(
     write=write,
     rules=Rules(),
     # OpenAI documents three tokens around each message, three to prime the reply and one for a name. Those
-    # for functions are its example's and vary by model; we count their JSON, which is longer than what the
-    # model is shown of it.
+    # for functions are from its example and vary by model; we count their JSON, which is longer than what
+    # the model reads.
     framing=Framing(request=3, message=3, name=1, call=3, tools=12, tool=7, images="openai"),
 )

@@ -1,7 +1,6 @@
-"""Plain `{role, content}` messages ⇄ `Message`: what any program can write without reading a reference.
+"""Read and write plain `{role, content}` messages, which any program can produce without an API reference.
 
-Beside role and content a message may have an id, a name, a timestamp and metadata; tool calls, where
-there are any, look like OpenAI's.
+A message may also have an id, a name, a timestamp and metadata; tool calls look like OpenAI's.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from foveal.wire.formats import openai
 from foveal.wire.formats.codec import JSON, Codec, Reading, object_field, rest_of
 from foveal.wire.times import seconds
 
-KEYS = frozenset({"role", "content", "name", *openai.ABOUT})
+KEYS = frozenset({"role", "content", "name", *openai.PLAIN_FIELDS})
 
 
 def read(item: JSON, where: str) -> Reading:
@@ -24,7 +23,7 @@ def read(item: JSON, where: str) -> Reading:
         reading,
         rest=rest_of(reading.extra, *KEYS),
         id=_id(item.get("id"), where),
-        created_at=_when(item, where),
+        created_at=_created_at(item, where),
         metadata=object_field(item, "metadata", where) if item.get("metadata") is not None else {},
     )
 
@@ -39,7 +38,7 @@ def _id(value: Any, where: str) -> str:
     )
 
 
-def _when(item: JSON, where: str) -> float | None:
+def _created_at(item: JSON, where: str) -> float | None:
     key = "timestamp" if item.get("timestamp") is not None else "created_at"
     if item.get(key) is None:
         return None
@@ -47,20 +46,20 @@ def _when(item: JSON, where: str) -> float | None:
     if found is None:
         raise InputError(
             f"{where}: `{key}` is not a time",
-            remedy="give seconds since 1970 or an ISO 8601 text such as 2025-01-31T09:30:00Z",
+            remedy="use seconds since 1970, or ISO 8601 such as 2025-01-31T09:30:00Z",
         )
     return found
 
 
 def write(message: Message) -> list[JSON]:
     if message.format in ("plain", "openai"):
-        return openai.written(message)
-    return [{**piece, **_known(message)} for piece in openai.written(message)]
+        return openai.write_all_fields(message)
+    return [{**piece, **_plain_fields(message)} for piece in openai.write_all_fields(message)]
 
 
-def _known(message: Message) -> JSON:
-    known = {"id": message.id, "name": message.author, "timestamp": message.created_at}
-    return {key: value for key, value in known.items() if value} | (
+def _plain_fields(message: Message) -> JSON:
+    fields = {"id": message.id, "name": message.author, "timestamp": message.created_at}
+    return {key: value for key, value in fields.items() if value} | (
         {"metadata": dict(message.metadata)} if message.metadata else {}
     )
 

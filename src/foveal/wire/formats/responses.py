@@ -1,7 +1,7 @@
-"""OpenAI Responses items ⇄ `Message`, and what that API refuses. One item is one message.
+"""Read and write OpenAI Responses items. One item is one message.
 
-Calls that the client must answer (functions, custom tools, shells, patches, computers) are tool calls,
-also when their arguments are not a JSON text; what the server answers itself is carried through whole.
+Calls that the client must answer (functions, custom tools, shells, patches, computers) are tool calls, even
+if their arguments are not a JSON text; calls that the server answers itself are opaque.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from foveal.model import (
     ToolCall,
     ToolResult,
 )
-from foveal.wire import foreign
+from foveal.wire import convert
 from foveal.wire.formats.codec import (
     JSON,
     Codec,
     Flat,
     Reading,
-    blocks_of,
     extra_of,
     missing,
     opaque,
-    pick,
     raw_of,
+    read_content,
     rest_of,
+    role_of,
     text_field,
     without,
     wrong_type,
@@ -56,11 +56,13 @@ CALLS = MappingProxyType(
         "computer_call": "action",
     }
 )
-"""Items that the client answers, and the field that says what to do."""
+"""Calls that the client answers, and the field with their arguments."""
 OUTPUTS = frozenset(f"{kind}_output" for kind in CALLS)
-_WORDED = ("function_call_output", "custom_tool_call_output")
-"""Outputs that must be text, or blocks; the others have a shape of their own."""
-_TEXTS = MappingProxyType({"input_text": "text", "output_text": "text", "text": "text", "refusal": "refusal"})
+_TEXT_OUTPUTS = ("function_call_output", "custom_tool_call_output")
+"""Outputs that must be text or blocks; others have structures of their own."""
+_TEXT_KEYS = MappingProxyType(
+    {"input_text": "text", "output_text": "text", "text": "text", "refusal": "refusal"}
+)
 
 
 def kind_of(item: JSON) -> str:
@@ -93,36 +95,26 @@ def read_system(value: Any, where: str) -> tuple[Part, ...]:
 
 
 def _message(item: JSON, where: str) -> Reading:
-    role = pick(ROLES, item, where)
+    role = role_of(ROLES, item, where)
     if "content" not in item:
         raise missing(where, "content")
     extra = without(item, "content") if item["role"] != role else without(item, "role", "content")
-    return Reading(role=role, parts=_content(item["content"], where), extra=extra, rest=rest_of(extra))
-
-
-def _content(content: Any, where: str, *, key: str = "content") -> tuple[Flat, ...]:
-    if content is None:
-        return ()
-    if isinstance(content, str):
-        return (Text(text=content),)
-    return tuple(
-        _block(block, f"{where}: {key}[{number}]")
-        for number, block in enumerate(blocks_of(content, where, key))
-    )
+    parts = read_content(item["content"], where, _block)
+    return Reading(role=role, parts=parts, extra=extra, rest=rest_of(extra))
 
 
 def _block(block: JSON, where: str) -> Flat:
     raw = compact(block)
     kind = str(block.get("type", ""))
-    if kind in _TEXTS:
-        return Text(text=text_field(block, _TEXTS[kind], where), raw=raw, rest=rest_of(block, _TEXTS[kind]))
+    if key := _TEXT_KEYS.get(kind):
+        return Text(text=text_field(block, key, where), raw=raw, rest=rest_of(block, key))
     if kind == "input_image":
         return _image(block, where, raw)
     if kind == "input_file":
-        given = text_field(block, "file_data", where)
-        media_type, data = foreign.from_data_url(given)
+        file_data = text_field(block, "file_data", where)
+        media_type, data = convert.from_data_url(file_data)
         return File(
-            data=data or given,
+            data=data or file_data,
             url=text_field(block, "file_url", where) or text_field(block, "file_id", where),
             media_type=media_type,
             name=text_field(block, "filename", where),
@@ -134,7 +126,7 @@ def _block(block: JSON, where: str) -> Flat:
 
 def _image(block: JSON, where: str, raw: str) -> Image:
     address = text_field(block, "image_url", where)
-    media_type, data = foreign.from_data_url(address)
+    media_type, data = convert.from_data_url(address)
     return Image(
         data=data,
         url="" if data else address or text_field(block, "file_id", where),
@@ -159,7 +151,7 @@ def _call(item: JSON, kind: str, where: str, raw: str) -> ToolCall:
 
 def _flaw(item: JSON, kind: str) -> str:
     output = item.get("output")
-    if kind in _WORDED and not isinstance(output, str) and not _are_blocks(output):
+    if kind in _TEXT_OUTPUTS and not isinstance(output, str) and not _are_blocks(output):
         return "`output` is neither text nor a list of blocks"
     return ""
 
@@ -172,19 +164,19 @@ def _output(item: JSON, where: str, raw: str) -> ToolResult:
     return ToolResult(
         # The local shell's output names its call in `id`.
         call_id=text_field(item, "call_id", where) or text_field(item, "id", where),
-        parts=_printed(item, where),
+        parts=_output_parts(item, where),
         raw=raw,
         rest=rest_of(item, "output"),
         edited=bool(_flaw(item, kind_of(item))),
     )
 
 
-def _printed(item: JSON, where: str) -> tuple[Flat, ...]:
-    """What the tool gave back; what is neither words nor blocks has a shape that must stay as it is."""
+def _output_parts(item: JSON, where: str) -> tuple[Flat, ...]:
+    """The parts of an output; one that is neither text nor blocks is kept as it is."""
     output, kind = item.get("output"), kind_of(item)
     if output is None or isinstance(output, str) or _are_blocks(output):
-        return _content(output, where, key="output")
-    if kind in _WORDED:
+        return read_content(output, where, _block, key="output")
+    if kind in _TEXT_OUTPUTS:
         return (Text(text=compact(output)),)
     if isinstance(output, dict) and output.get("type") == "computer_screenshot":
         return (_image(output, f"{where}: output", compact(output)),)
@@ -200,19 +192,19 @@ def _reasoning(item: JSON, where: str, raw: str) -> Thinking:
 
 
 def write(message: Message) -> list[JSON]:
-    """Each call and each result as an item of its own, words in between as messages, in order."""
+    """Write each call and each result as an item of its own, and the parts between them as messages."""
     own = message.format == "responses"
-    parts = message.parts if own else foreign.visible(message.parts)
+    parts = message.parts if own else convert.visible(message.parts)
     pieces: list[JSON] = []
-    words: list[Part] = []
+    content: list[Part] = []
     for part in parts:
         item = _own_item(part) if own else _foreign_item(part)
         if item is None:
-            words.append(part)
+            content.append(part)
         else:
-            pieces += [*_said(message, words), item]
-            words = []
-    return pieces + _said(message, words)
+            pieces += [*_message_items(message, content), item]
+            content = []
+    return pieces + _message_items(message, content)
 
 
 def _own_item(part: Part) -> JSON | None:
@@ -228,8 +220,10 @@ def _own_item(part: Part) -> JSON | None:
             return None if not raw or raw.get("type") in _BLOCKS else raw
 
 
-_BLOCKS = frozenset({*_TEXTS, "input_image", "input_file", "input_audio", "summary_text", "reasoning_text"})
-"""Types that stand inside a message; any other type is an item."""
+_BLOCKS = frozenset(
+    {*_TEXT_KEYS, "input_image", "input_file", "input_audio", "summary_text", "reasoning_text"}
+)
+"""Block types inside a message; any other type is an item."""
 
 
 def _foreign_item(part: Part) -> JSON | None:
@@ -248,26 +242,26 @@ def _written_call(call: ToolCall, raw: JSON) -> JSON:
         named = {"call_id": call.id, "name": call.name, "arguments": call.arguments}
         return {"type": kind, **raw, **named}
     field = CALLS[kind]
-    value = foreign.as_object(call.arguments).get(field, raw.get(field))
+    value = convert.as_object(call.arguments).get(field, raw.get(field))
     return {**raw, "call_id": call.id, field: value} | ({"name": call.name} if "name" in raw else {})
 
 
 def _written_output(result: ToolResult, raw: JSON) -> JSON:
     shell = raw.get("type") == "local_shell_call_output" and "call_id" not in raw
     key = "id" if shell else "call_id"
-    return {"type": "function_call_output", **raw, key: result.call_id, "output": _given(result, raw)}
+    return {"type": "function_call_output", **raw, key: result.call_id, "output": _output_value(result, raw)}
 
 
-def _given(result: ToolResult, raw: JSON) -> Any:
-    """The output in the shape it had; as text where it was text or comes from another format."""
+def _output_value(result: ToolResult, raw: JSON) -> Any:
+    """The output in its original structure; as text where it was text or comes from another format."""
     output = raw.get("output")
     if _are_blocks(output) and all(part.raw for part in result.parts):
         return [_own_block(part, "user") for part in result.parts]
-    shaped = isinstance(output, list | dict) and not any(isinstance(part, Text) for part in result.parts)
-    return output if shaped else foreign.result_text(result)
+    structured = isinstance(output, list | dict) and not any(isinstance(part, Text) for part in result.parts)
+    return output if structured else convert.text_of(result.parts)
 
 
-def _said(message: Message, parts: Sequence[Part]) -> list[JSON]:
+def _message_items(message: Message, parts: Sequence[Part]) -> list[JSON]:
     if not parts:
         return []
     own = message.format == "responses"
@@ -286,7 +280,7 @@ def _own_block(part: Part, role: str) -> JSON:
     raw = raw_of(part)
     match part:
         case Text(text=text):
-            key = _TEXTS.get(str(raw.get("type")), "text")
+            key = _TEXT_KEYS.get(str(raw.get("type")), "text")
             return raw if raw and not part.edited else {**_text_block("", role), **raw, key: text}
         case _:
             return raw or _foreign_block(part, role)
@@ -294,12 +288,12 @@ def _own_block(part: Part, role: str) -> JSON:
 
 def _foreign_block(part: Part, role: str) -> JSON:
     match part:
-        case Image(data=data, url=url) if role == "user" and (data or foreign.on_the_web(url)):
-            return {"type": "input_image", "image_url": foreign.data_url(part) if data else url}
+        case Image(data=data, url=url) if role == "user" and (data or convert.on_the_web(url)):
+            return {"type": "input_image", "image_url": convert.data_url(part) if data else url}
         case File(data=data, name=name) if role == "user" and data:
-            return {"type": "input_file", "filename": name or "file", "file_data": foreign.data_url(part)}
+            return {"type": "input_file", "filename": name or "file", "file_data": convert.data_url(part)}
         case _:
-            return _text_block(foreign.described(part), role)
+            return _text_block(convert.described(part), role)
 
 
 def _text_block(text: str, role: str) -> JSON:
@@ -307,11 +301,11 @@ def _text_block(text: str, role: str) -> JSON:
 
 
 def write_system(messages: Sequence[Message]) -> Any:
-    return "\n\n".join(foreign.texts(message.parts) for message in messages)
+    return "\n\n".join(convert.text_of(message.parts) for message in messages)
 
 
 def continues(body: JSON) -> bool:
-    """Whether the request goes on from what the server keeps."""
+    """Whether the request continues a history that the server stores."""
     return bool(body.get("previous_response_id") or body.get("conversation"))
 
 
@@ -323,6 +317,6 @@ CODEC = Codec(
     write_system=write_system,
     continues=continues,
     rules=Rules(item_per_part=True),
-    # Billed like chat completions: the same frame around each item, and one around each result.
+    # Billed like chat completions: the same tokens around each item, and around each result.
     framing=Framing(request=3, message=3, call=3, result=3, tools=12, tool=7, images="openai"),
 )

@@ -1,10 +1,10 @@
-"""What Anthropic messages refuses, rule by rule.
+"""The rules of Anthropic messages, one function each.
 
-The API says so in its errors: "tool_use ids were found without tool_result blocks immediately after",
+The API states them in its errors: "tool_use ids were found without tool_result blocks immediately after",
 "each tool_result block must have a corresponding tool_use block in the previous message", "tool_result
 blocks must come first", "text content blocks must be non-empty", "first message must use the user role",
 "a maximum of 4 blocks with cache_control may be provided", "cache_control cannot be set for empty text
-blocks"; and its reference: thinking blocks cannot be marked, longer-lived markers come first.
+blocks"; and in its reference: thinking blocks cannot be marked, longer-lived markers come first.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from types import MappingProxyType
 
 from foveal.wire.judge import common
 from foveal.wire.judge.common import JSON, Rule, blocks
-from foveal.wire.markers import MARKER, bears, marked_blocks
+from foveal.wire.markers import MARKER, can_be_marked, marked_blocks
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
-_MOST_MARKERS = 4
+_MAX_MARKERS = 4
 
 
 def messages_of(request: JSON) -> list[JSON]:
@@ -71,11 +71,11 @@ def unanswered_call(request: JSON) -> bool:
 
 
 def duplicate_call_id(request: JSON) -> bool:
-    return any(common.doubled(_ids(message, "tool_use")) for message in messages_of(request))
+    return any(common.has_duplicates(_ids(message, "tool_use")) for message in messages_of(request))
 
 
 def duplicate_result(request: JSON) -> bool:
-    return any(common.doubled(_ids(message, "tool_result")) for message in messages_of(request))
+    return any(common.has_duplicates(_ids(message, "tool_result")) for message in messages_of(request))
 
 
 def results_not_first(request: JSON) -> bool:
@@ -112,16 +112,16 @@ def _marked(request: JSON) -> list[JSON]:
 
 
 def too_many_markers(request: JSON) -> bool:
-    return len(_marked(request)) > _MOST_MARKERS
+    return len(_marked(request)) > _MAX_MARKERS
 
 
 def misplaced_marker(request: JSON) -> bool:
-    return not all(map(bears, _marked(request)))
+    return not all(map(can_be_marked, _marked(request)))
 
 
 def short_marker_first(request: JSON) -> bool:
-    kept = [isinstance(mark := block[MARKER], dict) and mark.get("ttl") == "1h" for block in _marked(request)]
-    return kept != sorted(kept, reverse=True)
+    long = [isinstance(mark := block[MARKER], dict) and mark.get("ttl") == "1h" for block in _marked(request)]
+    return long != sorted(long, reverse=True)
 
 
 def ends_with_assistant(request: JSON) -> bool:

@@ -1,4 +1,4 @@
-"""What the judges of several providers share: a rule's shape, names, arguments, and pairing by adjacency."""
+"""What the rules of several providers share: pairing of calls and results, names, JSON, blocks."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any
 
 JSON = dict[str, Any]
 Rule = Callable[[JSON], bool]
-"""True when the request breaks it."""
+"""Returns whether the request breaks it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One message of a request: the calls it makes and the calls it answers, by key."""
+    """One message of a request: the ids of the calls it makes and of those it answers."""
 
     calls: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
 
 
 def orphaned(steps: Sequence[Step]) -> bool:
-    """An answer to no call of the message before it, answers in between aside."""
+    """Whether a result answers no call of the message before it; other results may be in between."""
     waiting: list[str] = []
     for step in steps:
         for answer in step.answers:
@@ -35,7 +35,7 @@ def orphaned(steps: Sequence[Step]) -> bool:
 
 
 def unanswered(steps: Sequence[Step]) -> bool:
-    """A call that something other than its answer follows."""
+    """Whether a call is followed by anything but its result."""
     waiting: list[str] = []
     for step in steps:
         waiting = [key for key in waiting if key not in step.answers]
@@ -45,7 +45,7 @@ def unanswered(steps: Sequence[Step]) -> bool:
     return bool(waiting)
 
 
-def doubled(keys: Sequence[str]) -> bool:
+def has_duplicates(keys: Sequence[str]) -> bool:
     return len(set(keys)) < len(keys)
 
 
@@ -66,7 +66,7 @@ def blank(text: Any) -> bool:
 
 
 def blocks(content: Any) -> list[JSON]:
-    """A message's content as blocks, whichever way it was written."""
+    """A message's content as blocks; a text is one block."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return [block for block in content or () if isinstance(block, dict)]

@@ -1,6 +1,6 @@
-"""What Gemini refuses, rule by rule.
+"""The rules of Gemini, one function each.
 
-The API says so in its errors: "function call turn comes immediately after a user turn or after a function
+The API states them in its errors: "function call turn comes immediately after a user turn or after a function
 response turn", "the number of function response parts is equal to the number of function call parts of the
 function call turn", "function response turn comes immediately after a function call turn", "contents.parts
 must not be empty", "please use a valid role: user, model".

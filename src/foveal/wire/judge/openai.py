@@ -1,6 +1,6 @@
-"""What OpenAI chat completions refuses, rule by rule.
+"""The rules of OpenAI chat completions, one function each.
 
-The API says so in its errors: "messages with role 'tool' must be a response to a preceding message with
+The API states them in its errors: "messages with role 'tool' must be a response to a preceding message with
 'tool_calls'", "an assistant message with 'tool_calls' must be followed by tool messages responding to each
 'tool_call_id'", "expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'".
 """
@@ -68,12 +68,12 @@ def null_content(request: JSON) -> bool:
 
 
 def empty_content(request: JSON) -> bool:
-    return any(map(_says_nothing, messages_of(request)))
+    return any(map(_is_empty, messages_of(request)))
 
 
-def _says_nothing(message: JSON) -> bool:
+def _is_empty(message: JSON) -> bool:
     if message.get("role") in ("tool", "function"):
-        return False  # a tool may well print nothing
+        return False  # a tool may print nothing
     if any(message.get(key) for key in ("tool_calls", "function_call", "refusal", "audio")):
         return False
     found = blocks(message.get("content"))
@@ -92,7 +92,7 @@ def empty_call_list(request: JSON) -> bool:
 
 def duplicate_call_id(request: JSON) -> bool:
     # Recorded agents reuse an id in a later message; that is accepted.
-    return any(common.doubled(_keys(message)) for message in messages_of(request))
+    return any(common.has_duplicates(_keys(message)) for message in messages_of(request))
 
 
 def _functions(request: JSON) -> Iterator[JSON]:

@@ -1,4 +1,4 @@
-"""What a reader of plain `{role, content}` messages may rely on, rule by rule."""
+"""The rules of plain `{role, content}` messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from foveal.wire.judge.common import JSON, Rule
 
 
 def orphan_result(request: JSON) -> bool:
-    """Only a result that names its call can miss it."""
+    """Only a result that names its call can lack it."""
     named = [message for message in openai.messages_of(request) if not _anonymous(message)]
     return common.orphaned(openai.steps({"messages": named}))
 

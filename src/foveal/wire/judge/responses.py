@@ -1,6 +1,6 @@
-"""What OpenAI Responses refuses, rule by rule.
+"""The rules of OpenAI Responses, one function each.
 
-The API says so in its errors: "no tool call found for function call output with call_id", "no tool output
+The API states them in its errors: "no tool call found for function call output with call_id", "no tool output
 found for function call", "item of type 'reasoning' was provided without its required following item". Calls
 and outputs pair by id over the whole input, an output after its call.
 """
@@ -45,10 +45,10 @@ def unknown_item(request: JSON) -> bool:
 
 
 def empty_content(request: JSON) -> bool:
-    return any(map(_says_nothing, _messages(request)))
+    return any(map(_is_empty, _messages(request)))
 
 
-def _says_nothing(message: JSON) -> bool:
+def _is_empty(message: JSON) -> bool:
     texts = ("input_text", "output_text", "text")
     found = blocks(message.get("content"))
     return all(block.get("type") in texts and common.blank(block.get("text")) for block in found)
@@ -56,7 +56,7 @@ def _says_nothing(message: JSON) -> bool:
 
 def orphan_result(request: JSON) -> bool:
     if continues(request):
-        return False  # its call may be on the server
+        return False  # its call may be stored on the server
     return "orphan" in _pairing(request)
 
 
@@ -70,7 +70,7 @@ def _pairing(request: JSON) -> set[str]:
 
 def _walk(items: list[JSON]) -> Iterator[str]:
     waiting: list[str] = []
-    referred = False  # a call may be among what is only referred to
+    referred = False  # a referenced item may be a call
     for item in items:
         key = str(item.get("call_id") or item.get("id"))
         referred = referred or kind_of(item) == "item_reference"
@@ -115,7 +115,7 @@ def bad_output(request: JSON) -> bool:
 
 
 def _is_output(item: JSON) -> bool:
-    """Words, or blocks where the tool is the client's own; a screenshot; what a shell printed, by command."""
+    """Whether an output has the type that its kind of call requires."""
     output = item.get("output")
     match kind_of(item):
         case "function_call_output" | "custom_tool_call_output":

@@ -1,8 +1,8 @@
-"""Lines of a Claude Code transcript → Anthropic messages and when they were written.
+"""Read Claude Code transcripts into Anthropic messages and their times.
 
-Each block of an answer is a line of its own under one message id, and so is each result of parallel calls:
-they are put together again. Side chains (other agents), meta lines (the program's own remarks) and lines
-that are no messages (summaries, snapshots, titles, queues) stay out.
+The log has a line for each block of a response, all with one message id, and a line for each result of
+parallel calls; they are joined again. Side chains (other agents), meta lines (the program's own remarks) and
+lines that are not messages (summaries, snapshots, titles, queues) are skipped.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from foveal.wire.formats.codec import JSON
 from foveal.wire.times import seconds
 from foveal.wire.transcripts.lines import Line
 
-_SPEAKERS = ("user", "assistant")
-_LEFT_OUT = ("isSidechain", "isMeta", "isApiErrorMessage")
+_ROLES = ("user", "assistant")
+_SKIPPED = ("isSidechain", "isMeta", "isApiErrorMessage")
 
 
 def is_ours(lines: list[Line]) -> bool:
@@ -23,39 +23,41 @@ def is_ours(lines: list[Line]) -> bool:
 
 
 def _is_message(value: JSON) -> bool:
-    return value.get("type") in _SPEAKERS and isinstance(value.get("message"), dict)
+    return value.get("type") in _ROLES and isinstance(value.get("message"), dict)
 
 
 def messages(lines: list[Line], name: str) -> list[tuple[JSON, float | None]]:
-    """The main chain's messages in order, as the API would have seen them."""
+    """The main chain's messages in order, as the API received them."""
     found: list[tuple[JSON, float | None]] = []
-    answer: tuple[Any, JSON] = (None, {})  # the newest answer and its id
+    response: tuple[Any, JSON] = (None, {})  # the id of the latest response, and the response
     for line in _kept(lines):
         message = _message(line, name)
         key = line.value["message"].get("id")
-        if message["role"] == "assistant" and key is not None and key == answer[0]:
-            # Its tools may have answered already: the rest of an answer still belongs before them.
-            answer[1]["content"] = _joined(answer[1], message)
+        if message["role"] == "assistant" and key is not None and key == response[0]:
+            # Its tools may have returned already: the rest of the response still belongs before them.
+            response[1]["content"] = _joined(response[1], message)
         elif found and _only_results(found[-1][0]) and _only_results(message):
             found[-1][0]["content"] = _joined(found[-1][0], message)
         else:
             found.append((message, seconds(line.value.get("timestamp"))))
-            answer = (key, message) if message["role"] == "assistant" else answer
-            answer = (None, {}) if message["role"] == "user" and not _only_results(message) else answer
+            if message["role"] == "assistant":
+                response = (key, message)
+            elif message["role"] == "user" and not _only_results(message):
+                response = (None, {})
     return found
 
 
 def _kept(lines: list[Line]) -> list[Line]:
-    """Without what the user took back: of two prompts with one parent the later one counts."""
-    spoken = [line for line in lines if _is_message(line.value) and not any(map(line.value.get, _LEFT_OUT))]
-    prompts = {line.value.get("parentUuid"): line for line in spoken if _is_prompt(line)}
-    gone: set[Any] = set()
+    """The messages that the user did not take back: of two prompts with one parent the later one counts."""
+    messages = [line for line in lines if _is_message(line.value) and not any(map(line.value.get, _SKIPPED))]
+    prompts = {line.value.get("parentUuid"): line for line in messages if _is_prompt(line)}
+    dropped: set[Any] = set()
     kept = []
-    for line in spoken:
+    for line in messages:
         parent = line.value.get("parentUuid")
         replaced = parent is not None and _is_prompt(line) and prompts[parent] is not line
-        if replaced or parent in gone:
-            gone.add(line.value.get("uuid"))
+        if replaced or parent in dropped:
+            dropped.add(line.value.get("uuid"))
         else:
             kept.append(line)
     return kept
@@ -66,7 +68,7 @@ def _is_prompt(line: Line) -> bool:
 
 
 def _message(line: Line, name: str) -> JSON:
-    """Role and content alone: the rest of a recorded answer is bookkeeping."""
+    """Role and content alone: the rest of a recorded response is bookkeeping."""
     message = line.value["message"]
     content = message.get("content")
     if not isinstance(content, str | list):

@@ -1,8 +1,8 @@
-"""Lines of a Codex rollout → Responses items and when they were written.
+"""Read Codex rollouts into Responses items and their times.
 
 New files wrap each item in `{"timestamp", "type": "response_item", "payload"}`, between lines about the
-session and its turns; old ones hold the bare items after a first line about the session. A `compacted` line
-says that the history before it was replaced; the replacement is for that program's window, so all stays.
+session and its turns; old files contain the bare items after a first line about the session. A `compacted`
+line says that Codex replaced the history before it in its own window; it is ignored, and all items are kept.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ITEMS = frozenset({"message", "reasoning", "web_search_call", *CALLS, *OUTPUTS}
 
 
 def is_ours(lines: list[Line]) -> bool:
-    """A wrapped line anywhere; or, first, the old form's session line: an id and a time, no role."""
+    """Whether any line is wrapped, or the first is the session line of the old form: id and time, no role."""
     if any(_is_wrapped(line.value) for line in lines):
         return True
     first = lines[0].value
@@ -39,6 +39,6 @@ def items(lines: list[Line], name: str) -> list[tuple[JSON, float | None]]:
     if not found:
         raise InputError(
             f"{name} is a Codex rollout of {len(lines):,} lines without a single message",
-            remedy="choose the file of a session in which something was said",
+            remedy="choose the file of a session that has messages",
         )
     return [(item, date) for item, date in found if kind_of(item) in _ITEMS]

@@ -1,4 +1,4 @@
-"""One line of a JSONL file, with its number for the error messages."""
+"""One line of a JSONL file, with its number for error messages."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import pytest
 from foveal.errors import ConfigError
 from foveal.upstream import endpoint_at
 from foveal.upstream.endpoint import address
-from foveal.upstream.protocols import asking
+from foveal.upstream.protocols import completion_request
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from foveal.upstream.protocols import asking
         ("https://proxy.example/claude/v1/messages/", "anthropic"),
     ],
 )
-def test_the_address_tells_the_protocol(url: str, protocol: str) -> None:
+def test_the_address_determines_the_protocol(url: str, protocol: str) -> None:
     assert endpoint_at(url, "m").protocol == protocol
 
 
@@ -52,7 +52,7 @@ def test_an_endpoint_without_a_model_is_refused() -> None:
     "url",
     ["", "a.io/v1", "ftp://a.io", "https://", "https://me:hunter2@a.io", "http://[::1", "http://a.io:x/"],
 )
-def test_an_address_that_cannot_be_asked_is_refused_and_not_shown(url: str) -> None:
+def test_an_invalid_address_is_refused_and_not_shown(url: str) -> None:
     with pytest.raises(ConfigError, match=rf"\({len(url)} characters\)") as failure:
         endpoint_at(url, "m")
     assert "hunter2" not in str(failure.value)
@@ -67,6 +67,6 @@ def test_an_address_that_cannot_be_asked_is_refused_and_not_shown(url: str) -> N
         ("http://localhost:11434/v1", "max_tokens"),
     ],
 )
-def test_openai_itself_is_told_the_limit_under_its_new_name(url: str, limit: str) -> None:
-    request = asking(endpoint_at(url, "m"), "hello", system="", max_tokens=5, key="")
+def test_openai_itself_gets_the_limit_under_its_new_name(url: str, limit: str) -> None:
+    request = completion_request(endpoint_at(url, "m"), "hello", system="", max_tokens=5, key="")
     assert f'"{limit}": 5'.encode() in request.body

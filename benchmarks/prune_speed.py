@@ -1,8 +1,8 @@
-"""How long pruning a long history takes, beside a bare sort of its messages by score.
+"""Measure how long pruning a long history takes, compared with sorting its messages by score.
 
-    python benchmarks/pruning.py [--json FILE] [--messages 10000]
+    python benchmarks/prune_speed.py [--json FILE] [--messages 10000]
 
-Three rows: the sort alone; scoring and choosing over messages that are counted already; and `prune` from the
+Three rows: the sort alone; scoring and choosing over messages that are already counted; and `prune` from the
 plain list, which reads every message again but counts none. Best of seven runs of processor time; the claim
 to beat is 1 ms for 100 messages.
 """

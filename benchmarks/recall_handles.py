@@ -1,12 +1,12 @@
-"""Every handle of every window of recorded agent runs → the original it brings back, to the byte, or a fault.
+"""Check that every handle in every window of recorded agent runs returns its original, byte for byte.
 
-    python benchmarks/handles.py [--json FILE] [--most N]
+    python benchmarks/recall_handles.py [--json FILE] [--most N]
 
 Each recording is a session in a file. Before every call of its model, windows are built under each preset
-with 25% and 50% of the tokens beside the system prompt. Every handle in every window is looked at: of each
-decision, and where the text shows one. Seen for the first time in a session, it must bring back the message
-as it went in, the same text of JSON; seen again, it must be the one that this message had before. All of
-them are recalled once more when the store was closed and reopened.
+with 25% and 50% of the tokens in addition to the system prompt. Every handle in every window is checked: that
+of each decision, and those in the text. When a handle is first seen in a session, it must return the message
+as it was added, the same JSON text; when it is seen again, it must be the one that this message had before.
+All of them are recalled once more after the store was closed and reopened.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ MODEL = "gpt-5"
 HANDLE = re.compile("fv-[0-9a-f]{8,64}")
 SEEN = ("windows", "refused", "decisions", "shortened", "handles seen", "shown in text")
 RECALLED = "distinct handles recalled"
-FAULTS = ("uncovered", "changed", "unknown", "differ")
+ERRORS = ("uncovered", "changed", "unknown", "differ")
 """Windows without one decision for each message; messages with another handle than before; handles in a text
-that are nobody's; originals that did not come back as they went in."""
+that belong to no message; originals that differ from what was added."""
 
 
 class Tally:
@@ -46,11 +46,11 @@ class Tally:
         self.rows = {name: Counter[str]() for name in (*PRESETS, "first seen", "reopened")}
 
     @property
-    def faults(self) -> int:
-        return sum(row[fault] for row in self.rows.values() for fault in FAULTS)
+    def errors(self) -> int:
+        return sum(row[name] for row in self.rows.values() for name in ERRORS)
 
     def show(self) -> None:
-        self._table((*SEEN, *FAULTS[:3]), PRESETS)
+        self._table((*SEEN, *ERRORS[:3]), PRESETS)
         self._table((RECALLED, "differ"), ("first seen", "reopened"))
 
     def _table(self, columns: Sequence[str], names: Sequence[str]) -> None:
@@ -83,7 +83,7 @@ class Recording:
         row["unknown"] += len(shown - {*found})
 
     def recall(self, session: Session, row: Counter[str], *, start: int = 0) -> None:
-        """Bring back the messages from `start` on that have a handle."""
+        """Recall the messages from `start` on that have a handle."""
         for handle, text in zip(self.handles[start:], self.texts[start:], strict=False):
             row["differ"] += _text(session.recall(handle)) != text
         row[RECALLED] += len({*self.handles} - {*self.handles[:start]})
@@ -155,7 +155,7 @@ def main() -> int:
     if options.json:
         figures = {**tally.rows, "recordings": len(picked)}
         options.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    return int(tally.faults > 0)
+    return int(tally.errors > 0)
 
 
 if __name__ == "__main__":

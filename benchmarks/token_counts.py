@@ -1,10 +1,10 @@
-"""How counting grows with hostile input, and how fast it is beside tiktoken.
+"""Measure how the time to count tokens grows with hostile input, and compare it with tiktoken.
 
-    python benchmarks/counting.py [--json FILE] [--name o200k_base]
+    python benchmarks/token_counts.py [--json FILE] [--name o200k_base]
 
-Growth is the time for 8 MB over the time for 1 MB: 8 is linear. All times are processor time of all
-threads, the best of five runs: on a busy machine the clock on the wall also measures the neighbours, who
-interrupt a long run more often than a short one.
+Growth is the time for 8 MB over the time for 1 MB: 8 is linear. All times are processor time of all threads,
+the best of five runs: on a busy machine, wall-clock time also measures other processes, which interrupt a
+long run more often than a short one.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ def reference(name: str) -> Callable[[str], int] | None:
         from reference import encoding
 
         encode = encoding(name).encode_ordinary
-    except (ImportError, OSError, KeyError, ValueError) as fault:
-        print(f"no comparison with tiktoken: {type(fault).__name__}: {fault}")
+    except (ImportError, OSError, KeyError, ValueError) as error:
+        print(f"no comparison with tiktoken: {type(error).__name__}: {error}")
         return None
     return lambda text: len(encode(text))
 

@@ -1,7 +1,7 @@
-"""Messages of one format → the same content ready to be written in another.
+"""Prepare messages of one format to be written in another.
 
-What the target has no form for becomes a text that says what it was; reasoning, which only its own
-provider can verify, stays behind.
+A part that the target format cannot express becomes a text that describes it; reasoning, which only its own
+provider can verify, is omitted.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from foveal.wire.formats.codec import JSON, Flat
 _ID = re.compile(r"[^a-zA-Z0-9_-]")
 
 
-def gathered(messages: Sequence[Message], target: Format) -> list[Message]:
-    """Foreign messages linked and merged the way the target wants them; the target's own untouched."""
+def converted(messages: Sequence[Message], target: Format) -> list[Message]:
+    """Messages of other formats, linked and merged as the target expects; the target's own are unchanged."""
     return _merged(_linked(messages, target), target)
 
 
 def _linked(messages: Sequence[Message], target: Format) -> list[Message]:
-    """Give calls without ids one, and results the id and the name of the call they answer."""
+    """Add ids to calls without one, and to results the id and the name of their call."""
     waiting: list[ToolCall] = []
     linked: list[Message] = []
     for message in messages:
@@ -35,16 +35,16 @@ def _linked(messages: Sequence[Message], target: Format) -> list[Message]:
         calls = [_identified(call, number) for number, call in enumerate(message.calls)]
         follows_calls = bool(linked) and bool(linked[-1].calls) and message.role == "assistant"
         waiting = [*waiting, *calls] if follows_calls else calls or waiting
-        fresh = iter(calls)
-        parts = tuple(_link(part, fresh, waiting) for part in message.parts)
+        identified = iter(calls)
+        parts = tuple(_link(part, identified, waiting) for part in message.parts)
         linked.append(message if parts == message.parts else replace(message, parts=parts, body=""))
     return linked
 
 
-def _link(part: Part, fresh: Iterator[ToolCall], waiting: list[ToolCall]) -> Part:
+def _link(part: Part, identified: Iterator[ToolCall], waiting: list[ToolCall]) -> Part:
     match part:
         case ToolCall():
-            return next(fresh)
+            return next(identified)
         case ToolResult():
             return _answering(part, waiting)
         case _:
@@ -54,29 +54,29 @@ def _link(part: Part, fresh: Iterator[ToolCall], waiting: list[ToolCall]) -> Par
 def _identified(call: ToolCall, number: int) -> ToolCall:
     if call.id:
         return replace(call, id=_ID.sub("_", call.id))
-    mark = hashlib.sha256(f"{number}\n{call.name}\n{call.arguments}".encode()).hexdigest()
-    return replace(call, id=f"call_{mark[:16]}")
+    digest = hashlib.sha256(f"{number}\n{call.name}\n{call.arguments}".encode()).hexdigest()
+    return replace(call, id=f"call_{digest[:16]}")
 
 
 def _answering(result: ToolResult, waiting: list[ToolCall]) -> ToolResult:
-    """By id where there is one, else the first waiting call of that name."""
-    wanted = _ID.sub("_", result.call_id)
+    """The result linked to its call: by id where there is one, else to the first waiting call of its name."""
+    call_id = _ID.sub("_", result.call_id)
     for call in waiting:
-        if call.id == wanted or (not wanted and result.name in ("", call.name)):
+        if call.id == call_id or (not call_id and result.name in ("", call.name)):
             waiting.remove(call)
             return replace(result, call_id=call.id, name=result.name or call.name)
-    return replace(result, call_id=wanted)
+    return replace(result, call_id=call_id)
 
 
 def _merged(messages: list[Message], target: Format) -> list[Message]:
-    """One message for what the target sees as one: the items of one answer, and all results of its calls."""
+    """Join what the target expects in one message: the items of a response, and all results of its calls."""
     if target == "responses":
         return messages
     merged: list[Message] = []
     for message in messages:
         if merged and _belongs(message, merged[-1], target):
             before = merged[-1]
-            # Of the two, the foreign one: its blocks must not be taken for the target's own.
+            # The foreign format of the two: its blocks must not be taken for the target's own.
             foreign = message.format if before.format == target else before.format
             merged[-1] = replace(
                 before, parts=before.parts + message.parts, format=foreign, body="", extra=""
@@ -95,12 +95,12 @@ def _belongs(message: Message, before: Message, target: Format) -> bool:
 
 
 def visible(parts: Sequence[Part]) -> list[Part]:
-    """The parts that can cross to another provider."""
+    """The parts that can be sent to another provider: all but reasoning and empty texts."""
     return [p for p in parts if not (isinstance(p, Thinking) or (isinstance(p, Text) and not p.text.strip()))]
 
 
 def described(part: Part) -> str:
-    """A part as text, where the target has no form for it."""
+    """A part as text, where the target format cannot express it."""
     match part:
         case Text(text=text) | Thinking(text=text):
             return text
@@ -111,7 +111,7 @@ def described(part: Part) -> str:
         case ToolCall(name=name, arguments=arguments):
             return f"[call of {name}] {arguments}"
         case ToolResult():
-            return result_text(part)
+            return text_of(part.parts)
 
 
 def _medium(part: Image | File) -> str:
@@ -121,11 +121,8 @@ def _medium(part: Image | File) -> str:
     return f"[{kind}: {name or part.url or f'{part.media_type}, {len(part.data):,} base64 characters'}]"
 
 
-def result_text(result: ToolResult) -> str:
-    return "\n".join(map(described, result.parts))
-
-
-def texts(parts: Sequence[Part | Flat]) -> str:
+def text_of(parts: Sequence[Part | Flat]) -> str:
+    """Parts as text, one per line."""
     return "\n".join(map(described, parts))
 
 
@@ -144,7 +141,7 @@ def from_data_url(url: str) -> tuple[str, str]:
 
 
 def as_object(arguments: str) -> JSON:
-    """Arguments for a provider that wants an object, whatever the model wrote."""
+    """Arguments for a provider that requires an object, whatever the model wrote."""
     try:
         value = json.loads(arguments)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What asking a model promises, against a real server: an answer or a clear error in time, no key told."""
+"""Calling a model, against a real server: a response or a clear error in time, and the key in no error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from foveal.errors import ConfigError, UpstreamError
 from foveal.testing.model_server import ModelServer, Reply, vector_of
 from foveal.upstream import Endpoint, complete, embed, endpoint_at
 from foveal.upstream.call import LONGEST_PAUSE
-from foveal.upstream.protocols import said, vectors
+from foveal.upstream.protocols import read_completion, read_vectors
 
 KEY = "sk-very-secret-0451"
 FIELDS = ["choices", "message", "content", "data", "embedding", "index", "text", "type"]
@@ -31,7 +31,7 @@ JSON = st.recursive(
 
 
 class Model:
-    """Somebody who asks, and notes how long it was waited between attempts."""
+    """A caller that records the pauses between attempts."""
 
     def __init__(self) -> None:
         self.pauses: list[float] = []
@@ -54,7 +54,7 @@ def at(server: ModelServer, tail: str = "", **changes: float) -> Endpoint:
     return replace(endpoint_at(server.url + tail, "small"), **changes)  # type: ignore[arg-type]
 
 
-def test_an_openai_compatible_model_is_asked_in_its_words(model: Model) -> None:
+def test_an_openai_compatible_model_is_called_in_its_protocol(model: Model) -> None:
     with ModelServer(Reply(text="hi")) as server:
         assert model.ask(at(server)) == "hi"
     (asked,) = server.received
@@ -66,7 +66,7 @@ def test_an_openai_compatible_model_is_asked_in_its_words(model: Model) -> None:
     assert (asked.body["model"], asked.body["max_tokens"]) == ("small", 9)
 
 
-def test_an_anthropic_model_is_asked_in_its_words(model: Model) -> None:
+def test_an_anthropic_model_is_called_in_its_protocol(model: Model) -> None:
     with ModelServer(Reply(text="hi")) as server:
         assert model.ask(at(server, "/messages")) == "hi"
     (asked,) = server.received
@@ -93,14 +93,14 @@ def test_a_server_that_does_not_come_to_an_end_is_left_in_time(model: Model, tro
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 529])
-def test_what_may_pass_is_asked_again(model: Model, status: int) -> None:
+def test_a_temporary_failure_is_retried(model: Model, status: int) -> None:
     with ModelServer(Reply(status=status), Reply(status=status), Reply(text="hi")) as server:
         assert model.ask(at(server)) == "hi"
     assert len(server.received) == 3
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
-def test_what_will_not_pass_is_not_asked_again(model: Model, status: int) -> None:
+def test_a_permanent_failure_is_not_retried(model: Model, status: int) -> None:
     with ModelServer(Reply(status=status)) as server:
         error = model.fail(at(server))
     assert error.what == f"127.0.0.1 answered {status} (api_error)"
@@ -167,7 +167,7 @@ def test_a_host_that_is_not_there_is_named_after_all_attempts(model: Model) -> N
         (Reply(body=b" " * 2_000_000), "answered more than 1,048,576 bytes"),
         (Reply(headers={"content-type": "text/html"}), "answered something other than JSON"),
         (Reply(headers={"content-encoding": "gzip"}), "answered something other than JSON"),
-        (Reply(end="length"), "did not come to an end within 9 tokens"),
+        (Reply(end="length"), "did not finish within 9 tokens"),
         (Reply(body=b"null"), "answered no text"),
         (Reply(body=b'{"choices": [{"message": {"content": null}}]}'), "answered no text"),
     ],
@@ -197,7 +197,7 @@ def test_no_more_calls_than_the_limit_run_at_once() -> None:
     assert (len(server.received), server.busiest) == (8, 2)
 
 
-def test_waiting_for_a_turn_ends_with_the_time_of_the_call(model: Model) -> None:
+def test_waiting_for_a_slot_ends_with_the_timeout(model: Model) -> None:
     with ModelServer(Reply(trouble="hang")) as server:
         patient = at(server, concurrency=1, timeout=0.6)
         first = threading.Thread(target=Model().fail, args=(patient,))
@@ -206,7 +206,7 @@ def test_waiting_for_a_turn_ends_with_the_time_of_the_call(model: Model) -> None
             time.sleep(0.01)
         error = model.fail(replace(patient, timeout=0.1))
         first.join()
-    assert error.what == "127.0.0.1 had 1 other calls in hand for 0.1 s"
+    assert error.what == "127.0.0.1 was busy with 1 other calls for 0.1 s"
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_waiting_for_a_turn_ends_with_the_time_of_the_call(model: Model) -> None
         Reply(trouble="reset"),
     ],
 )
-def test_no_error_tells_the_key_even_if_the_server_does(model: Model, reply: Reply) -> None:
+def test_no_error_quotes_the_key_even_if_the_server_does(model: Model, reply: Reply) -> None:
     with ModelServer(reply) as server:
         error = model.fail(at(server))
     assert KEY not in "".join(traceback.format_exception(error)) + repr(error)
@@ -227,7 +227,10 @@ def test_no_error_tells_the_key_even_if_the_server_does(model: Model, reply: Rep
 
 @pytest.mark.parametrize("key", [f"{KEY}\nx-evil: 1", f"{KEY} ", f"{KEY}é", f"{KEY}\x00"])
 def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(model: Model, key: str) -> None:
-    with ModelServer() as server, pytest.raises(ConfigError, match="holds spaces or characters") as failure:
+    with (
+        ModelServer() as server,
+        pytest.raises(ConfigError, match="contains spaces") as failure,
+    ):
         model.ask(at(server), key=key)
     assert KEY not in "".join(traceback.format_exception(failure.value))
     assert server.received == []
@@ -285,14 +288,14 @@ def test_vectors_that_are_not_one_for_each_text_are_an_error(rows: str) -> None:
 
 
 def test_a_protocol_without_vectors_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"api\.anthropic\.com speaks a protocol that has no vectors"):
+    with pytest.raises(ConfigError, match=r"api\.anthropic\.com uses a protocol without embeddings"):
         embed(endpoint_at("https://api.anthropic.com", "m"), ["a"])
 
 
 @given(JSON)
 def test_whatever_json_comes_back_reading_it_never_fails(answer: object) -> None:
     for url in ("http://a.io/v1", "http://a.io/v1/messages"):
-        found = said(endpoint_at(url, "m"), answer)
+        found = read_completion(endpoint_at(url, "m"), answer)
         assert found is None or isinstance(found.text, str)
-    rows = vectors(answer, 1)
+    rows = read_vectors(answer, 1)
     assert rows is None or len(rows) == 1

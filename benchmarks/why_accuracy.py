@@ -1,8 +1,8 @@
-"""Decisions of recorded sessions → the share that really flips with the tokens or the score that `why` names.
+"""Check that decisions of recorded sessions flip at the tokens or the score that `why` reports.
 
-Each sample is a message of a session cut at a call of the model, under one preset and one budget. With the
-tokens that are named the window is built again, and with one less; a score is given to the message as its
-priority, where the preset has such a lever (`omar`), and the next lower one. Exits 1 where a number is wrong.
+Each sample is a message of a session cut at a call of the model, under one preset and one budget. The window
+is built again with the reported number of tokens, and with one less; a score is given to the message as its
+priority, where the preset supports that (`omar`), and the next lower one. Exits 1 where a number is wrong.
 Without the recordings it runs on generated sessions.
 """
 
@@ -101,17 +101,17 @@ def by_score(given: Conversation, found: Why, budget: int) -> bool:
 
 def measure(count: int, seeds: Sequence[int]) -> dict[str, Any]:
     histories = sessions()
-    told: dict[str, Counter[str]] = {name: Counter() for name in PRESETS}
-    spent = [each for seed in seeds for each in _sampled(count, random.Random(seed), histories, told)]
-    counts = {name: dict(found) for name, found in told.items()}
-    return {"seeds": list(seeds), "presets": counts, **_summary(told, spent)}
+    outcomes: dict[str, Counter[str]] = {name: Counter() for name in PRESETS}
+    spent = [each for seed in seeds for each in _sampled(count, random.Random(seed), histories, outcomes)]
+    counts = {name: dict(found) for name, found in outcomes.items()}
+    return {"seeds": list(seeds), "presets": counts, **_summary(outcomes, spent)}
 
 
 def _sampled(
     count: int,
     chance: random.Random,
     histories: Sequence[list[dict[str, Any]]],
-    told: dict[str, Counter[str]],
+    outcomes: dict[str, Counter[str]],
 ) -> list[float]:
     """Check so many decisions, and count what was found; the seconds that each `why` took."""
     spent: list[float] = []
@@ -130,7 +130,7 @@ def _sampled(
             start = time.process_time()
             found = session.why(ids[place])
             spent.append(time.process_time() - start)
-            told[preset].update(_checked(session, given, found, budget))
+            outcomes[preset].update(_checked(session, given, found, budget))
     return spent
 
 
@@ -147,8 +147,8 @@ def _checked(session: foveal.Session, given: Conversation, found: Why, budget: i
     return seen
 
 
-def _summary(told: dict[str, Counter[str]], spent: Sequence[float]) -> dict[str, Any]:
-    total = sum(told.values(), Counter())
+def _summary(outcomes: dict[str, Counter[str]], spent: Sequence[float]) -> dict[str, Any]:
+    total = sum(outcomes.values(), Counter())
     shares = {
         f"{what} that flip": round(total[f"{what} right"] / total[f"{what} named"], 4)
         for what in ("tokens", "score")

@@ -1,4 +1,4 @@
-"""The formats there are: a name in, its codec out."""
+"""Find a format by its name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CODECS: Mapping[Format, Codec] = MappingProxyType(
 
 
 def codec_of(format: Format) -> Codec:
-    """The codec of that name; the name may come from a user."""
+    """The codec of a format; an `InputError` for an unknown name, which may come from a user."""
     if format not in CODECS:
         raise InputError(
             f"unknown format {format!r}", remedy=f"use one of {', '.join(f'`{name}`' for name in CODECS)}"
@@ -27,7 +27,7 @@ def codec_of(format: Format) -> Codec:
 
 
 def rules(format: Format, envelope: str = "") -> Rules:
-    """What that provider refuses; of a request with this body, if it came with one.
+    """What that provider refuses, for the request body in `envelope` if there was one.
 
     >>> rules("responses").needs_call, rules("responses", '{"previous_response_id":"resp_1"}').needs_call
     (True, False)
@@ -39,5 +39,5 @@ def rules(format: Format, envelope: str = "") -> Rules:
 
 
 def framing(format: Format) -> Framing:
-    """What that format adds to a token count."""
+    """The tokens that format adds around content."""
     return codec_of(format).framing

@@ -1,8 +1,8 @@
-"""What greedy selection costs beside a bare sort: 50 000 scored chunks → the ratio, best of several rounds.
+"""Measure greedy selection of 50 000 scored chunks, compared with a bare sort.
 
-Both see the same chunks, and the sort uses the same key: priority, time, place. The selection also places
-every chunk, notes what was left for each that did not fit, and records the conflicts; its reasons are put
-into words when they are read, which is not timed here. Exits 1 when it takes over three times the sort.
+Both get the same chunks, and the sort uses the same key: priority, time, position. The selection also places
+every chunk, records what was left for each that did not fit, and the conflicts; its reasons are rendered when
+they are read, which is not timed here. Exits 1 when it takes over three times the sort.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""How long a window waits for what is known: compiled for it (cold), or there already (warm).
+"""Measure how long a window takes when bundles are compiled for it (cold), or are ready (warm).
 
-    python benchmarks/warming.py [--json FILE] [--messages 500]
+    python benchmarks/warmup.py [--json FILE] [--messages 500]
 
-One session that speaks of 10 topics and 50 entities, windows of 12 000 tokens under `openscroll`. Cold: no
-bundle is there, as after something was forgotten. Warm: all of them are. Between windows nothing else
-changes. Best of seven runs each of processor time, taken in turns; also the knowledge alone, without the rest
-of the build, and what the list of all things costs.
+One session that mentions 10 topics and 50 entities, windows of 12 000 tokens under `openscroll`. Cold: there
+are no bundles, as after something was forgotten. Warm: all of them exist. Nothing else changes between
+windows. Best of seven runs each of processor time, in turn; also the knowledge alone, without the rest of the
+build, and the time to list all things.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ PLACES = [
     for first in ("Nor", "Sol", "Val", "Est")
     for second in ("heim", "burg", "dale", "mont", "port")
 ]
-TOLD = (
+SENTENCES = (
     "We decided that {a} moves to {b} before the release of {c}.",
     "The {c} still fails for {a}: error 4{n} after {n} seconds.",
     "I asked {a} about the {c} and the answer was that {b} must not change.",
@@ -70,14 +70,14 @@ def talk(size: int) -> list[str]:
                 c=source.choice(TOPICS),
                 n=source.randrange(10, 99),
             )
-            for line in source.choices(TOLD, k=4)
+            for line in source.choices(SENTENCES, k=4)
         )
         for _ in range(size)
     ]
 
 
-def told(store: Store, session: foveal.Session, texts: list[str]) -> None:
-    """Say all of it, and note what it mentions: how names are found is another benchmark's question."""
+def add_all(store: Store, session: foveal.Session, texts: list[str]) -> None:
+    """Add the messages and record what they mention: finding names is another benchmark's subject."""
     session.extend([{"role": ("user", "assistant")[n % 2], "content": text} for n, text in enumerate(texts)])
     known = things()
     digests = [entry.digest for entry in session.entries()]
@@ -101,9 +101,9 @@ def figures(size: int) -> dict[str, float]:
     count = tokenizer("o200k_base").count
     with foveal.Foveal(":memory:", embedder="none") as fov:
         store, session = fov._store, fov.session("bench", model="gpt-5", preset="openscroll")
-        told(store, session, talk(size))
+        add_all(store, session, talk(size))
         fov.settle()
-        # Who speaks of something else first: what a process does once is no part of either.
+        # A first window about something else: what a process does only once counts for neither.
         session.build(budget=12_000)
 
         def forget() -> None:

@@ -1,8 +1,8 @@
-"""100 000 stored messages in → what a search over all of them costs, against its two bare halves.
+"""Measure a search over 100 000 stored messages, compared with its two bare halves.
 
-Ours: words and vectors searched through the store, fused, with the messages that were found. Bare: the same
-words as one FTS5 query for ten numbers, and one product of the vectors with the query's. Both in one run,
-turn by turn; at the median ours may cost three times as much.
+Ours: words and vectors searched through the store, merged, with the messages that were found. Bare: the same
+words as one FTS5 query for ten numbers, and one product of the vectors with the query's. Both run in turn in
+one process; at the median ours may cost three times as much.
 """
 
 from __future__ import annotations
@@ -99,9 +99,9 @@ def ours(store: Store, query: str, vector: Vectors) -> int:
 
 
 def bare(db: apsw.Connection, query: str, vectors: Vectors, vector: Vectors) -> int:
-    telling = query.removeprefix("where did we ").split()
+    words = query.removeprefix("where did we ").split()
     sql = "SELECT rowid FROM words_1 WHERE words_1 MATCH ? ORDER BY rank LIMIT ?"
-    found = db.execute(sql, (" OR ".join(f'"{word}"' for word in telling), LIMIT)).fetchall()
+    found = db.execute(sql, (" OR ".join(f'"{word}"' for word in words), LIMIT)).fetchall()
     return len(found) + len(np.argpartition(vectors @ vector, -LIMIT)[-LIMIT:])
 
 
@@ -138,7 +138,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        seconds = measured(Path(folder) / "searching.db")
+        seconds = measured(Path(folder) / "search.db")
     figures = {
         name: {"p50": statistics.median(times), "p95": sorted(times)[int(0.95 * len(times))]}
         for name, times in seconds.items()

@@ -1,8 +1,8 @@
-"""A seed in → an agent run nobody recorded, for where the recorded ones are not at hand.
+"""Generate agent runs from a seed, for machines without the recorded runs.
 
-A coding agent mends one ticket after the other: it searches, reads long files, is corrected by its user, sees
-tests fail, decides, and much later needs a path, a port or a ticket that was told once. The same seed makes
-the same run. Figures measured on these runs say that something works, not how well.
+A coding agent fixes one ticket after the other: it searches, reads long files, is corrected by its user, sees
+tests fail, decides, and much later needs a path, a port or a ticket that was mentioned once. The same seed
+makes the same run. Figures measured on these runs show that something works, not how well.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def run(seed: int, tickets: int) -> list[Message]:
     """One run. It ends before an answer of the model, so that its last window is judged too."""
     chance = random.Random(seed)
     messages: list[Message] = [{"role": "system", "content": SYSTEM}]
-    told: list[dict[str, str]] = []
+    opened: list[dict[str, str]] = []
     for number in range(tickets):
-        told.append(_ticket(chance))
-        messages += _work(told[-1], chance, f"{seed}_{number}")
+        opened.append(_ticket(chance))
+        messages += _work(opened[-1], chance, f"{seed}_{number}")
         if number % 3 == 2:
-            messages += _release(chance.choice(told[:-1]), f"{seed}_{number}")
+            messages += _release(chance.choice(opened[:-1]), f"{seed}_{number}")
     return [*messages, {"role": "user", "content": "Thanks. What is left?"}, _said("Nothing is left.")]
 
 
@@ -70,10 +70,10 @@ def _work(case: dict[str, str], chance: random.Random, id: str) -> Iterator[Mess
 
 
 def _release(case: dict[str, str], id: str) -> Iterator[Message]:
-    """Needs what was told some tickets ago, and does not say it again."""
+    """Needs what was mentioned some tickets ago, without repeating it."""
     yield _asked(f"Now release the fix of {case['ticket']} to its staging server.")
-    wanted = {"commit": case["commit"], "port": case["port"], "path": case["path"]}
-    yield from _call(f"release_{id}", "release", wanted, "released")
+    arguments = {"commit": case["commit"], "port": case["port"], "path": case["path"]}
+    yield from _call(f"release_{id}", "release", arguments, "released")
     yield _said("It is released.")
 
 

@@ -1,9 +1,8 @@
-"""What a store promises about marks, erasing, search, builds, events and tenants."""
+"""Check what a store promises about handles, marks, erasing, search, builds, events and tenants."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -35,7 +34,7 @@ _HOSTILE = (
 )
 
 
-def a_handle_brings_back_the_exact_original(open_store: OpenStore) -> None:
+def a_handle_returns_the_exact_original(open_store: OpenStore) -> None:
     store, session = opened(open_store, "handles", "keep me")
     (entry,) = store.entries(session)
     original = Content(digest=entry.digest, format="openai", body='{"role": "user", "content": "keep me"}')
@@ -44,7 +43,7 @@ def a_handle_brings_back_the_exact_original(open_store: OpenStore) -> None:
         same(store.by_handle(wrong), None)
 
 
-def equal_content_written_otherwise_comes_back_as_it_was_written(open_store: OpenStore) -> None:
+def equal_content_in_other_bytes_is_returned_as_it_was_stored(open_store: OpenStore) -> None:
     store, session = opened(open_store, "written")
     bodies = ['{"role":"user","content":"x"}', '{"content":"x","role":"user"}']
     entries = store.append(session, [draft("x", body=body) for body in bodies], counter=COUNTER)
@@ -52,7 +51,7 @@ def equal_content_written_otherwise_comes_back_as_it_was_written(open_store: Ope
     same(originals(store, session), bodies)
 
 
-def counts_are_known_by_digest_and_counter(open_store: OpenStore) -> None:
+def token_counts_are_stored_by_digest_and_counter(open_store: OpenStore) -> None:
     store, session = opened(open_store, "counts", "one two")
     (entry,) = store.entries(session)
     other = "f" * 64
@@ -74,7 +73,7 @@ def a_message_can_be_pinned_left_out_and_restored(open_store: OpenStore) -> None
     same((entry.pinned, entry.absence, store.head(session).version > before), (False, "", True))
 
 
-def a_note_is_known_by_the_messages_that_it_tells_of(open_store: OpenStore) -> None:
+def a_stand_in_is_linked_to_the_messages_it_covers(open_store: OpenStore) -> None:
     store, session = opened(open_store, "notes", "a", "b", "c")
     store.mark(session, 0, absence="left out", noted_by=1)
     store.mark(session, 1, absence="left out", stand_in="a and b", noted_by=1)
@@ -86,7 +85,7 @@ def a_note_is_known_by_the_messages_that_it_tells_of(open_store: OpenStore) -> N
     same([(entry.stand_in, entry.noted_by) for entry in store.entries(session)], [("", None)] * 3)
 
 
-def an_erased_message_is_told_of_by_no_note(open_store: OpenStore) -> None:
+def an_erased_message_is_covered_by_no_stand_in(open_store: OpenStore) -> None:
     store, session = opened(open_store, "erased notes", "a", "b")
     store.mark(session, 0, absence="left out", noted_by=1)
     store.mark(session, 1, absence="left out", stand_in="a and b", noted_by=1)
@@ -94,14 +93,14 @@ def an_erased_message_is_told_of_by_no_note(open_store: OpenStore) -> None:
     same([entry.noted_by for entry in store.entries(session)], [None, 1])
 
 
-def a_mark_reaches_messages_shared_with_the_branch_before(open_store: OpenStore) -> None:
+def a_mark_applies_to_messages_shared_with_the_parent_branch(open_store: OpenStore) -> None:
     store, session = opened(open_store, "shared marks", "a", "b")
     store.append(session, [draft("c")], counter=COUNTER, at=1)
     store.mark(session, 0, pinned=True)
     same([entry.pinned for entry in store.entries(session)], [True, False])
 
 
-def an_erased_message_leaves_its_place_and_digest_and_nothing_else(open_store: OpenStore) -> None:
+def an_erased_message_leaves_only_its_position_and_digest(open_store: OpenStore) -> None:
     store, session = opened(open_store, "erased", "a", "the secret is xyzzy", "b")
     before, head = store.entries(session)[1], store.head(session)
     store.erase(session, "m2")
@@ -112,7 +111,7 @@ def an_erased_message_leaves_its_place_and_digest_and_nothing_else(open_store: O
     same((store.head(session).length, store.head(session).version > head.version), (3, True))
 
 
-def erasing_takes_the_copies_on_branches_that_were_left(open_store: OpenStore) -> None:
+def erasing_a_message_erases_its_copies_on_abandoned_branches(open_store: OpenStore) -> None:
     store, session = opened(open_store, "copies", "a", "xyzzy")
     store.append(session, [draft("c"), draft("xyzzy")], counter=COUNTER, at=1)
     same(list(store.erase(session, "m4")), ["m2", "m4"])
@@ -120,20 +119,20 @@ def erasing_takes_the_copies_on_branches_that_were_left(open_store: OpenStore) -
     same(store.by_handle(draft("xyzzy").message.digest), None)
 
 
-def erasing_a_message_leaves_equal_words_said_elsewhere(open_store: OpenStore) -> None:
+def erasing_a_message_keeps_equal_messages(open_store: OpenStore) -> None:
     store, session = opened(open_store, "equal", "yes", "b", "yes")
     same(list(store.erase(session, "m3")), ["m3"])
     same((texts(store, session), len(store.search("yes"))), (["yes", "b", ""], 1))
 
 
-def an_erased_draft_stores_a_place_and_no_body(open_store: OpenStore) -> None:
+def an_erased_draft_stores_a_position_and_no_body(open_store: OpenStore) -> None:
     store, session = opened(open_store, "place", "a")
     store.append(session, [replace(draft("xyzzy"), absence="erased")], counter=COUNTER)
     same((texts(store, session), list(store.search("xyzzy"))), (["a", ""], []))
     same(store.verify().faults, ())
 
 
-def a_message_is_located_by_id_and_handle_on_any_branch(open_store: OpenStore) -> None:
+def a_message_is_located_by_id_or_handle_on_any_branch(open_store: OpenStore) -> None:
     store, session = opened(open_store, "located", "a", "b")
     store.append(session, [draft("c")], counter=COUNTER, at=1)
     left, here = store.locate(session, "m2"), store.locate(session, "m3")
@@ -142,17 +141,17 @@ def a_message_is_located_by_id_and_handle_on_any_branch(open_store: OpenStore) -
     same(store.locate(session, "m9"), None)
 
 
-def no_id_is_given_twice(open_store: OpenStore) -> None:
+def no_id_is_assigned_twice(open_store: OpenStore) -> None:
     store, session = opened(open_store, "minted", "a", "b")
     entries = store.append(session, [draft("c")], counter=COUNTER, at=1)
     same([entry.id for entry in entries], ["m3"])
 
 
-def what_is_done_together_happens_whole_or_not_at_all(open_store: OpenStore) -> None:
+def a_transaction_takes_effect_completely_or_not_at_all(open_store: OpenStore) -> None:
     store, session = opened(open_store, "together", "a")
 
     def half() -> None:
-        with store.together():
+        with store.transaction():
             store.append(session, [draft("b")], counter=COUNTER)
             raise InputError("stop", remedy="none")
 
@@ -160,7 +159,7 @@ def what_is_done_together_happens_whole_or_not_at_all(open_store: OpenStore) -> 
     same(texts(store, session), ["a"])
 
 
-def content_that_another_session_holds_stays_there(open_store: OpenStore) -> None:
+def content_that_another_session_has_stays_there(open_store: OpenStore) -> None:
     store, session = opened(open_store, "held", "xyzzy")
     other = store.session("other", now=NOW).id
     store.append(other, [draft("xyzzy")], counter=COUNTER)
@@ -171,7 +170,7 @@ def content_that_another_session_holds_stays_there(open_store: OpenStore) -> Non
     same(store.by_handle(handle_of(draft("xyzzy").message.digest)), None)
 
 
-def what_was_erased_can_be_added_again_and_not_restored(open_store: OpenStore) -> None:
+def an_erased_message_can_be_added_again_but_not_restored(open_store: OpenStore) -> None:
     store, session = opened(open_store, "again", "xyzzy")
     store.erase(session, "m1")
     refuses(NotFoundError, lambda: store.mark(session, 0, absence=""))
@@ -179,7 +178,7 @@ def what_was_erased_can_be_added_again_and_not_restored(open_store: OpenStore) -
     same((texts(store, session), [f.seq for f in store.search("xyzzy")]), (["", "xyzzy"], [1]))
 
 
-def a_deleted_session_is_gone_with_what_it_alone_held(open_store: OpenStore) -> None:
+def deleting_a_session_deletes_content_that_no_other_session_has(open_store: OpenStore) -> None:
     store, session = opened(open_store, "deleted", "xyzzy", "plugh")
     other = store.session("other", now=NOW).id
     store.append(other, [draft("plugh")], counter=COUNTER)
@@ -190,7 +189,7 @@ def a_deleted_session_is_gone_with_what_it_alone_held(open_store: OpenStore) -> 
     same(store.session("work", now=NOW).head.length, 0)
 
 
-def search_puts_the_best_hit_first(open_store: OpenStore) -> None:
+def search_returns_the_best_hit_first(open_store: OpenStore) -> None:
     store, _ = opened(open_store, "search", "we chose JWT for login", "login page", "lunch", "JWT and JWT")
     found = store.search("Where did we decide on the JWT login?")
     same((found[0].seq, found[0].id, found[0].session), (0, "m1", "work"))
@@ -198,7 +197,7 @@ def search_puts_the_best_hit_first(open_store: OpenStore) -> None:
     same([hit.score for hit in found], sorted((hit.score for hit in found), reverse=True))
 
 
-def search_finds_paths_beginnings_of_words_and_scripts_without_spaces(open_store: OpenStore) -> None:
+def search_finds_paths_word_beginnings_and_scripts_without_spaces(open_store: OpenStore) -> None:
     said = ("edit src/auth.js now", "authentication is broken", "数据库连接失败", "Größe und Maß")
     store, _ = opened(open_store, "words", *said)
     for query, seq in (
@@ -212,7 +211,7 @@ def search_finds_paths_beginnings_of_words_and_scripts_without_spaces(open_store
         same([hit.seq for hit in store.search(query)][:1], [seq])
 
 
-def search_stays_in_the_session_it_was_asked_for(open_store: OpenStore) -> None:
+def search_can_be_limited_to_a_session(open_store: OpenStore) -> None:
     store, session = opened(open_store, "scope", "apple")
     other = store.session("other", now=NOW).id
     store.append(other, [draft("apple"), draft("apple pie")], counter=COUNTER)
@@ -224,13 +223,13 @@ def search_stays_in_the_session_it_was_asked_for(open_store: OpenStore) -> None:
     same((len(store.search("apple")), len(store.search("apple", limit=2))), (3, 2))
 
 
-def search_finds_what_was_left_on_other_branches(open_store: OpenStore) -> None:
+def search_finds_messages_on_abandoned_branches(open_store: OpenStore) -> None:
     store, session = opened(open_store, "branch", "apple", "banana", "cherry")
     store.append(session, [draft("damson")], counter=COUNTER, at=1)
     same([len(store.search(word)) for word in ("apple", "banana", "cherry", "damson")], [1, 1, 1, 1])
 
 
-def no_query_is_ever_syntax(open_store: OpenStore) -> None:
+def no_query_is_parsed_as_syntax(open_store: OpenStore) -> None:
     store, _ = opened(open_store, "syntax", "plain words")
     for query in _HOSTILE:
         store.search(query)
@@ -252,7 +251,7 @@ def builds_are_numbered_within_their_session(open_store: OpenStore) -> None:
     same([build.number for build in store.builds(session, before=2)], [1])
 
 
-def a_build_can_be_amended_and_nothing_else_of_it_changes(open_store: OpenStore) -> None:
+def amending_a_build_changes_only_its_manifest(open_store: OpenStore) -> None:
     store, session = opened(open_store, "amended")
     before = [store.save_build(session, _build(tokens)) for tokens in (10, 20)]
     amended = store.head(session).amended
@@ -264,7 +263,7 @@ def a_build_can_be_amended_and_nothing_else_of_it_changes(open_store: OpenStore)
     same(store.build(session), replace(_build(20), number=2))
 
 
-def the_log_only_grows_and_can_be_followed(open_store: OpenStore) -> None:
+def the_log_can_be_read_from_any_event_on(open_store: OpenStore) -> None:
     store = open_store("log")
     store.log("work", [MessagesAdded(session="work", ids=("m1",), tokens=3)], now=NOW)
     store.log("work", [MessageMarked(session="work", id="m1", mark="pinned")], now=NOW + 1)
@@ -276,7 +275,7 @@ def the_log_only_grows_and_can_be_followed(open_store: OpenStore) -> None:
     same((store.newest_event(), open_store("silent").newest_event()), (second.number, 0))
 
 
-def tenants_never_see_each_other(open_store: OpenStore) -> None:
+def tenants_never_see_each_others_data(open_store: OpenStore) -> None:
     mine, session = opened(open_store, "tenant a", "apple")
     theirs, twin = opened(open_store, "tenant b", "apple", "banana")
     digest = draft("banana").message.digest
@@ -286,33 +285,33 @@ def tenants_never_see_each_other(open_store: OpenStore) -> None:
     same((texts(theirs, twin), len(theirs.search("apple"))), (["apple", "banana"], 1))
 
 
-def the_words_of_other_tenants_do_not_weigh(open_store: OpenStore) -> None:
+def messages_of_other_tenants_do_not_affect_scores(open_store: OpenStore) -> None:
     mine, _ = opened(open_store, "tenant e", "apple pie", "apple", "pie and lunch")
     before = [(hit.seq, hit.score) for hit in mine.search("apple pie")]
     opened(open_store, "tenant f", *(f"apple number {number}" for number in range(20)))
     same([(hit.seq, hit.score) for hit in mine.search("apple pie")], before)
 
 
-def a_session_number_of_another_tenant_is_no_session(open_store: OpenStore) -> None:
+def another_tenants_session_is_not_found(open_store: OpenStore) -> None:
     mine = open_store("tenant c")
-    _, stranger = opened(open_store, "tenant d", "a")
+    _, foreign = opened(open_store, "tenant d", "a")
     for use in (
-        lambda: mine.head(stranger),
-        lambda: mine.entries(stranger),
-        lambda: mine.messages(stranger),
-        lambda: mine.append(stranger, [draft("a")], counter=COUNTER),
-        lambda: mine.mark(stranger, 0, pinned=True),
-        lambda: mine.erase(stranger, "m1"),
-        lambda: mine.delete_session(stranger),
-        lambda: mine.search("a", session=stranger),
-        lambda: mine.save_build(stranger, _build(1)),
-        lambda: mine.builds(stranger),
-        lambda: mine.amend_build(stranger, 1, "{}"),
+        lambda: mine.head(foreign),
+        lambda: mine.entries(foreign),
+        lambda: mine.messages(foreign),
+        lambda: mine.append(foreign, [draft("a")], counter=COUNTER),
+        lambda: mine.mark(foreign, 0, pinned=True),
+        lambda: mine.erase(foreign, "m1"),
+        lambda: mine.delete_session(foreign),
+        lambda: mine.search("a", session=foreign),
+        lambda: mine.save_build(foreign, _build(1)),
+        lambda: mine.builds(foreign),
+        lambda: mine.amend_build(foreign, 1, "{}"),
     ):
         refuses(NotFoundError, use)
 
 
-def a_message_that_is_not_there_is_not_found(open_store: OpenStore) -> None:
+def a_missing_message_is_not_found(open_store: OpenStore) -> None:
     store, session = opened(open_store, "not there", "a")
     for seq in (-1, 1, 99):
         refuses(NotFoundError, partial(store.mark, session, seq, pinned=True))
@@ -320,7 +319,7 @@ def a_message_that_is_not_there_is_not_found(open_store: OpenStore) -> None:
         refuses(NotFoundError, partial(store.erase, session, name))
 
 
-def a_store_that_was_used_verifies(open_store: OpenStore) -> None:
+def a_used_store_passes_verification(open_store: OpenStore) -> None:
     store, session = opened(open_store, "verify", "a", "b", "c", "a")
     store.append(session, [draft("d"), draft("e")], counter=COUNTER, at=2)
     store.erase(session, "m2")
@@ -338,45 +337,10 @@ def _tokens(build: BuildRecord | None) -> int | None:
     return build.tokens if build else None
 
 
-def bills_come_back_newest_last(open_store: OpenStore) -> None:
+def bills_are_returned_oldest_first(open_store: OpenStore) -> None:
     store = open_store("bills")
     for billed in (10, 20, 30):
         store.save_bill("m", "claude", counted=15, billed=billed)
     store.save_bill("m", "gemini", counted=15, billed=40)
     same(list(store.bills("m", "claude", limit=2)), [(15, 20), (15, 30)])
     same(list(open_store("other bills").bills("m", "claude", limit=2)), [])
-
-
-MEMORY_CHECKS: tuple[Callable[[OpenStore], None], ...] = (
-    bills_come_back_newest_last,
-    a_handle_brings_back_the_exact_original,
-    equal_content_written_otherwise_comes_back_as_it_was_written,
-    counts_are_known_by_digest_and_counter,
-    a_message_can_be_pinned_left_out_and_restored,
-    a_note_is_known_by_the_messages_that_it_tells_of,
-    an_erased_message_is_told_of_by_no_note,
-    a_mark_reaches_messages_shared_with_the_branch_before,
-    an_erased_message_leaves_its_place_and_digest_and_nothing_else,
-    erasing_takes_the_copies_on_branches_that_were_left,
-    erasing_a_message_leaves_equal_words_said_elsewhere,
-    an_erased_draft_stores_a_place_and_no_body,
-    a_message_is_located_by_id_and_handle_on_any_branch,
-    no_id_is_given_twice,
-    what_is_done_together_happens_whole_or_not_at_all,
-    content_that_another_session_holds_stays_there,
-    what_was_erased_can_be_added_again_and_not_restored,
-    a_deleted_session_is_gone_with_what_it_alone_held,
-    search_puts_the_best_hit_first,
-    search_finds_paths_beginnings_of_words_and_scripts_without_spaces,
-    search_stays_in_the_session_it_was_asked_for,
-    search_finds_what_was_left_on_other_branches,
-    no_query_is_ever_syntax,
-    builds_are_numbered_within_their_session,
-    a_build_can_be_amended_and_nothing_else_of_it_changes,
-    the_log_only_grows_and_can_be_followed,
-    tenants_never_see_each_other,
-    the_words_of_other_tenants_do_not_weigh,
-    a_session_number_of_another_tenant_is_no_session,
-    a_message_that_is_not_there_is_not_found,
-    a_store_that_was_used_verifies,
-)

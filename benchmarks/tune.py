@@ -1,10 +1,10 @@
-"""The numbers of the preset `foveal` in → better ones, found one number at a time on recorded agent runs.
+"""Search for better numbers of the preset `foveal`, one at a time, on recorded agent runs.
 
-    python benchmarks/tuning.py [--most N] [--rounds N] [--only worth.asked reach …] [--json FILE]
+    python benchmarks/tune.py [--most N] [--rounds N] [--only worth.asked reach …] [--json FILE]
 
-What is maximised: the mean of recall and strict recall at 25% and 50% of the tokens, landmarks at a tenth of
-their share, less a tenth of the bill against the sliding window's on the same runs. A step is taken only
-where it gains more than the noise of a single fact. Only recordings meant for development are looked at.
+It maximizes the mean of recall and strict recall at 25% and 50% of the tokens, plus landmarks at a tenth of
+their share, less a tenth of the bill relative to the sliding window's on the same runs. A step is taken only
+where it gains more than the noise of a single fact. Only recordings meant for development are used.
 """
 
 from __future__ import annotations
@@ -112,8 +112,8 @@ def search(hill: Hill, point: dict[str, float], names: Sequence[str], rounds: in
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--most", type=int, default=8, help="so many recordings of a domain; 8 unless said")
-    parser.add_argument("--rounds", type=int, default=1, help="over all numbers; 1 unless said")
+    parser.add_argument("--most", type=int, default=8, help="the most recordings of a domain; 8 by default")
+    parser.add_argument("--rounds", type=int, default=1, help="over all numbers; 1 by default")
     parser.add_argument("--only", nargs="+", choices=STEPS, default=tuple(STEPS), help="these numbers")
     asked = parser.parse_args()
     runs = measure.prepared(asked.most, names=("none",))
@@ -125,8 +125,14 @@ def main() -> int:
     if asked.json:
         heights = {"as it stands": hill.height(start), "best": hill.height(best)}
         sample = {"source": runs.source, "most": asked.most}
-        told = {"commit": measure.commit(), "sample": sample, "numbers": best, "changed": changed, **heights}
-        asked.json.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+        results = {
+            "commit": measure.commit(),
+            "sample": sample,
+            "numbers": best,
+            "changed": changed,
+            **heights,
+        }
+        asked.json.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
     return 0
 
 

@@ -1,6 +1,6 @@
-"""A model's name in, what the genai-prices package lists for it out.
+"""Look up windows and prices of models in the genai-prices package.
 
-The package is imported at the first question, never before: see the catalogue's own docstring.
+The package is imported at the first lookup, never before: see the docstring of `foveal.catalog`.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ SOURCE = "genai-prices"
 
 
 def context(model: str) -> int | None:
-    """The window the package lists, or None."""
-    info = _listed(_questions(model, model, None))
+    """The context window that the package lists, or None."""
+    info = _listed(_lookups(model, model, None))
     found: int | None = info.context_window if info else None
     return found
 
 
 def prices(model: str, name: str, provider: str | None, *, at: datetime) -> Prices | None:
-    """What the package lists for that moment under a model's spelling, or under our `name` for it."""
-    info = _listed(_questions(model, name, provider))
+    """The prices at that time, by the model's spelling or by our `name` for it."""
+    info = _listed(_lookups(model, name, provider))
     if info is None:
         return None
     listed = info.get_prices(at)
@@ -36,20 +36,20 @@ def prices(model: str, name: str, provider: str | None, *, at: datetime) -> Pric
     )
 
 
-def _questions(model: str, name: str, provider: str | None) -> tuple[tuple[str | None, str], ...]:
-    """Whom to ask for what: the host the name came with, then the maker, then anybody."""
+def _lookups(model: str, name: str, provider: str | None) -> tuple[tuple[str | None, str], ...]:
+    """Provider and name of each lookup: the host the name came with, then the maker, then any provider."""
     host, _, hosted = model.partition("/")
     bare = model.rpartition("/")[2]
-    asked = (host, hosted), (host, bare), (provider, bare), (provider, name), (None, model)
-    return tuple((whom, what) for whom, what in asked if what and (whom or what == model))
+    pairs = (host, hosted), (host, bare), (provider, bare), (provider, name), (None, model)
+    return tuple((where, what) for where, what in pairs if what and (where or what == model))
 
 
 @cache
-def _listed(questions: tuple[tuple[str | None, str], ...]) -> Any:
-    if not questions:
+def _listed(lookups: tuple[tuple[str | None, str], ...]) -> Any:
+    if not lookups:
         return None
     snapshot = import_module("genai_prices.data_snapshot").get_snapshot()
-    for provider, name in questions:
+    for provider, name in lookups:
         try:
             return snapshot.find_provider_model(name, None, provider, None)[1]
         except LookupError:
@@ -58,6 +58,6 @@ def _listed(questions: tuple[tuple[str | None, str], ...]) -> Any:
 
 
 def _dollars(price: Any) -> float | None:
-    """A price may be one number, or tiers by prompt length: then the lowest tier's."""
+    """A price as a number; of tiers by prompt length, the lowest."""
     amount = getattr(price, "base", price)
     return None if amount is None else float(amount)

@@ -1,4 +1,4 @@
-"""Which time a question speaks of."""
+"""Which dates a question mentions."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.search.when import when
+from foveal.search.dates import mentioned_time
 
 WEDNESDAY = datetime(2023, 7, 12, 15, tzinfo=UTC).timestamp()
 
 
 def days(question: str, now: float = WEDNESDAY) -> tuple[str, str] | None:
-    found = when(question, now)
+    found = mentioned_time(question, now)
     if found is None:
         return None
     start, end = (datetime.fromtimestamp(at, UTC).date().isoformat() for at in found)
@@ -61,5 +61,5 @@ def test_what_only_looks_like_a_time_is_none(question: str) -> None:
 
 @given(st.text(), st.floats(-1e14, 1e14))
 def test_no_question_raises(question: str, now: float) -> None:
-    found = when(f"{question} 999 years ago, last month", now)
+    found = mentioned_time(f"{question} 999 years ago, last month", now)
     assert found is None or found[0] < found[1]

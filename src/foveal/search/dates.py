@@ -1,6 +1,6 @@
-"""A question and the present in → the time it speaks of, if it does: dates, months, years, "last week".
+"""Find the time a question mentions: dates, months, years, "last week".
 
-Times are UTC. What is found is a hint, not a filter: people speak of a day before it and after it.
+Times are UTC. The result is a hint for ranking, not a filter: people also mention a day before and after it.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ _COUNT = r"(\d{1,3}|one|an|" + "|".join(_COUNTS) + ")"
 _UNIT = "(day|week|month|year)"
 
 Interval: TypeAlias = tuple[float, float]
-"""From, included, to, excluded, in seconds since 1970."""
+"""Start (included) and end (excluded) in seconds since 1970."""
 _Span: TypeAlias = tuple[datetime, datetime]
-_Meaning: TypeAlias = Callable[[list[str], datetime], _Span]
+_Parse: TypeAlias = Callable[[list[str], datetime], _Span]
 
 
-def when(question: str, now: float) -> Interval | None:
-    """The time that a question speaks of.
+def mentioned_time(question: str, now: float) -> Interval | None:
+    """The first time a question mentions; None without one.
 
-    >>> when("what did we decide yesterday?", 86_400 * 10 + 3_600)
+    >>> mentioned_time("what did we decide yesterday?", 86_400 * 10 + 3_600)
     (777600.0, 864000.0)
-    >>> when("which port is it?", 0) is None
+    >>> mentioned_time("which port is it?", 0) is None
     True
     """
-    for pattern, meaning in _MEANINGS:
+    for pattern, parse in _RULES:
         if found := pattern.search(question):
             try:
-                start, end = meaning([(part or "").lower() for part in found.groups()], _present(now))
+                start, end = parse([(part or "").lower() for part in found.groups()], _present(now))
                 return start.timestamp(), end.timestamp()
             except (ValueError, OverflowError):  # the 31st of June, the year 0
                 continue
@@ -80,14 +80,14 @@ def _year(found: list[str], _present: datetime) -> _Span:
 
 
 def _ago(found: list[str], present: datetime) -> _Span:
-    """Three weeks ago: a day is that day, the others are meant roughly."""
+    """Three weeks ago: days are exact, longer units are approximate."""
     days = _UNITS[found[1]]
     start = _midnight(present) - timedelta(days=_count(found[0]) * days + days // 2)
     return start, start + timedelta(days=days)
 
 
 def _lately(found: list[str], present: datetime) -> _Span:
-    """In the last three weeks: until now."""
+    """In the last three weeks: up to now."""
     return present - timedelta(days=_count(found[0]) * _UNITS[found[1]]), present + timedelta(seconds=1)
 
 
@@ -96,12 +96,12 @@ def _named_day(found: list[str], present: datetime) -> _Span:
 
 
 def _weekday(found: list[str], present: datetime) -> _Span:
-    """Last Friday: the latest before today."""
+    """Last Friday: the latest one before today."""
     return _day(present - timedelta(days=(present.weekday() - _DAYS.index(found[0]) - 1) % 7 + 1))
 
 
 def _calendar(found: list[str], present: datetime) -> _Span:
-    """This week, last month, as the calendar has them."""
+    """This week, last month: calendar units."""
     which, unit = found
     first = _first(unit, _midnight(present))
     if which != "this":
@@ -110,14 +110,14 @@ def _calendar(found: list[str], present: datetime) -> _Span:
 
 
 def _first(unit: str, date: datetime) -> datetime:
-    """The first day of the week, month or year that a day lies in."""
+    """The first day of the week, month or year that contains a day."""
     if unit == "week":
         return date - timedelta(days=date.weekday())
     return date.replace(day=1) if unit == "month" else date.replace(month=1, day=1)
 
 
 def _latest(present: datetime, month: str, day: int, year: str) -> datetime:
-    """That date; without a year the last one there was."""
+    """That date; without a year, the latest one that is not in the future."""
     number = _MONTHS.index(month[:3]) + 1
     if year:
         return datetime(int(year), number, day, tzinfo=UTC)
@@ -137,21 +137,21 @@ def _count(word: str) -> int:
     return int(word) if word.isdecimal() else _COUNTS.index({"an": "a", "one": "a"}.get(word, word)) + 1
 
 
-def _meaning(text: str, meaning: _Meaning) -> tuple[re.Pattern[str], _Meaning]:
-    return re.compile(rf"\b{text}\b", re.IGNORECASE | re.ASCII), meaning
+def _rule(text: str, parse: _Parse) -> tuple[re.Pattern[str], _Parse]:
+    return re.compile(rf"\b{text}\b", re.IGNORECASE | re.ASCII), parse
 
 
-_MEANINGS = (
-    _meaning(r"(\d{4})-(\d\d)-(\d\d)", _dated),
-    _meaning(rf"{_DAY} (?:of )?({_MONTH})(?:,? (\d{{4}}))?", _day_first),
-    _meaning(rf"({_MONTH}) {_DAY}(?:,? (\d{{4}}))?", _month_first),
-    _meaning(rf"({_MONTH}),? (\d{{4}})", _month),
-    _meaning(rf"(?:in|during|since|last) ({_MONTH})", _month),
-    _meaning(rf"{_COUNT} {_UNIT}s? ago", _ago),
-    _meaning(rf"(?:last|past|previous) {_COUNT} {_UNIT}s?", _lately),
-    _meaning(r"(yesterday|today|tonight|this (?:morning|afternoon|evening)|last night)", _named_day),
-    _meaning(rf"(?:last|on) ({'|'.join(_DAYS)})", _weekday),
-    _meaning(r"(this|last|previous|past) (week|month|year)", _calendar),
-    _meaning(r"(?:in|during|since) (\d{4})", _year),
+_RULES = (
+    _rule(r"(\d{4})-(\d\d)-(\d\d)", _dated),
+    _rule(rf"{_DAY} (?:of )?({_MONTH})(?:,? (\d{{4}}))?", _day_first),
+    _rule(rf"({_MONTH}) {_DAY}(?:,? (\d{{4}}))?", _month_first),
+    _rule(rf"({_MONTH}),? (\d{{4}})", _month),
+    _rule(rf"(?:in|during|since|last) ({_MONTH})", _month),
+    _rule(rf"{_COUNT} {_UNIT}s? ago", _ago),
+    _rule(rf"(?:last|past|previous) {_COUNT} {_UNIT}s?", _lately),
+    _rule(r"(yesterday|today|tonight|this (?:morning|afternoon|evening)|last night)", _named_day),
+    _rule(rf"(?:last|on) ({'|'.join(_DAYS)})", _weekday),
+    _rule(r"(this|last|previous|past) (week|month|year)", _calendar),
+    _rule(r"(?:in|during|since) (\d{4})", _year),
 )
-"""The first that is found counts: exact ones stand first."""
+"""The first match wins, so exact dates come first."""
