@@ -24,12 +24,14 @@ from pathlib import Path
 import pytest
 
 from commands import called
-from house.tree import ROOT, pages
+from house.tree import DOCS, ROOT, SOURCE, pages
 
 FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>\w*)\n(?P<body>.*?)^(?P=indent)```$", re.DOTALL | re.MULTILINE
 )
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
+FILE = re.compile(r"`((?:\w+/)+\w+\.\w+)`")
+"""The path of a file, below the root or the package."""
 PLAIN = re.compile(r"foveal [^|&;<>$`*?~#\\\n]*")
 """A `foveal` command that needs nothing from the shell but quotes."""
 EXIT = re.compile(r"\s+# exit (\d)$")
@@ -66,6 +68,16 @@ def test_every_block_of_the_page_runs(page: Path, tmp_path: Path, monkeypatch: p
 def test_every_link_to_a_file_points_to_an_existing_one(page: Path) -> None:
     links = LINK.findall(page.read_text(encoding="utf-8"))
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize(
+    "page",
+    [ROOT / "CONTRIBUTING.md", DOCS / "architecture.md", *sorted((DOCS / "decisions").iterdir())],
+    ids=lambda page: page.relative_to(ROOT).as_posix(),
+)
+def test_every_file_that_a_page_for_contributors_names_exists(page: Path) -> None:
+    files = FILE.findall(page.read_text(encoding="utf-8").partition("<!-- made by")[0])
+    assert [file for file in files if not ((ROOT / file).is_file() or (SOURCE / file).is_file())] == []
 
 
 def test_the_readme_has_no_placeholder_in_its_figures() -> None:
