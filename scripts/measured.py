@@ -28,15 +28,15 @@ BM25 = {
 }
 """Recorded by the authors of the harness."""
 METHOD = """\
-Method: `make bench` on two cores of Linux. The recorded runs are public agent trajectories, the half of 254
-that is meant for development, at 25% and 50% of their tokens; no model runs. A fact is a value of the next
-tool call that the agent had read; it is kept where it stands in a valid window within budget beside two
-words of its surroundings (strictly: four). A landmark is a message of the user, a failure or a decision
-whose first line is still there. Bills are at a tenth for what repeats the request before, 1.25 for the
-rest. The summarizer's model is a fake one that names no fact. Evidence: the mean over LoCoMo, BEAM, MuSiQue
-and HotpotQA (half of each), none over budget; the peers' figures there are the harness's. Ratios of
-processor time, both sides in one process. What each part of the preset earns is in
-[`ablation.json`](benchmarks/results/ablation.json), versions and commits are in
+Method: `make bench` on two cores of Linux. The recorded runs are public agent trajectories, the development
+half of 254, at 25% and 50% of their tokens; no model runs. A fact is a value in the next tool call that the
+agent had read earlier; it is kept if it occurs in a valid window within the budget next to two words of its
+original surroundings (strictly: four). A landmark is a user message, a failure or a decision; it is kept if
+its first line is in the window. Bills count 0.1 per token that repeats the previous request and 1.25 for the
+rest. The summarizer's model is a stub that mentions no fact. Evidence is the mean over LoCoMo, BEAM, MuSiQue
+and HotpotQA (half of each), with no window over budget; the figures of the peers there are the harness's own.
+Speeds are ratios of processor time, with both sides in one process. The contribution of each part of the
+preset is in [`ablation.json`](benchmarks/results/ablation.json), versions and commits are in
 [`peers.json`](benchmarks/results/peers.json).
 """
 

@@ -1,8 +1,8 @@
-"""Every code block that people read runs. A page is one story: its blocks share a folder and names.
+"""Run every code block of the documentation. The blocks of a page share a folder and their names.
 
-`python` is executed, `pycon` is a doctest, `toml` and `json` must parse, `text` is only shown. In `console`,
-`$` starts a command and `>` continues it; output that is shown must come, with `…` for anything; a command
-that should fail says so: `$ foveal fit broken.json  # exit 1`.
+`python` is executed, `pycon` is a doctest, `toml` and `json` must parse, `text` is not checked. In `console`,
+`$` starts a command and `>` continues it; the output must match the output on the page, in which `…` matches
+anything; a command that should fail says so: `$ foveal fit broken.json  # exit 1`.
 """
 
 from __future__ import annotations
@@ -24,17 +24,19 @@ from pathlib import Path
 import pytest
 
 from commands import called
-from house.tree import ROOT, pages
+from house.tree import DOCS, ROOT, SOURCE, pages
 
 FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>\w*)\n(?P<body>.*?)^(?P=indent)```$", re.DOTALL | re.MULTILINE
 )
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
+FILE = re.compile(r"`((?:\w+/)+\w+\.\w+)`")
+"""The path of a file, below the root or the package."""
 PLAIN = re.compile(r"foveal [^|&;<>$`*?~#\\\n]*")
-"""A command of ours that asks nothing of the shell but its quotes."""
+"""A `foveal` command that needs nothing from the shell but quotes."""
 EXIT = re.compile(r"\s+# exit (\d)$")
 LANGUAGES = {"python", "pycon", "console", "toml", "json", "text"}
-# Setting up is what running the tests already did: these are shown, and `make` targets are looked up.
+# Commands that set up are not run, because the tests run in such an environment; `make` targets must exist.
 SET_UP = ("cd ", "git ", "pip ", "make", "python -m pip ", "uv ")
 
 
@@ -54,7 +56,7 @@ class Command:
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_block_of_the_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _live_in(tmp_path, monkeypatch)
+    _isolate(tmp_path, monkeypatch)
     names: dict[str, object] = {"__name__": "page"}
     for block in _blocks(page.read_text(encoding="utf-8")):
         where = f"{page.relative_to(ROOT)}:{block.line}"
@@ -63,34 +65,45 @@ def test_every_block_of_the_page_runs(page: Path, tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_every_link_to_a_file_leads_to_one(page: Path) -> None:
+def test_every_link_to_a_file_points_to_an_existing_one(page: Path) -> None:
     links = LINK.findall(page.read_text(encoding="utf-8"))
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
-def test_the_readme_leaves_no_figure_to_be_filled_in() -> None:
+@pytest.mark.parametrize(
+    "page",
+    [ROOT / "CONTRIBUTING.md", DOCS / "architecture.md", *sorted((DOCS / "decisions").iterdir())],
+    ids=lambda page: page.relative_to(ROOT).as_posix(),
+)
+def test_every_file_that_a_page_for_contributors_names_exists(page: Path) -> None:
+    files = FILE.findall(page.read_text(encoding="utf-8").partition("<!-- made by")[0])
+    assert [file for file in files if not ((ROOT / file).is_file() or (SOURCE / file).is_file())] == []
+
+
+def test_the_readme_has_no_placeholder_in_its_figures() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     table = readme.partition("<!-- measured -->")[2].partition("<!-- /measured -->")[0]
     assert table.count("\n|") > 3
     assert set(re.findall(r"\b[A-Z]{4,}\b", table)) - {"JSON"} == set()
 
 
-def test_a_shown_output_that_does_not_come_is_found() -> None:
+def test_a_difference_from_the_output_on_the_page_is_found() -> None:
     with pytest.raises(AssertionError, match="guide:7"):
         _run_console("$ echo one\ntwo\n", "guide:7")
 
 
-def test_an_ellipsis_stands_for_anything() -> None:
+def test_an_ellipsis_matches_anything() -> None:
     _run_console("$ echo one two three\none … three\n$ printf 'a\\nb\\nc\\n'\na\n…\nc\n", "guide:7")
 
 
-def test_a_failure_that_is_not_announced_is_found() -> None:
+def test_an_unexpected_failure_is_found() -> None:
     _run_console("$ false  # exit 1\n", "guide:7")
     with pytest.raises(AssertionError, match="exit 1"):
         _run_console("$ false\n", "guide:7")
 
 
-def _live_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _isolate(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run in the folder, without settings of the user."""
     monkeypatch.chdir(folder)
     for name in [name for name in os.environ if name.startswith("FOVEAL_")]:
         monkeypatch.delenv(name)
@@ -137,21 +150,22 @@ def _run_console(body: str, where: str) -> None:
         if command.text.startswith(SET_UP):
             assert _targets(command.text) <= _makefile(), f"{where}: no such target: {command.text}"
             continue
-        code, said = _called(command.text) if PLAIN.fullmatch(command.text) else _in_a_shell(command.text)
-        told = f"{where}: $ {command.text}\n{said}\nexit {code}"
-        assert code == command.code, told
-        assert not command.output or _shows(command.output, said), told
+        run = _run_in_process if PLAIN.fullmatch(command.text) else _run_in_shell
+        code, output = run(command.text)
+        report = f"{where}: $ {command.text}\n{output}\nexit {code}"
+        assert code == command.code, report
+        assert not command.output or _matches(command.output, output), report
 
 
-def _called(command: str) -> tuple[int, str]:
-    """`foveal` in this process, as a process takes a second to start."""
-    said = BytesIO()
+def _run_in_process(command: str) -> tuple[int, str]:
+    """Run `foveal` in this process, because a new process takes a second to start."""
+    output = BytesIO()
     with pytest.MonkeyPatch.context() as patch:
-        code = called(patch, *shlex.split(command)[1:], stdin=BytesIO(), stdout=said, stderr=said)
-        return code, said.getvalue().decode()
+        code = called(patch, *shlex.split(command)[1:], stdin=BytesIO(), stdout=output, stderr=output)
+        return code, output.getvalue().decode()
 
 
-def _in_a_shell(command: str) -> tuple[int, str]:
+def _run_in_shell(command: str) -> tuple[int, str]:
     done = subprocess.run(
         ["bash", "-c", command], check=False, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -160,15 +174,15 @@ def _in_a_shell(command: str) -> tuple[int, str]:
 
 
 def _commands(body: str) -> Iterator[Command]:
-    for story in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
-        first, *rest = story.rstrip("\n").split("\n")
+    for entry in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+        first, *rest = entry.rstrip("\n").split("\n")
         more = [line.removeprefix("> ") for line in rest if line.startswith("> ")]
         output = "\n".join(line for line in rest if not line.startswith("> ")).strip()
         code = int(found[1]) if (found := EXIT.search(first)) else 0
         yield Command(text="\n".join([EXIT.sub("", first), *more]), output=output, code=code)
 
 
-def _shows(expected: str, actual: str) -> bool:
+def _matches(expected: str, actual: str) -> bool:
     pattern = ".*?".join(re.escape(piece) for piece in _trimmed(expected).split("…"))
     return re.fullmatch(pattern, _trimmed(actual), re.DOTALL) is not None
 
