@@ -24,7 +24,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from foveal.knowledge.mining import Miner
+from foveal.knowledge.miner import Miner
 from foveal.knowledge.values import Found
 from harness import BENCH
 

@@ -12,7 +12,11 @@ from house.graph import cycles, importers, imports, names
 from house.tree import ROOT, SOURCE, tracked
 
 SMALL = {
-    "foveal.session.build.bill": "bills are recorded by callers of their own, not by a build",
+    "foveal.search.embed.endpoint": "one file for each kind of embedder",
+    "foveal.session.build.bill": "callers record bills, builds do not",
+    "foveal.sources.contributors.retrieval": "one file for each contributor",
+    "foveal.wire.judge.plain": "one file for each provider",
+    "foveal.wire.transcripts.codex": "one file for each agent",
 }
 """Modules under 60 lines with a single importer, and why each is a file of its own."""
 REPEATED = {"values.py", "__init__.py", "__main__.py"}

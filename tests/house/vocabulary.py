@@ -74,8 +74,9 @@ def _in_page(path: Path) -> Iterator[Place]:
         fenced ^= line.startswith("```")
         if fenced:
             continue
+        prose = re.sub(r"`[^`]+`", "", line)  # names in code are checked there
         for pattern in (PROSE, USERS):
-            for word in pattern.findall(line):
+            for word in pattern.findall(prose):
                 yield Place(path, number, "page", word)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from foveal.pipeline.material.notes import section
+from foveal.pipeline.material.placement import section
 from foveal.sources.contributor import ContextRequest, Contributor, Offer, installed_contributors
 from foveal.sources.gather import Gathered, gather
 from foveal.sources.workspace.values import FileInfo

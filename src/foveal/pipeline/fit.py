@@ -22,7 +22,7 @@ from foveal.errors import BudgetError, InputError
 from foveal.model import Chunk
 from foveal.pipeline.account import Account, Choice, account
 from foveal.pipeline.history import History, is_system
-from foveal.pipeline.material.notes import PlacedMaterial, place_material
+from foveal.pipeline.material.placement import PlacedMaterial, place_material
 from foveal.pipeline.material.values import Admit, Material
 from foveal.pipeline.shorten.turn import least_tokens, shorten_results
 from foveal.pipeline.summarize.notes import retrieved_note

@@ -24,7 +24,7 @@ from foveal.pipeline.material.categories import (
     slot_of,
     with_usage,
 )
-from foveal.pipeline.scoring import Recipe
+from foveal.pipeline.recipe import Recipe
 from foveal.pipeline.values import Pick, Unit
 from foveal.presets.base import Preset
 from foveal.presets.recency import unscored

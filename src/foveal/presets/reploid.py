@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
-from foveal.pipeline.scoring import Recipe
+from foveal.pipeline.recipe import Recipe
 from foveal.pipeline.values import Item, Pick, Scene, Unit
 from foveal.presets.base import Preset
 from foveal.presets.omar.greedy import slot_of

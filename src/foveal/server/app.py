@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 from foveal import __version__
 from foveal.errors import FovealError
 from foveal.server import pages, problems
+from foveal.server.api import CONCURRENT
 from foveal.server.middleware import metrics
 from foveal.server.middleware.access import TENANT, Guard
 from foveal.server.middleware.limits import Limits
@@ -23,7 +24,6 @@ from foveal.server.middleware.metrics import Metrics
 from foveal.server.openapi import openapi_document
 from foveal.server.problems import Problem
 from foveal.server.routes import builds, meta, profile, search, sessions
-from foveal.server.routing import CONCURRENT
 from foveal.server.tenants import Setup, Tenants
 
 _PREFIX = "/api/v1"

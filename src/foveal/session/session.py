@@ -25,7 +25,7 @@ from foveal.session.arguments import (
     any_text,
     in_thread,
 )
-from foveal.session.build import billing
+from foveal.session.build import bill
 from foveal.session.build.build import build_window, stored_manifest
 from foveal.session.build.material import build_context
 from foveal.session.build.values import BuildRequest
@@ -234,7 +234,7 @@ class Session:
 
         `input_tokens`: all input tokens. Cache numbers that are not given are taken from the prediction.
         """
-        billing.billed(self._state, input_tokens, build, cached=cached_tokens, written=cache_write_tokens)
+        bill.record_bill(self._state, input_tokens, build, cached=cached_tokens, written=cache_write_tokens)
 
     def compare(
         self,

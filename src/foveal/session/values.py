@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from foveal import presets
 from foveal.model import Role
-from foveal.pipeline.history import History
-from foveal.session.target import Target
-from foveal.store import BuildRecord, CompressionRecord, Head
+from foveal.store import CompressionRecord
 from foveal.window import Costs, Retrieved, Slot
 
 LOW = 2.0
@@ -108,31 +104,6 @@ class Stats:
     def ratio(self) -> float:
         """Stored tokens per token sent; 1.0 before the first build."""
         return self.tokens / self.window_tokens if self.window_tokens else 1.0
-
-
-def summary(history: History, head: Head, latest: BuildRecord | None, *, name: str, target: Target) -> Stats:
-    """A session in numbers, from its turns and its latest build."""
-    roles: Counter[str] = Counter()
-    for entry in history.entries:
-        roles[entry.role] += entry.tokens
-    return Stats(
-        session=name,
-        model=head.model,
-        preset=head.preset or presets.DEFAULT,
-        format=head.format or "plain",
-        counter=target.tokenizer.name,
-        exact=target.exact,
-        messages=len(history.entries),
-        turns=len(history),
-        tokens=history.tokens,
-        tokens_by_role=dict(roles),
-        pinned=sum(entry.pinned for entry in history.entries),
-        absent=sum(bool(entry.absence) for entry in history.entries),
-        limit=target.card.context,
-        builds=latest.number if latest else 0,
-        window_tokens=latest.tokens if latest else 0,
-        window_budget=latest.budget if latest else 0,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

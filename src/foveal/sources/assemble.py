@@ -25,7 +25,7 @@ from foveal.pipeline.material.categories import (
     report,
     spare,
 )
-from foveal.pipeline.material.notes import material_note
+from foveal.pipeline.material.placement import material_note
 from foveal.pipeline.material.values import Admission
 from foveal.pipeline.summarize.notes import MATERIAL_END, MATERIAL_MARK
 from foveal.pipeline.tokens.count import CachedCounter, tokenizer

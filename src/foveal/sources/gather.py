@@ -15,7 +15,7 @@ from pathlib import PurePath
 
 from foveal.errors import FovealError, InputError
 from foveal.model import Kind
-from foveal.pipeline.material.notes import section
+from foveal.pipeline.material.placement import section
 from foveal.pipeline.material.values import Material
 from foveal.sources.code import codebase, definitions
 from foveal.sources.contributor import (

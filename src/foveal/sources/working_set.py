@@ -16,7 +16,7 @@ from foveal.pipeline.shorten.content_type import content_type
 from foveal.sources.contributor import ContextRequest
 from foveal.sources.contributors.docs import document
 from foveal.sources.mentions import Mentions, files_named_by_word, match_files, mentions
-from foveal.sources.workspace.reports import is_report
+from foveal.sources.workspace.report_files import is_report
 from foveal.sources.workspace.repository import Change, Repository, changes, open_repository
 from foveal.sources.workspace.values import FileInfo
 

@@ -1,5 +1,4 @@
-"""Serve scripted replies over HTTP on the loopback interface, like a model's provider, and record the
-requests.
+"""Serve scripted replies over HTTP like a model's provider, and record the requests.
 
     with ModelServer(Reply(status=429), Reply(text="It works.")) as server:
         ...  # send requests to server.url; then look at server.received

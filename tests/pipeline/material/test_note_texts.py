@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.pipeline.material.notes import material_note, section
+from foveal.pipeline.material.placement import material_note, section
 from foveal.pipeline.material.values import Material
 from foveal.pipeline.summarize.notes import MATERIAL_END, MATERIAL_MARK
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from foveal import wire
 from foveal.pipeline.history import History
 from foveal.pipeline.kinds import ENTITY, IDENTITY, LAYERS, RETRIEVAL, TOPIC
-from foveal.pipeline.material.notes import charges, layer_of_piece, notes
+from foveal.pipeline.material.placement import charges, layer_of_piece, notes
 from foveal.pipeline.material.values import Admission, Material
 from foveal.pipeline.values import Scene
 from foveal.presets.openscroll.admit import layered

@@ -23,7 +23,7 @@ from foveal.pipeline.material.categories import (
     slot_of,
     spare,
 )
-from foveal.pipeline.material.notes import frame_tokens, is_known, left_out, price_with_titles
+from foveal.pipeline.material.placement import frame_tokens, is_known, left_out, price_with_titles
 from foveal.pipeline.material.values import Admission, Material
 from foveal.pipeline.values import Item, Scene
 from foveal.window import Contributed, Slot, Verdict

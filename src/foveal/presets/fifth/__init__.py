@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from foveal.pipeline.scoring import Recipe
+from foveal.pipeline.recipe import Recipe
 from foveal.presets.base import Preset
 from foveal.presets.fifth.levels import FifthNumbers, by_level, levels, slot_of
 from foveal.presets.fifth.score import fifth as score

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
-from foveal.pipeline.scoring import Choice, Recipe, Report
+from foveal.pipeline.recipe import Choice, Recipe, Report
 from foveal.pipeline.values import Scene, Unit
 from foveal.presets.base import Preset
 from foveal.presets.omar.events import Optimization, optimization_events

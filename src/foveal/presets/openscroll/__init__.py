@@ -6,7 +6,7 @@ from functools import partial
 from typing import cast
 
 from foveal.knowledge.values import Depth
-from foveal.pipeline.scoring import Recipe
+from foveal.pipeline.recipe import Recipe
 from foveal.presets.base import Preset
 from foveal.presets.openscroll.admit import layered
 from foveal.presets.openscroll.compact import compacted

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from foveal.pipeline.history import History
 from foveal.pipeline.kinds import LAYERS
 from foveal.pipeline.material.categories import tokens_by_slot
-from foveal.pipeline.material.notes import (
+from foveal.pipeline.material.placement import (
     admitted,
     as_item,
     charges,
@@ -26,7 +26,7 @@ from foveal.pipeline.material.notes import (
     revoked,
 )
 from foveal.pipeline.material.values import Admission, Material
-from foveal.pipeline.scoring import items
+from foveal.pipeline.recipe import items
 from foveal.pipeline.values import Item, Scene
 from foveal.presets.openscroll.layers import OpenscrollNumbers, slot_of
 from foveal.presets.openscroll.plan import layers

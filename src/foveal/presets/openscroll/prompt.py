@@ -15,7 +15,7 @@ from foveal.model import Chunk
 from foveal.pipeline.fit import Fitted
 from foveal.pipeline.history import is_system
 from foveal.pipeline.kinds import ARC, IDENTITY, LAYERS, MESSAGE_HISTORY, RETRIEVAL, USER_MESSAGE
-from foveal.pipeline.material.notes import KNOWN_LAYERS, is_known, layer_of_piece, material_note
+from foveal.pipeline.material.placement import KNOWN_LAYERS, is_known, layer_of_piece, material_note
 from foveal.pipeline.material.values import Material
 from foveal.pipeline.summarize.notes import SUMMARY_MARK, neutral
 

@@ -13,9 +13,9 @@ from foveal.model import Format
 from foveal.pipeline.material.categories import PenguinNumbers
 from foveal.presets.numbers import overridden
 from foveal.server import schemas as body
-from foveal.server.middleware.tracing import traced
+from foveal.server.api import ApiRoute, CurrentTenant, Number, SessionName
+from foveal.server.middleware.telemetry import traced
 from foveal.server.problems import Problem
-from foveal.server.routing import ApiRoute, CurrentTenant, Number, SessionName
 from foveal.server.tenants import Tenant
 from foveal.session import Comparison
 from foveal.session.inspect.builds import Builds, Chunks, Drawn, list_builds, list_chunks, load_build

@@ -10,8 +10,8 @@ from fastapi import APIRouter, Header, Path, Query
 from starlette.responses import Response
 
 from foveal import operations
+from foveal.server.api import ApiRoute, CurrentTenant
 from foveal.server.events import EventStream
-from foveal.server.routing import ApiRoute, CurrentTenant
 from foveal.server.schemas import INTEGER_MOST
 from foveal.session.responses import ModelResponse, models_response
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query
 
 from foveal.knowledge.values import Memory, MemoryKind, Origin, Prediction, PredictionLedger, Profile
 from foveal.server import schemas as body
-from foveal.server.routing import ApiRoute, CurrentTenant
+from foveal.server.api import ApiRoute, CurrentTenant
 
 router = APIRouter(route_class=ApiRoute)
 Id = Annotated[str, Path(min_length=1, max_length=500, description="As `GET /profile` shows it.")]

@@ -9,9 +9,9 @@ from urllib.parse import unquote
 from fastapi import APIRouter, Path, Query
 
 from foveal.server import schemas as body
-from foveal.server.middleware.tracing import traced
+from foveal.server.api import ApiRoute, CurrentTenant, SessionName
+from foveal.server.middleware.telemetry import traced
 from foveal.server.routes.builds import as_format, window_or_body
-from foveal.server.routing import ApiRoute, CurrentTenant, SessionName
 from foveal.session import Hit
 from foveal.session.responses import WindowResponse
 

@@ -15,7 +15,7 @@ from starlette.responses import StreamingResponse
 from foveal import wire
 from foveal.model import Format
 from foveal.server import schemas as body
-from foveal.server.routing import ApiRoute, CurrentTenant, Limit, SessionName
+from foveal.server.api import ApiRoute, CurrentTenant, Limit, SessionName
 from foveal.session import Session
 from foveal.session.arguments import a_name, a_text
 from foveal.session.inspect.builds import Page, export_messages, list_messages

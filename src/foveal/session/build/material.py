@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from foveal.errors import InputError
 from foveal.pipeline.material.values import Material
-from foveal.pipeline.scoring import TASK_MOST
+from foveal.pipeline.recipe import TASK_MOST
 from foveal.presets import Preset
 from foveal.session.build.values import BuildRequest, Gathered
 from foveal.session.state import SessionState

@@ -20,7 +20,7 @@ from foveal import wire
 from foveal.pipeline.fit import RETRIEVED_SHARE
 from foveal.pipeline.history import History
 from foveal.pipeline.kinds import kind_of
-from foveal.pipeline.scoring import TASK_MOST, items
+from foveal.pipeline.recipe import TASK_MOST, items
 from foveal.pipeline.shorten.turn import cut_middle
 from foveal.pipeline.signals import words
 from foveal.pipeline.summarize.failures import FailureTracker, ResolvedError, error_lines

@@ -13,7 +13,7 @@ from functools import partial
 
 from foveal.events import Event, Reported
 from foveal.pipeline.history import History
-from foveal.pipeline.scoring import items
+from foveal.pipeline.recipe import items
 from foveal.pipeline.summarize.notes import message_range
 from foveal.pipeline.summarize.values import Answer
 from foveal.pipeline.values import Item, Scene

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 
+from foveal import presets
 from foveal.pipeline.history import History
 from foveal.pipeline.material.categories import tokens_by_slot
 from foveal.pipeline.values import Scene
@@ -12,7 +14,7 @@ from foveal.presets.fifth.levels import levels, slot_of
 from foveal.session.build.manifest_json import read_manifest
 from foveal.session.history.items import items_without_text
 from foveal.session.state import SessionState
-from foveal.session.values import Stats, ratio, summary
+from foveal.session.values import Stats, ratio
 from foveal.window import Slot
 
 LEVELLED = "fifth"
@@ -29,8 +31,26 @@ def session_stats(state: SessionState) -> Stats:
         state.cost_totals.catch_up(head, lambda: latest)
         manifest = read_manifest(state, latest) if latest else None
         levelled = manifest is not None and manifest.preset == LEVELLED
-        return replace(
-            summary(history, head, latest, name=state.name, target=target),
+        roles: Counter[str] = Counter()
+        for entry in history.entries:
+            roles[entry.role] += entry.tokens
+        return Stats(
+            session=state.name,
+            model=head.model,
+            preset=head.preset or presets.DEFAULT,
+            format=head.format or "plain",
+            counter=target.tokenizer.name,
+            exact=target.exact,
+            messages=len(history.entries),
+            turns=len(history),
+            tokens=history.tokens,
+            tokens_by_role=dict(roles),
+            pinned=sum(entry.pinned for entry in history.entries),
+            absent=sum(bool(entry.absence) for entry in history.entries),
+            limit=target.card.context,
+            builds=latest.number if latest else 0,
+            window_tokens=latest.tokens if latest else 0,
+            window_budget=latest.budget if latest else 0,
             summaries=len(compressions),
             stand_ins=sum(bool(entry.stand_in) for entry in history.entries),
             compression=ratio((each.original, each.compressed) for each in compressions).mean,

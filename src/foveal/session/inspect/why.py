@@ -18,7 +18,7 @@ from foveal.pipeline import fit as pipeline
 from foveal.pipeline.explain import decision_about, detail
 from foveal.pipeline.history import History
 from foveal.pipeline.material.values import Material
-from foveal.pipeline.scoring import Recipe, Scorer
+from foveal.pipeline.recipe import Recipe, Scorer
 from foveal.pipeline.sensitivity import Cut, crossing, worth
 from foveal.pipeline.values import Item, Scene
 from foveal.presets import Preset

@@ -149,7 +149,7 @@ class _SessionMiner:
     """What is remembered about one session while it is read."""
 
     def __init__(self, prompts: str, already: Iterable[Mention]) -> None:
-        from foveal.knowledge.mining import Miner
+        from foveal.knowledge.miner import Miner
 
         self.prompts = prompts
         """The text of its system prompts."""

@@ -1,5 +1,4 @@
-"""Predict what a user will do next, record the predictions, and compile the bundles for them in the
-background.
+"""Predict what a user will do next, and compile the bundles for it in the background.
 
 Three bundles are compiled at a time; one that fails does not stop the others, and current ones are left as
 they are. If compiling for wrong predictions took longer than windows were saved from waiting, warming up

@@ -22,7 +22,7 @@ from foveal.sources.contributor import (
     too_small,
 )
 from foveal.sources.working_set import WorkingSet, find_working_set
-from foveal.sources.workspace.reports import COVERAGE, is_junit, is_sarif, reports
+from foveal.sources.workspace.report_files import COVERAGE, is_junit, is_sarif, reports
 from foveal.sources.workspace.values import Refusal
 from foveal.window import Contributed
 

@@ -1,7 +1,6 @@
-"""Erase messages and sessions with everything derived from them: bodies, index rows, counts, summaries,
-vectors.
+"""Erase messages and sessions with everything derived from them.
 
-Content that another session still has stays. An erased message leaves a tombstone with its position and
+That is bodies, index rows, token counts, summaries and vectors. Content that another session still has stays. An erased message leaves a tombstone with its position and
 digest, so that the client's own history is still recognised.
 """
 

@@ -9,13 +9,13 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 import foveal
-from foveal.server.middleware import tracing
+from foveal.server.middleware import telemetry
 
 SAID = [{"role": "user", "content": "the harbour opens at six"}]
 
 
 def traced() -> foveal.Window:
-    with tracing.traced("build_window", session="plan", model="gpt-5") as recorded:
+    with telemetry.traced("build_window", session="plan", model="gpt-5") as recorded:
         return recorded(foveal.fit(SAID, model="gpt-5", budget=100))
 
 
@@ -36,5 +36,5 @@ def test_a_window_leaves_a_span_with_its_numbers(monkeypatch: pytest.MonkeyPatch
 
 
 def test_without_opentelemetry_the_work_is_done_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracing, "_api", lambda: None)
+    monkeypatch.setattr(telemetry, "_api", lambda: None)
     assert traced().tokens <= 100

@@ -11,7 +11,7 @@ from foveal.session.costs import charged, with_bill, with_sums
 from foveal.session.state import SessionState
 
 
-def billed(
+def record_bill(
     state: SessionState,
     input_tokens: int,
     build: int | None,

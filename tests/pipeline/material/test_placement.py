@@ -8,7 +8,7 @@ from typing import Any
 from foveal import presets, wire
 from foveal.pipeline import fit as pipeline
 from foveal.pipeline.history import History
-from foveal.pipeline.material.notes import admitted
+from foveal.pipeline.material.placement import admitted
 from foveal.pipeline.material.values import Admission, Admit, Material
 from foveal.pipeline.summarize.notes import MATERIAL_MARK
 from foveal.pipeline.values import Scene

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.knowledge.mining import Miner
+from foveal.knowledge.miner import Miner
 from foveal.model import Role
 from foveal.store import Mention
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from foveal.server import routing
-from foveal.server.routing import turn
+from foveal.server import api
+from foveal.server.api import turn
 
 
 async def most_at_once(requests: int, seconds: float, turns: int = 2) -> int:
@@ -34,5 +34,5 @@ def test_only_a_few_requests_compute_at_once() -> None:
 
 
 def test_who_waits_long_lets_the_next_one_begin(monkeypatch: Any) -> None:
-    monkeypatch.setattr(routing, "TURN", 0.01)
+    monkeypatch.setattr(api, "TURN", 0.01)
     assert asyncio.run(most_at_once(20, 1.0)) == 20
