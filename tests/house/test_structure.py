@@ -15,6 +15,7 @@ SMALL = {
     "foveal.search.embed.endpoint": "one file for each kind of embedder",
     "foveal.session.build.bill": "callers record bills, builds do not",
     "foveal.sources.contributors.retrieval": "one file for each contributor",
+    "foveal.wire.judge.judge": "a package's `__init__` has no behaviour",
     "foveal.wire.judge.plain": "one file for each provider",
     "foveal.wire.transcripts.codex": "one file for each agent",
 }

@@ -7,7 +7,7 @@ To add a format:
 2. `wire/formats/<name>.py`: a `CODEC` that reads and writes its messages, with its `Rules` and `Framing`;
    list it in `wire/formats/registry.py`.
 3. `wire/detect.py`: how to recognize its messages.
-4. `wire/judge/<name>.py`: its rules, one function each; list them in `wire/judge/__init__.py`.
+4. `wire/judge/<name>.py`: its rules, one function each; list them in `wire/judge/judge.py`.
 5. `wire/tools.py`: the form of tool definitions and calls.
 6. `tests/strategies.py`: histories in the format; the tests of `tests/wire` then cover it.
 """
@@ -15,7 +15,7 @@ To add a format:
 from foveal.wire.dump import dump
 from foveal.wire.formats.registry import framing, rules
 from foveal.wire.jsontext import address, to_json
-from foveal.wire.judge import check
+from foveal.wire.judge.judge import check
 from foveal.wire.load import load, message_of, rendered, reread
 from foveal.wire.make import answer, note, text_message
 from foveal.wire.prompt_cache import cap_markers, mark_cache, markers_in, move_markers, without_markers

@@ -1,7 +1,8 @@
 """Erase messages and sessions with everything derived from them.
 
-That is bodies, index rows, token counts, summaries and vectors. Content that another session still has stays. An erased message leaves a tombstone with its position and
-digest, so that the client's own history is still recognised.
+That is bodies, index rows, token counts, summaries and vectors. Content that another session still has
+stays. An erased message leaves a tombstone with its position and digest, so that the client's own history is
+still recognised.
 """
 
 from __future__ import annotations
