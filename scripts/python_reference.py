@@ -168,7 +168,13 @@ def _members(value: type) -> Iterator[str]:
             yield _entry(f"{name}: {inspect.signature(found.fget).return_annotation}", _first(found))
         elif inspect.isfunction(found) and inspect.unwrap(found) is found:
             yield _entry(_call(name, found)[0], _first(found))
-    forms = [f"`{name}`" for name, found in own.items() if inspect.unwrap(found) is not found]
+        elif isinstance(found, classmethod):
+            yield _entry(_call(name, getattr(value, name))[0], _first(found.__func__))
+    forms = [
+        f"`{name}`"
+        for name, found in own.items()
+        if inspect.isfunction(found) and inspect.unwrap(found) is not found
+    ]
     if forms:
         yield f"for async code: {', '.join(forms)}"
 

@@ -272,4 +272,4 @@ def test_a_workspace_is_a_folder(tmp_path: Path, root: str) -> None:
     (tmp_path / "file.txt").write_text("x")
     with pytest.raises(InputError, match=r"is not a folder") as failure:
         Workspace(tmp_path / root)
-    assert "`workspace`" in failure.value.remedy
+    assert failure.value.field == "workspace"
