@@ -32,9 +32,9 @@ from foveal.knowledge.values import (
 )
 from foveal.model import Entry, Repair
 from foveal.pipeline.material.categories import Usage
-from foveal.session import Compared, Hit, Stats
 from foveal.session.build.prompt import Prompt
-from foveal.session.values import Recorded, Removal
+from foveal.session.inspect.compare import Compared
+from foveal.session.values import Hit, Recorded, Removal, Stats
 from foveal.sources.assemble import SmartContext
 from foveal.sources.contributor import ContextRequest
 from foveal.sources.workspace.workspace import FileInfo, Limits, Refusal, Workspace

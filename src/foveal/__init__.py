@@ -26,14 +26,17 @@ if typing.TYPE_CHECKING:
 else:
     _MODULES = {
         "foveal.model": ("Message",),
-        "foveal.session": ("Comparison", "Foveal", "Session", "afit", "compare", "count_tokens", "fit"),
+        "foveal.session.fit": ("afit", "count_tokens", "fit"),
+        "foveal.session.foveal": ("Foveal",),
+        "foveal.session.inspect.compare": ("Comparison", "compare"),
+        "foveal.session.session": ("Session",),
         "foveal.sources.assemble": ("assemble_smart_context",),
         "foveal.sources.contributor": ("Offer",),
         "foveal.window": ("Manifest", "Window"),
     }
 
     def __getattr__(name: str) -> object:
-        """Import a name on first use: the command line starts in a fraction of the time."""
+        """Import a name on first use, so that a program loads only the parts that it uses."""
         import importlib
 
         for module, names in _MODULES.items():

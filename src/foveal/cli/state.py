@@ -21,7 +21,8 @@ from foveal.errors import NotFoundError
 if TYPE_CHECKING:
     from foveal.config import Loaded, Settings
     from foveal.events import Event
-    from foveal.session import Foveal, Session
+    from foveal.session.foveal import Foveal
+    from foveal.session.session import Session
 
 SESSIONS_NAMED = 3
 """Session names that an error suggests."""
@@ -72,7 +73,7 @@ class Shell:
 
     @contextmanager
     def _store(self, *, new: bool) -> Iterator[Foveal]:
-        from foveal.session import Foveal
+        from foveal.session.foveal import Foveal
 
         loaded = self.load()
         with Foveal.from_settings(loaded.settings, numbers=loaded.numbers, create=new) as fov:

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ConfigDict, Field
 
 from foveal.operations.registry import Objects, Operation, Shape, Time
-from foveal.session import fit
+from foveal.session.fit import fit
 
 OURS = frozenset({"budget", "preset", "task", "now"})
 """Fields that Foveal adds to the provider's request."""

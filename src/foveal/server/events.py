@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from foveal.events import Event, SummaryFailed, Warned, payload
-from foveal.session import Foveal
+from foveal.session.foveal import Foveal
 from foveal.session.inspect.builds import events_after, latest_event
 from foveal.store import LoggedEvent
 

@@ -14,8 +14,9 @@ from foveal.config import Loaded, Settings, Tables
 from foveal.server.events import Feed
 from foveal.server.problems import Problem
 from foveal.server.settings import Serving
-from foveal.session import Foveal, Session
+from foveal.session.foveal import Foveal
 from foveal.session.inspect.builds import still_exists
+from foveal.session.session import Session
 from foveal.store import SessionRecord
 
 SESSIONS_MOST = 64

@@ -17,7 +17,7 @@ from foveal.cli.state import Json, shell_of
 from foveal.pipeline.explain import Line, lines
 
 if TYPE_CHECKING:
-    from foveal.session import Comparison
+    from foveal.session.inspect.compare import Comparison
     from foveal.session.inspect.replay import Replayed, Run
     from foveal.session.inspect.why import Why
     from foveal.window import Decision, Manifest

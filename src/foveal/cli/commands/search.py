@@ -14,7 +14,8 @@ from foveal.cli import output
 from foveal.cli.commands.build import Model, Written, as_format, show
 from foveal.cli.output import slow_note
 from foveal.cli.state import Json, shell_of
-from foveal.session import Hit, Session
+from foveal.session.session import Session
+from foveal.session.values import Hit
 
 READING = "reading the session; its embeddings are stored, so the next time is faster"
 

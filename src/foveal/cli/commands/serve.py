@@ -17,7 +17,7 @@ from foveal.cli.demo.rehearsal import BUDGET, play
 from foveal.cli.state import shell_of
 from foveal.config import Loaded
 from foveal.errors import ConfigError
-from foveal.session import Foveal
+from foveal.session.foveal import Foveal
 from foveal.session.inspect.replay import calls
 
 

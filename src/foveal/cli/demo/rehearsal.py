@@ -12,9 +12,11 @@ from typing import Any
 
 from foveal import catalog, wire
 from foveal.cli.demo import script
-from foveal.session import Foveal, Hit, Session
+from foveal.session.foveal import Foveal
 from foveal.session.inspect.replay import broken, calls, sent
+from foveal.session.session import Session
 from foveal.session.target import target_for
+from foveal.session.values import Hit
 from foveal.window import Window
 
 BUDGET = 16_000

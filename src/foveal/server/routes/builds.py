@@ -17,8 +17,8 @@ from foveal.server.api import ApiRoute, CurrentTenant, Number, SessionName
 from foveal.server.middleware.telemetry import traced
 from foveal.server.problems import Problem
 from foveal.server.tenants import Tenant
-from foveal.session import Comparison
 from foveal.session.inspect.builds import Builds, Chunks, Drawn, list_builds, list_chunks, load_build
+from foveal.session.inspect.compare import Comparison
 from foveal.session.inspect.diff import Diff
 from foveal.session.inspect.replay import Replayed
 from foveal.session.inspect.why import Why

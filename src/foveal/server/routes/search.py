@@ -12,8 +12,8 @@ from foveal.server import schemas as body
 from foveal.server.api import ApiRoute, CurrentTenant, SessionName
 from foveal.server.middleware.telemetry import traced
 from foveal.server.routes.builds import as_format, window_or_body
-from foveal.session import Hit
 from foveal.session.responses import WindowResponse
+from foveal.session.values import Hit
 
 router = APIRouter(route_class=ApiRoute)
 originals = APIRouter(route_class=ApiRoute)

@@ -16,7 +16,6 @@ from foveal import wire
 from foveal.model import Format
 from foveal.server import schemas as body
 from foveal.server.api import ApiRoute, CurrentTenant, Limit, SessionName
-from foveal.session import Session
 from foveal.session.arguments import a_name, a_text
 from foveal.session.inspect.builds import Page, export_messages, list_messages
 from foveal.session.responses import (
@@ -28,6 +27,7 @@ from foveal.session.responses import (
     complete_task,
     session_response,
 )
+from foveal.session.session import Session
 from foveal.session.values import Removal
 from foveal.store import TaskRecord
 
