@@ -20,6 +20,7 @@ demo: $(VENV)/.runtime ## the main job in one minute: no key, no network
 	@$(BIN)/foveal demo
 
 test: check ## what CI runs: every check, then every test
+	@$(BIN)/python -m compileall -q src # hundreds of tests start processes of their own
 	$(BIN)/python -m pytest --quiet --numprocesses=logical --dist=worksteal
 
 check: $(VENV)/.test ## formatting, lint, types, direction of imports
