@@ -40,11 +40,11 @@ def test_a_number_that_no_store_could_hold_is_refused(session: Session) -> None:
 @pytest.mark.parametrize("now", NO_MOMENT)
 def test_now_must_be_a_moment_that_a_calendar_has(session: Session, now: Any) -> None:
     session.add("user", "The login was fixed yesterday.")
-    with pytest.raises(InputError, match=r"`now` is .*, not a moment"):
+    with pytest.raises(InputError, match=r"`now` is .*, not a time"):
         session.search("login yesterday", now=now)
-    with pytest.raises(InputError, match=r"`now` is .*, not a moment"):
+    with pytest.raises(InputError, match=r"`now` is .*, not a time"):
         session.focus("login yesterday", budget=100, now=now)
-    with pytest.raises(InputError, match=r"`now` is .*, not a moment"):
+    with pytest.raises(InputError, match=r"`now` is .*, not a time"):
         session.build(budget=100, now=now)
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from foveal.knowledge.prediction import Conversation, predict
 from foveal.knowledge.values import Prediction, PredictionType, Presence, Thing
@@ -36,6 +36,8 @@ Hour = Annotated[int, Field(ge=0, le=23)]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PresenceRequest(Presence):
     """Where a user is in a client."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     local_hour: Annotated[Hour | None, Field(description="By default the hour of `now` in UTC.")] = None
     session_start: Time | None = None

@@ -34,6 +34,7 @@ _DECISION = {
     "first": 0,
     "last": 0,
     "verdict": "kept",
+    "code": "system_prompt",
     "tokens": 38,
     "because": "system prompt",
     "detail": "full",

@@ -149,7 +149,7 @@ def test_explain_says_which_builds_there_are(filled: CommandLine) -> None:
     assert "no build yet" in filled.foveal("explain").err
     build(filled, 90, 80)
     assert filled.foveal("explain", "9").err == (
-        "foveal: session `default` has no build 9\n  try: name one from 1 to 2\n"
+        "foveal: session `default` has no build 9\n  try: name a build from 1 to 2\n"
     )
 
 

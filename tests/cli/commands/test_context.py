@@ -70,7 +70,7 @@ def test_what_other_sessions_have_to_say_is_offered_too(shell: CommandLine) -> N
         (
             ["--workspace", "nonesuch", "--task", "x"],
             1,
-            "'nonesuch' is not a folder\n  try: name a folder that exists",
+            "'nonesuch' is not a folder\n  try: pass the path of a folder that exists",
         ),
         (["--workspace", "shop"], 2, "name the task with --task TEXT, or a --session before the command"),
         (["--task", "x"], 2, "Missing option '--workspace'"),

@@ -63,7 +63,7 @@ def test_diff_of_builds_that_are_not_there_says_which_are(built: CommandLine) ->
     done = built.foveal("diff", "1", "9")
     assert (done.code, done.out) == (1, "")
     assert "no build 9" in done.err
-    assert "name one from 1 to 2" in done.err
+    assert "name a build from 1 to 2" in done.err
 
 
 def test_replay_is_a_table_of_policies_in_80_columns(built: CommandLine) -> None:

@@ -110,7 +110,7 @@ def test_a_good_summary_is_used_with_either_protocol(model: Model, tail: str) ->
         (Reply(body=b" " * 2_000_000), "127.0.0.1 answered more than 1,048,576 bytes"),
         (Reply(headers={"content-type": "text/html"}), "127.0.0.1 answered something other than JSON"),
         (Reply(text=" \n "), "the summary from 127.0.0.1 is blank"),
-        (Reply(text=f"{GOOD} {'more ' * 40}"), "the summary from 127.0.0.1 has 55 tokens; 30 were asked for"),
+        (Reply(text=f"{GOOD} {'more ' * 40}"), "the summary from 127.0.0.1 has 55 tokens; 30 were requested"),
         (Reply(text=GOOD, end="length"), "127.0.0.1 did not finish within 1,084 tokens"),
         (Reply(text="All is well."), "the summary from 127.0.0.1 lacks 4 of the 4 names that it must keep"),
         (
@@ -143,7 +143,7 @@ def test_the_summarizer_does_not_show_the_key() -> None:
 def test_a_key_that_cannot_be_sent_is_refused_before_anything_is_asked() -> None:
     endpoint = endpoint_at("http://127.0.0.1/v1", "small")
     with pytest.raises(ConfigError, match="contains spaces"):
-        ModelSummarizer(endpoint, f"{KEY}\n", count=count, fallback=plain, faults=Model().hear)
+        ModelSummarizer(endpoint, f"{KEY}\n", count=count, fallback=plain, on_failure=Model().hear)
 
 
 def test_every_line_of_ours_bears_a_mark_that_the_source_does_not_have(model: Model) -> None:
