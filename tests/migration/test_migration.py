@@ -30,7 +30,7 @@ def test_a_new_store_has_the_schema_that_all_steps_make(tmp_path: Path) -> None:
 
 
 def test_there_is_one_step_for_every_version() -> None:
-    steps = sorted(file.name for file in files("foveal.store").joinpath("sql").iterdir())
+    steps = sorted(file.name for file in files("foveal.store.sqlite").joinpath("migrations").iterdir())
     assert steps == [*(f"{number:04}.sql" for number in range(1, VERSION + 1)), "tenant.sql"]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from foveal.catalog import genai_prices
 from foveal.catalog.cards import HIDDEN_TOKENIZER, UNKNOWN_CONTEXT, UNKNOWN_TOKENIZER, ModelCard, Prices
-from foveal.catalog.facts import Fact, Facts, load
+from foveal.catalog.model_files import Fact, Facts, load
 from foveal.catalog.names import match, normalized
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from foveal.knowledge.hygiene import OPENING, without_correction
+from foveal.knowledge.memory_rules import OPENING, without_correction
 from foveal.knowledge.values import MemoryKind
 from foveal.model import Role
 from foveal.pipeline.summarize.language import (

@@ -53,7 +53,7 @@ from foveal.presets.omar.score import (
     relevance,
 )
 from foveal.presets.omar.solve import terms_of
-from foveal.presets.recency import DAY, age
+from foveal.presets.recency_curves import DAY, age
 
 
 class OptimizeRequest(ScoringRequest):

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from foveal.knowledge.prediction import Conversation, predict
 from foveal.knowledge.values import Prediction, PredictionType, Presence, Thing
@@ -37,7 +37,7 @@ Hour = Annotated[int, Field(ge=0, le=23)]
 class PresenceRequest(Presence):
     """Where a user is in a client."""
 
-    __pydantic_config__ = ConfigDict(extra="forbid")
+    __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012 — pydantic's name and type
 
     local_hour: Annotated[Hour | None, Field(description="By default the hour of `now` in UTC.")] = None
     session_start: Time | None = None

@@ -27,7 +27,7 @@ from foveal.pipeline.material.categories import (
 from foveal.pipeline.recipe import Recipe
 from foveal.pipeline.values import Pick, Unit
 from foveal.presets.base import Preset
-from foveal.presets.recency import unscored
+from foveal.presets.recency_curves import unscored
 from foveal.window import Slot
 
 

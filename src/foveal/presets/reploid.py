@@ -15,7 +15,7 @@ from foveal.pipeline.recipe import Recipe
 from foveal.pipeline.values import Item, Pick, Scene, Unit
 from foveal.presets.base import Preset
 from foveal.presets.omar.greedy import slot_of
-from foveal.presets.recency import by_position
+from foveal.presets.recency_curves import by_position
 from foveal.window import Score
 
 Finder = Callable[[str], bool]

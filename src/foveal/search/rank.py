@@ -1,21 +1,17 @@
-"""Score messages for a question, and choose those that fit into a budget.
+"""Score messages for a question.
 
 A score is the sum of its parts, one small function each. Keyword and vector scores are in standard deviations
 above the session's mean: an outstanding hit also stands out in the sum, and a score that is much the same for
 all messages changes no order.
-
-Messages are chosen by score for their cost, best first; one that is too large is skipped. Maximizing the sum
-of scores instead finds less of what was asked for: scores are likelihoods, not amounts.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 import numpy as np
 
-from foveal.search.values import NUMBERS, Floats, Integers, Mask, Ranking, RankNumbers
+from foveal.search.values import Floats, Integers, Mask
 
 _RULE = re.compile(r"\b(?:always|never|prefer|prefers|preferred|from now on)\b", re.IGNORECASE)
 _ORDER = re.compile(r"\W{0,4}(?:please )?(?:always|never|from now on)\b", re.IGNORECASE)
@@ -73,28 +69,3 @@ def rule_strength(text: str, *, rule: float, order: float) -> float:
     if not _RULE.search(text):
         return 0.0
     return rule + order if _ORDER.match(text) else rule
-
-
-def best_first(ranking: Ranking, costs: Integers, most: int, *, numbers: RankNumbers = NUMBERS) -> Integers:
-    """The positions that cost no more than `most`, by score for cost; ties go to the newest."""
-    density = ranking.values - numbers.cost_power * np.log(np.maximum(costs, 1))
-    newest_first = np.flatnonzero(costs <= most)[::-1]
-    ordered: Integers = newest_first[np.argsort(-density[newest_first], kind="stable")]
-    return ordered
-
-
-def chosen(
-    ranking: Ranking, costs: Sequence[int], budget: int, *, numbers: RankNumbers = NUMBERS
-) -> list[int]:
-    """The positions to show, ascending; their costs add up to at most `budget`."""
-    prices = np.asarray(costs, dtype=np.int64)
-    ordered = best_first(ranking, prices, budget, numbers=numbers)
-    left, cheapest = budget, int(prices.min(initial=budget))
-    taken: list[int] = []
-    for position, price in zip(ordered.tolist(), prices[ordered].tolist(), strict=True):
-        if price <= left:
-            taken.append(position)
-            left -= price
-        elif left < cheapest:
-            break
-    return sorted(taken)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import foveal
 from foveal.config import Loaded, Settings, Tables
-from foveal.server.events import Feed
+from foveal.server.event_stream import Feed
 from foveal.server.problems import Problem
 from foveal.server.settings import Serving
 from foveal.session.foveal import Foveal

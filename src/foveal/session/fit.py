@@ -18,16 +18,8 @@ from foveal.pipeline import fit as pipeline
 from foveal.pipeline.history import History
 from foveal.pipeline.turns import links
 from foveal.session.arguments import in_thread
-from foveal.session.target import (
-    Count,
-    Target,
-    asked_reply,
-    checked_budget,
-    system_messages,
-    target_for,
-    tools_text,
-    warn,
-)
+from foveal.session.budget import asked_reply, budget_for, checked_budget
+from foveal.session.target import Count, Target, system_messages, target_for, tools_text, warn
 from foveal.window import Window
 
 
@@ -70,7 +62,7 @@ def fit(  # noqa: PLR0913 — the front door: every option a build has, by name
     warn(target.warnings)
     order = target.order(
         presets.find(preset, numbers),
-        budget=target.budget(asked_reply(given.envelope)) if budget is None else budget,
+        budget=budget_for(target.card, budget, reply=asked_reply(given.envelope)),
         tools=given.tools,
         task=task,
         now=time.time() if now is None else now,

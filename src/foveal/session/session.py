@@ -31,7 +31,7 @@ from foveal.session.build.material import build_context
 from foveal.session.build.values import BuildRequest
 from foveal.session.history import append, marks
 from foveal.session.history.compress import compress_history
-from foveal.session.history.mined import session_records
+from foveal.session.history.records import session_records
 from foveal.session.history.tasks import complete_task, start_task
 from foveal.session.inspect.compare import Comparison, compare_session
 from foveal.session.inspect.stats import session_stats

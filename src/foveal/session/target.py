@@ -7,7 +7,6 @@ between two turns, so pieces can be counted from the end.
 
 from __future__ import annotations
 
-import json
 import warnings as python_warnings
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -35,7 +34,6 @@ from foveal.pipeline.tokens.count import (
 )
 from foveal.pipeline.values import Scene
 from foveal.presets import Preset
-from foveal.session.arguments import at_most
 from foveal.window import Window
 
 
@@ -131,13 +129,6 @@ class Target:
     def price(self, messages: Sequence[Message], tools: str) -> int:
         """Tokens of a whole request."""
         return self.meter.request + self.meter.tools(tools) + sum(map(self.meter.message, messages))
-
-    def budget(self, reply: int | None) -> int:
-        """The model's limit less the requested reply, by default its longest."""
-        longest = reply if reply is not None else self.card.max_output or 0
-        # A catalogue may list a reply as long as the window; then half of the window is input.
-        context = self.card.context
-        return min(context - longest if longest < context else context // 2, self.card.max_input or context)
 
     def order(
         self,
@@ -244,36 +235,6 @@ def _meter(counter: str | Count, format: Format, images: str, factor: float) -> 
     return Meter(
         base if factor == 1.0 else scaled_tokenizer(base, factor), wire.framing(format), images=images
     )
-
-
-def asked_reply(envelope: str) -> int | None:
-    """The reply length that a request body asks for."""
-    if not envelope:
-        return None
-    body = json.loads(envelope)
-    config = body.get("generationConfig") or body.get("config") or {}
-    for place, key in (
-        (body, "max_completion_tokens"),
-        (body, "max_output_tokens"),
-        (body, "max_tokens"),
-        (config, "maxOutputTokens"),
-        (config, "max_output_tokens"),
-    ):
-        if isinstance(place, dict) and isinstance(place.get(key), int):
-            return int(place[key])
-    return None
-
-
-def checked_budget(budget: object) -> None:
-    """Refuse a budget that is not an integer; the pipeline refuses one that is too small."""
-    if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int)):
-        raise InputError(
-            f"`budget` is {budget!r}, not an integer number of tokens",
-            remedy="pass an int, as in budget=8_000",
-            field="budget",
-        )
-    if isinstance(budget, int):
-        at_most(budget, "budget")
 
 
 def tools_text(tools: object) -> str:

@@ -23,7 +23,7 @@ from foveal.presets.omar.score import (
     relevance,
     supplied,
 )
-from foveal.presets.recency import by_position, per_minute
+from foveal.presets.recency_curves import by_position, per_minute
 from foveal.window import Score
 
 DAY = 86_400

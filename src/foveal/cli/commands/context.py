@@ -18,6 +18,7 @@ from foveal.cli.state import Json, Shell, shell_of
 from foveal.errors import BudgetError
 from foveal.pipeline.material.categories import PenguinNumbers
 from foveal.presets.numbers import overridden
+from foveal.session.budget import budget_for
 from foveal.session.responses import context_response
 from foveal.session.target import target_for, warn
 
@@ -96,7 +97,7 @@ def _assembled(
         return foveal.assemble_smart_context(
             folder,
             task=task,
-            budget=target.budget(None) if budget is None else budget,
+            budget=budget_for(target.card, budget),
             active_files=active,
             count=target.meter.text,
             numbers=overridden(PenguinNumbers(), loaded.numbers.get("penguin", {}), "preset penguin"),

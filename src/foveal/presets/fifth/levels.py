@@ -16,7 +16,7 @@ from foveal.model import Level
 from foveal.pipeline.kinds import KINDS
 from foveal.pipeline.material.categories import lend_spare, round_down, tokens_by_slot, with_usage
 from foveal.pipeline.values import Item, Pick, Scene, Unit
-from foveal.presets.recency import MINUTE
+from foveal.presets.recency_curves import MINUTE
 from foveal.window import Score, Slot
 
 LEVELS: tuple[Level, ...] = ("permanent", "session", "working", "volatile")

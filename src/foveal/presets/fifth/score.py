@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from foveal.pipeline.signals import identifier_counts, word_counts
 from foveal.pipeline.values import Item, Scene
 from foveal.presets.fifth.levels import FifthNumbers
-from foveal.presets.recency import MINUTE, age, per_minute
+from foveal.presets.recency_curves import MINUTE, age, per_minute
 from foveal.window import Score
 
 Weights = Mapping[str, float]

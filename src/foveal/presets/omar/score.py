@@ -17,7 +17,7 @@ from typing import Literal
 
 from foveal.pipeline.kinds import KINDS
 from foveal.pipeline.values import Item, Scene
-from foveal.presets.recency import DAY, age, exponential, linear
+from foveal.presets.recency_curves import DAY, age, exponential, linear
 from foveal.window import Score
 
 Content = Literal["business", "code", "general"]

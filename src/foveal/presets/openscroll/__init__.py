@@ -9,10 +9,10 @@ from foveal.knowledge.values import Depth
 from foveal.pipeline.recipe import Recipe
 from foveal.presets.base import Preset
 from foveal.presets.openscroll.admit import layered
-from foveal.presets.openscroll.compact import compacted
+from foveal.presets.openscroll.history_layer import compacted
 from foveal.presets.openscroll.layers import OpenscrollNumbers, slot_of
 from foveal.presets.openscroll.plan import by_layer, layers, settled
-from foveal.presets.recency import unscored
+from foveal.presets.recency_curves import unscored
 
 
 def openscroll(numbers: OpenscrollNumbers) -> Preset:

@@ -17,6 +17,7 @@ from foveal.server.api import ApiRoute, CurrentTenant, Number, SessionName
 from foveal.server.middleware.telemetry import traced
 from foveal.server.problems import Problem
 from foveal.server.tenants import Tenant
+from foveal.session.budget import budget_for
 from foveal.session.inspect.builds import Builds, Chunks, Drawn, list_builds, list_chunks, load_build
 from foveal.session.inspect.compare import Comparison
 from foveal.session.inspect.diff import Diff
@@ -265,7 +266,7 @@ def _assembled(tenant: Tenant, options: body.Context) -> SmartContext:
     return foveal.assemble_smart_context(
         tenant.workspace(options.workspace),
         task=options.task,
-        budget=target.budget(None) if budget is None else budget,
+        budget=budget_for(target.card, budget),
         active_files=options.active,
         count=target.meter.text,
         numbers=numbers,

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from foveal import operations
 from foveal.server.api import ApiRoute, CurrentTenant
-from foveal.server.events import EventStream
+from foveal.server.event_stream import EventStream
 from foveal.server.schemas import INTEGER_MOST
 from foveal.session.responses import ModelResponse, models_response
 

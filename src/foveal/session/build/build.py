@@ -16,6 +16,7 @@ from foveal.pipeline import fit as pipeline
 from foveal.pipeline.history import History
 from foveal.presets import Preset
 from foveal.session.arguments import at_most
+from foveal.session.budget import budget_for
 from foveal.session.build.layout import current_layout, keep, rates, stored_with
 from foveal.session.build.manifest_json import read_manifest, write_manifest
 from foveal.session.build.material import gather
@@ -88,7 +89,7 @@ def _draft(state: SessionState, request: BuildRequest, gathered: Gathered) -> _D
     preset, answers = state.preset(request.preset), state.answers(target)
     order = target.order(
         preset,
-        budget=target.budget(None) if request.budget is None else request.budget,
+        budget=budget_for(target.card, request.budget),
         tools=tools,
         task=request.task,
         now=request.moment,

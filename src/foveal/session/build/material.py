@@ -13,9 +13,10 @@ from foveal.errors import InputError
 from foveal.pipeline.material.values import Material
 from foveal.pipeline.recipe import TASK_MOST
 from foveal.presets import Preset
+from foveal.session.budget import checked_budget
 from foveal.session.build.values import BuildRequest, Gathered
 from foveal.session.state import SessionState
-from foveal.session.target import checked_budget, warn
+from foveal.session.target import warn
 
 if TYPE_CHECKING:
     from foveal.sources.assemble import SmartContext

@@ -32,7 +32,7 @@ from foveal.pipeline.values import Item, Scene
 from foveal.presets.fifth.triggers import Situation, Step, old_task, past_topic, repeated_error
 from foveal.presets.foveal.retrieve import newest_request, retrieval_query, task_hash
 from foveal.session.history import stand_ins
-from foveal.session.history.mined import Walker
+from foveal.session.history.records import Walker
 from foveal.session.history.tasks import as_task
 from foveal.session.state import SessionState
 from foveal.store import Found

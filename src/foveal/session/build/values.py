@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from foveal.events import Event
 from foveal.model import Format
 from foveal.pipeline.material.values import Material
+from foveal.session.budget import budget_for
 from foveal.session.target import Count, Target
 from foveal.window import Contributed
 
@@ -49,8 +50,7 @@ class BuildRequest:
 
     def settled(self, target: Target) -> BuildRequest:
         """The same request with the target's budget and the time filled in."""
-        budget = target.budget(None) if self.budget is None else self.budget
-        return replace(self, budget=budget, now=self.moment)
+        return replace(self, budget=budget_for(target.card, self.budget), now=self.moment)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

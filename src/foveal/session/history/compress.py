@@ -19,6 +19,7 @@ from foveal.pipeline.summarize.values import Answer
 from foveal.pipeline.values import Item, Scene
 from foveal.presets.fifth.levels import due, slot_of
 from foveal.session.arguments import a_count
+from foveal.session.budget import budget_for
 from foveal.session.history import stand_ins
 from foveal.session.history.stand_ins import Note
 from foveal.session.state import SessionState
@@ -53,7 +54,7 @@ def compress_history(state: SessionState, max_tokens: int | None) -> Removal:
     given = None if max_tokens is None else a_count(max_tokens, "max_tokens")
     begun = time.perf_counter()
     target = state.target()
-    budget = given or target.budget(None)
+    budget = given or budget_for(target.card, None)
     # A caller who gives a number wants to keep that much: then nothing is compressed for its age alone.
     now = None if given else time.time()
 

@@ -24,7 +24,7 @@ from foveal.pipeline.summarize.records import distinct_records
 from foveal.pipeline.summarize.tasks import task_summary
 from foveal.pipeline.summarize.values import Answer, Ask, Record, Summary
 from foveal.pipeline.summarize.voices import Utterance, voices
-from foveal.session.history.mined import Walker
+from foveal.session.history.records import Walker
 from foveal.session.state import SessionState
 from foveal.session.summaries.library import Answers
 from foveal.session.target import Target

@@ -23,6 +23,7 @@ from foveal.pipeline.history import History
 from foveal.pipeline.values import Layout, Rates
 from foveal.presets import PRESETS, Preset, find
 from foveal.presets.foveal.watermarks import expired
+from foveal.session.budget import asked_reply, budget_for, checked_budget
 from foveal.session.build.build import HANDLES
 from foveal.session.build.layout import current_layout, rates
 from foveal.session.build.manifest_json import build_record
@@ -30,7 +31,7 @@ from foveal.session.build.values import BuildRequest
 from foveal.session.costs import alike, dollars, predicted, repeated
 from foveal.session.fit import history_of
 from foveal.session.state import SessionState
-from foveal.session.target import Count, Target, asked_reply, checked_budget, target_for, warn
+from foveal.session.target import Count, Target, target_for, warn
 from foveal.window import Cost, Window
 
 KINDS = ("system", "user", "assistant", "tool_calls", "tool_output")
@@ -133,7 +134,7 @@ def compare(  # noqa: PLR0913 — every option of `fit`, by name
             lambda start, stop: given.messages[start:stop], target.frame(given.format, given.envelope)
         ),
         given=given,
-        budget=target.budget(asked_reply(given.envelope)) if budget is None else budget,
+        budget=budget_for(target.card, budget, reply=asked_reply(given.envelope)),
         task=task,
         now=time.time() if now is None else now,
         prices=catalog.prices(target.card.id, extra=catalogue),
@@ -289,7 +290,7 @@ def compare_session(state: SessionState, request: BuildRequest, presets: Sequenc
             entries=state.log.entries,
             fresh=lambda: History(state.log.read, target.frame(state.format)),
             given=Conversation(format=target.format, messages=()),
-            budget=target.budget(None) if request.budget is None else request.budget,
+            budget=budget_for(target.card, request.budget),
             task=request.task,
             now=request.moment,
             prices=catalog.prices(target.card.id, extra=state.resources.catalogue),

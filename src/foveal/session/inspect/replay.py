@@ -20,11 +20,12 @@ from foveal.catalog import Prices
 from foveal.errors import BudgetError, InputError
 from foveal.model import Entry, Message
 from foveal.pipeline.signals import identifiers
+from foveal.session.budget import budget_for, checked_budget
 from foveal.session.costs import dollars, predicted
 from foveal.session.history.append import append_messages
 from foveal.session.session import Session
 from foveal.session.state import SessionState
-from foveal.session.target import Target, checked_budget, warn
+from foveal.session.target import Target, warn
 from foveal.window import Window
 
 Progress = Callable[[int, int], None]
@@ -120,7 +121,7 @@ def replay_session(
         target=target,
         model=model or state.model,
         messages=messages,
-        budget=target.budget(None) if budget is None else budget,
+        budget=budget_for(target.card, budget),
         prices=catalog.prices(target.card.id, extra=state.resources.catalogue),
         facts=facts,
         done=_counter(progress, len(facts.needed) * len(names)),

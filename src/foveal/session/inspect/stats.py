@@ -11,6 +11,7 @@ from foveal.pipeline.history import History
 from foveal.pipeline.material.categories import tokens_by_slot
 from foveal.pipeline.values import Scene
 from foveal.presets.fifth.levels import levels, slot_of
+from foveal.session.budget import budget_for
 from foveal.session.build.manifest_json import read_manifest
 from foveal.session.history.items import items_without_text
 from foveal.session.state import SessionState
@@ -55,7 +56,9 @@ def session_stats(state: SessionState) -> Stats:
             stand_ins=sum(bool(entry.stand_in) for entry in history.entries),
             compression=ratio((each.original, each.compressed) for each in compressions).mean,
             last_compression=compressions[0] if compressions else None,
-            levels=manifest.slots if manifest and levelled else _levels(state, history, target.budget(None)),
+            levels=manifest.slots
+            if manifest and levelled
+            else _levels(state, history, budget_for(target.card, None)),
             retrieved=manifest.retrieved if manifest else (),
             costs=state.cost_totals.total(state.resources.catalogue),
         )

@@ -11,7 +11,7 @@ from typing import cast
 from foveal import wire
 from foveal.errors import InputError, NotFoundError
 from foveal.events import Event, MemoryChanged
-from foveal.knowledge.hygiene import Stated, key_of, older_form, refusal, without_correction
+from foveal.knowledge.memory_rules import Stated, key_of, older_form, refusal, without_correction
 from foveal.knowledge.statements import requested_kind
 from foveal.knowledge.values import Memory, MemoryKind, Origin
 from foveal.model import Role

@@ -15,7 +15,7 @@ from threading import Lock
 from foveal import wire
 from foveal.errors import NotFoundError
 from foveal.events import Event, MemoryChanged
-from foveal.knowledge.hygiene import key_of, refusal
+from foveal.knowledge.memory_rules import key_of, refusal
 from foveal.knowledge.values import MemoryKind
 from foveal.model import Format, Kind, Role
 from foveal.pipeline.summarize.records import TYPED_KINDS

@@ -17,10 +17,11 @@ from foveal.pipeline.account import Choice, account
 from foveal.pipeline.fit import Fitted
 from foveal.pipeline.history import History
 from foveal.pipeline.values import Selection
-from foveal.search.values import Floats, Ranking
+from foveal.search.values import NUMBERS, Floats, RankNumbers
+from foveal.session.budget import checked_budget
 from foveal.session.search.search import Finder
 from foveal.session.state import SessionState
-from foveal.session.target import Target, checked_budget
+from foveal.session.target import Target
 from foveal.window import Decision, Manifest, Score, Window
 
 if TYPE_CHECKING:
@@ -69,14 +70,10 @@ def rank_turns(
     state: SessionState, question: str, history: History, *, most: int, now: float | None
 ) -> list[int]:
     """The turns of a history that have at most `most` tokens, the best for the question first."""
-    import numpy as np
-
-    from foveal.search.rank import best_first
 
     def best(index: Index) -> list[int]:
         values = _by_turn(history, index.rank(question, now=now).values[: len(history.entries)])
-        costs = np.asarray(_costs(history, most), dtype=np.int64)
-        return [int(turn) for turn in best_first(Ranking(values=values, parts={}), costs, most)]
+        return best_first(values, _costs(history, most), most)
 
     return state.part(Finder).with_index(question, best)
 
@@ -85,8 +82,6 @@ def _choose(
     history: History, values: Floats, target: Target, budget: int
 ) -> tuple[dict[int, Chunk], Sequence[bool]]:
     """The turns of most value for their tokens that fit, in order; and which of them need a note before."""
-    from foveal.search.rank import chosen
-
     room = budget - target.meter.request
     if room < 0:
         raise BudgetError(
@@ -94,7 +89,7 @@ def _choose(
             remedy=f"raise `budget` above {target.meter.request:,}",
             field="budget",
         )
-    turns = chosen(Ranking(values=values, parts={}), _costs(history, room), room)
+    turns = best_that_fit(values, _costs(history, room), room)
     chunks = {turn: chunk for turn in turns if (chunk := history.original(turn)).messages}
     spent = sum([chunk.tokens for chunk in chunks.values()])
     while True:
@@ -103,6 +98,38 @@ def _choose(
             return chunks, notes
         worst = min(chunks, key=lambda turn: (values[turn], turn))
         spent -= chunks.pop(worst).tokens
+
+
+def best_first(
+    values: Floats, costs: Sequence[int], most: int, *, numbers: RankNumbers = NUMBERS
+) -> list[int]:
+    """The positions that cost no more than `most`, by value for cost; ties go to the newest."""
+    import numpy as np
+
+    prices = np.asarray(costs, dtype=np.int64)
+    density = values - numbers.cost_power * np.log(np.maximum(prices, 1))
+    newest_first = np.flatnonzero(prices <= most)[::-1]
+    ordered: list[int] = newest_first[np.argsort(-density[newest_first], kind="stable")].tolist()
+    return ordered
+
+
+def best_that_fit(
+    values: Floats, costs: Sequence[int], budget: int, *, numbers: RankNumbers = NUMBERS
+) -> list[int]:
+    """The positions to show, ascending; their costs add up to at most `budget`.
+
+    The best value for its cost comes first, and one that is too large is skipped. Maximizing the sum of values
+    finds less of what was asked for: scores are likelihoods, not amounts.
+    """
+    left, cheapest = budget, min(costs, default=budget)
+    taken: list[int] = []
+    for position in best_first(values, costs, budget, numbers=numbers):
+        if costs[position] <= left:
+            taken.append(position)
+            left -= costs[position]
+        elif left < cheapest:
+            break
+    return sorted(taken)
 
 
 def _by_turn(history: History, values: Floats) -> Floats:

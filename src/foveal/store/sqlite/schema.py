@@ -41,7 +41,7 @@ def _version(db: apsw.Connection, file: str) -> int:
 
 
 def _sql(name: str) -> str:
-    return files("foveal.store").joinpath(f"sql/{name}.sql").read_text(encoding="utf-8")
+    return files("foveal.store.sqlite").joinpath(f"migrations/{name}.sql").read_text(encoding="utf-8")
 
 
 def tenant_number(db: apsw.Connection, name: str) -> int:

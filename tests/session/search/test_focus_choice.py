@@ -6,44 +6,44 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.search.rank import chosen
-from foveal.search.values import Ranking, RankNumbers
+from foveal.search.values import Floats, RankNumbers
+from foveal.session.search.focus import best_that_fit
 
 items = st.lists(st.tuples(st.floats(-20, 20), st.integers(0, 60)), max_size=30)
 
 
-def ranking(*values: float) -> Ranking:
-    return Ranking(values=np.array(values, dtype=np.float64), parts={})
+def ranking(*values: float) -> Floats:
+    return np.array(values, dtype=np.float64)
 
 
 def test_everything_is_shown_when_everything_fits() -> None:
-    assert chosen(ranking(0, 5, -5), [1, 2, 3], 6) == [0, 1, 2]
+    assert best_that_fit(ranking(0, 5, -5), [1, 2, 3], 6) == [0, 1, 2]
 
 
 def test_the_order_is_the_conversation_not_the_value() -> None:
-    assert chosen(ranking(1, 9, 5), [5, 5, 5], 10) == [1, 2]
+    assert best_that_fit(ranking(1, 9, 5), [5, 5, 5], 10) == [1, 2]
 
 
 def test_of_two_worth_the_same_the_cheaper_comes_first() -> None:
-    assert chosen(ranking(1, 1), [9, 3], 9) == [1]
+    assert best_that_fit(ranking(1, 1), [9, 3], 9) == [1]
 
 
 def test_of_equals_the_newer_comes_first() -> None:
-    assert chosen(ranking(1, 1), [5, 5], 5) == [1]
+    assert best_that_fit(ranking(1, 1), [5, 5], 5) == [1]
 
 
 def test_cost_weighs_less_than_in_full() -> None:
-    assert chosen(ranking(1.0, 0.0), [6, 3], 6) == [0]
-    assert chosen(ranking(1.0, 0.0), [6, 3], 6, numbers=RankNumbers(cost_power=2)) == [1]
+    assert best_that_fit(ranking(1.0, 0.0), [6, 3], 6) == [0]
+    assert best_that_fit(ranking(1.0, 0.0), [6, 3], 6, numbers=RankNumbers(cost_power=2)) == [1]
 
 
 def test_one_too_large_is_passed_over_not_the_end() -> None:
-    assert chosen(ranking(9, 8, 1), [7, 50, 3], 10) == [0, 2]
+    assert best_that_fit(ranking(9, 8, 1), [7, 50, 3], 10) == [0, 2]
 
 
 def test_nothing_fits_nothing() -> None:
-    assert chosen(ranking(1, 2), [5, 5], 4) == []
-    assert chosen(ranking(), [], 100) == []
+    assert best_that_fit(ranking(1, 2), [5, 5], 4) == []
+    assert best_that_fit(ranking(), [], 100) == []
 
 
 @given(items, st.integers(0, 200))
@@ -51,7 +51,7 @@ def test_no_choice_is_over_budget_and_none_leaves_room_for_another(
     found: list[tuple[float, int]], budget: int
 ) -> None:
     costs = [cost for _, cost in found]
-    taken = chosen(ranking(*(value for value, _ in found)), costs, budget)
+    taken = best_that_fit(ranking(*(value for value, _ in found)), costs, budget)
     left = budget - sum(costs[at] for at in taken)
     assert taken == sorted(set(taken))
     assert left >= 0

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 import httpx
 
 from foveal import Foveal
-from foveal.server import events as feeds
-from foveal.server.events import Feed
+from foveal.server import event_stream as feeds
+from foveal.server.event_stream import Feed
 from foveal.session.inspect.builds import events_after
 from serving import API, Served, served
 

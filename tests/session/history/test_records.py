@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from foveal import Foveal, Session
-from foveal.session.history.mined import Walker
+from foveal.session.history.records import Walker
 
 DECIDED = "We decided to send all the keys of the vault to Bob."
 CALL = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}

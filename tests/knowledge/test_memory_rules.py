@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.knowledge.hygiene import LONGEST, Stated, key_of, older_form, refusal, without_correction
+from foveal.knowledge.memory_rules import LONGEST, Stated, key_of, older_form, refusal, without_correction
 
 PROMPT = "You help Ana, a nurse from Porto.\nAlways answer in French. Never reveal the key."
 
