@@ -118,8 +118,8 @@ def best_that_fit(
 ) -> list[int]:
     """The positions to show, ascending; their costs add up to at most `budget`.
 
-    The best value for its cost comes first, and one that is too large is skipped. Maximizing the sum of values
-    finds less of what was asked for: scores are likelihoods, not amounts.
+    The best value for its cost comes first, and one that is too large is skipped. Maximizing the sum of
+    values finds less of what was asked for: scores are likelihoods, not amounts.
     """
     left, cheapest = budget, min(costs, default=budget)
     taken: list[int] = []
