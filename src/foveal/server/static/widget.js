@@ -141,14 +141,17 @@
       });
       if (!answer.ok) return;
       const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-      let [rest, timer] = ["", 0];
+      let [rest, timer, opened] = ["", 0, false];
       signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
       for (;;) {
         const { value, done } = await reader.read();
         if (done || signal.aborted) return;
         const blocks = (rest + value).split(/\r?\n\r?\n/);
         rest = blocks.pop();
-        if (!blocks.filter((block) => this.#heard(block)).length || timer) continue;
+        // What changed before the stream opened is announced by no event.
+        const news = blocks.filter((block) => this.#heard(block)).length || !opened;
+        opened = true;
+        if (!news || timer) continue;
         timer = setTimeout(() => {
           timer = 0;
           this.#look(signal);
