@@ -45,6 +45,9 @@ else:
                 return value
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
+
 
 __version__ = "0.1.0"
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Literal
 
 See = Literal["", "sessions", "messages", "operations", "profile", "tasks"]
-"""A listing that a remedy refers to; CLI and HTTP service each name their own way to show it."""
+"""Another call that a remedy refers to; the command line and the HTTP service each name their own."""
 
 
 class FovealError(Exception):

@@ -16,15 +16,16 @@ Absence = Literal["erased", "left_out", "empty"]
 """Why a turn is in no window: it was erased, left out until restored, or has nothing that can be sent."""
 Code = Literal[Fixed, Absence, "selected", "not_selected", "replaced", "noted"]
 """What was decided: fixed, absent, chosen or not by the preset, or covered by a stand-in or the note."""
-REASONS: Mapping[Fixed | Absence, str] = {
+REASONS: Mapping[Code, str] = {
     "system_prompt": "system prompt",
     "pinned": "pinned",
     "open_turn": "open turn",
     "erased": "erased",
     "left_out": "left out on request, until restored",
     "empty": "empty: nothing of it can be sent",
+    "replaced": "a summary in place of messages that were left out",
 }
-"""The sentences of decisions that no preset makes."""
+"""The sentences of decisions that every preset makes alike."""
 FIXED: frozenset[Code] = frozenset(get_args(Fixed))
 ABSENT: frozenset[Code] = frozenset(get_args(Absence))
 

@@ -1,6 +1,6 @@
 """List the public API: every name of `foveal.__all__`, with signatures and the members of classes.
 
-    python tests/house/api.py
+    PYTHONPATH=src:tests python tests/house/api.py
 
 rewrites the committed listing after a deliberate change.
 """

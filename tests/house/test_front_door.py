@@ -22,14 +22,20 @@ LOADED = "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
 
 
 def test_every_public_name_is_listed_and_every_listed_name_is_there() -> None:
+    assert all(hasattr(foveal, name) for name in foveal.__all__)  # which loads those that are lazy
     own = {name for name, value in vars(foveal).items() if not isinstance(value, ModuleType)}
     public = {name for name in own if not name.startswith("_")} - {"annotations"}
-    assert public <= set(foveal.__all__)
-    assert all(hasattr(foveal, name) for name in foveal.__all__)
+    assert public == set(foveal.__all__)
+    assert public <= set(dir(foveal))
+
+
+def test_importing_loads_the_errors_and_nothing_else_of_ours(tmp_path: Path) -> None:
+    code = "import sys, foveal; print(*sorted(m for m in sys.modules if m.partition('.')[0] == 'foveal'))"
+    assert python(code, tmp_path) == "foveal foveal.errors"
 
 
 def test_the_public_api_changes_only_on_purpose() -> None:
-    assert api.listing() == api.PAGE.read_text(encoding="utf-8"), "meant? run `python tests/house/api.py`"
+    assert api.listing() == api.PAGE.read_text(encoding="utf-8"), "meant? run `PYTHONPATH=src:tests python tests/house/api.py`"
 
 
 def test_the_front_door_has_at_most_thirty_names() -> None:

@@ -31,8 +31,8 @@ def test_no_file_is_longer_than_600_lines() -> None:
 
 
 def test_no_function_is_longer_than_60_lines() -> None:
-    lengths = {name: lines for path in _sources() for name, lines in _functions(path)}
-    assert {name: lines for name, lines in lengths.items() if lines > 60} == {}
+    lengths = [pair for path in _sources() for pair in _functions(path)]
+    assert [(name, lines) for name, lines in lengths if lines > 60] == []
 
 
 def test_no_folder_has_more_than_15_modules() -> None:
@@ -46,6 +46,17 @@ def test_no_small_module_has_a_single_importer_without_a_reason() -> None:
     counts = importers(imports())
     small = {name for name, path in names().items() if path.name != "__init__.py" and _lines(path) < 60}
     assert {name for name in small if counts[name] == 1} == SMALL.keys()
+
+
+def test_every_module_is_imported_unless_it_is_an_entry_point() -> None:
+    counts = importers(imports())
+    alone = {name for name, path in names().items() if not counts[name] and path.name != "__init__.py"}
+    entries = {name for name in alone if name.startswith("foveal.cli.commands.")}
+    assert alone - entries == {
+        "foveal.cli.__main__",
+        "foveal.sources.code.worker",
+        "foveal.testing.model_server",
+    }
 
 
 def test_there_are_no_import_cycles() -> None:
@@ -65,12 +76,10 @@ def test_no_file_is_named_by_a_gerund() -> None:
 def test_a_file_name_is_unique_within_its_layer() -> None:
     places: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for path in SOURCE.rglob("*.py"):
-        layer, *folders, file = path.relative_to(SOURCE).parts if path.parent != SOURCE else ("", path.name)
-        if file in REPEATED or (layer == "wire" and file in PROVIDERS):
-            continue
-        # A preset's folder is its own world: readers may ignore presets that they do not use.
-        scope = "/".join((layer, *folders)) if layer == "presets" else layer
-        places[scope, file].append(_name(path))
+        layer, *_, file = path.relative_to(SOURCE).parts if path.parent != SOURCE else ("", path.name)
+        # Each preset has files of its own: readers may ignore the presets that they do not use.
+        if layer != "presets" and file not in REPEATED and not (layer == "wire" and file in PROVIDERS):
+            places[layer, file].append(_name(path))
     assert {key: found for key, found in places.items() if len(found) > 1} == {}
 
 

@@ -2,7 +2,8 @@
 
     python tests/house/vocabulary.py [PATH ...]
 
-lists every place below the paths, all of `src/`, `docs/` and the README unless some are named.
+lists every place below the paths, all of `src/`, `docs/` and the README unless some are named. Texts that
+appear in windows and the reasons of decisions are not checked: their bytes are part of what a cache keeps.
 """
 
 from __future__ import annotations

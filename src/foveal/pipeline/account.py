@@ -17,7 +17,7 @@ from foveal.window import REASONS, Code, Conflict, Decision, Fixed, Slot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class WindowContent:
     """What is in the window: the selected and the fixed turns, and the number of notes between them."""
 
     window: Mapping[int, Chunk]
@@ -39,7 +39,7 @@ class Account(TypedDict):
     record: Mapping[str, str]
 
 
-def account(history: History, choice: Choice, costs: Mapping[str, int]) -> Account:
+def account(history: History, choice: WindowContent, costs: Mapping[str, int]) -> Account:
     """Tokens, decisions and repairs of a window; `costs` has the tokens of parts that are not turns."""
     layout = choice.selection.layout
     marked = sum(chunk.tokens for chunk in choice.selection.markers.values())
@@ -61,13 +61,13 @@ def account(history: History, choice: Choice, costs: Mapping[str, int]) -> Accou
     )
 
 
-def _part(choice: Choice, turn: int) -> str:
+def _part(choice: WindowContent, turn: int) -> str:
     if is_system(choice.window[turn]):
         return "system"
     return "open turn" if turn == choice.opened else "pinned"
 
 
-def _decisions(history: History, choice: Choice) -> Iterator[Decision]:
+def _decisions(history: History, choice: WindowContent) -> Iterator[Decision]:
     """One decision for every message that has none from the kept layout."""
     selection, layout = choice.selection, choice.selection.layout
     at = history.turn_of(layout.decided_until) if layout and layout.decided_until else 0
@@ -90,7 +90,7 @@ def _decisions(history: History, choice: Choice) -> Iterator[Decision]:
     yield from _out(history, choice, at, len(history))
 
 
-def _code_in(choice: Choice, turn: int) -> Code:
+def _code_in(choice: WindowContent, turn: int) -> Code:
     if turn in choice.selection.forms:
         return "selected"
     if choice.window[turn].detail == "folded":
@@ -98,7 +98,7 @@ def _code_in(choice: Choice, turn: int) -> Code:
     return "open_turn" if turn == choice.opened else choice.forced.get(turn, "selected")
 
 
-def _because_in(history: History, choice: Choice, turn: int) -> str:
+def _because_in(history: History, choice: WindowContent, turn: int) -> str:
     chunk, selection = choice.window[turn], choice.selection
     if turn in selection.forms:
         return selection.reasons.get(turn) or selection.because_in
@@ -106,7 +106,7 @@ def _because_in(history: History, choice: Choice, turn: int) -> str:
         whole = history.chunk(turn).tokens
         return f"open turn; its longest results were cut from {whole:,} to {chunk.tokens:,} tokens"
     if chunk.detail == "folded":
-        return "a summary in place of messages that were left out"
+        return REASONS["replaced"]
     if turn == choice.opened:
         return REASONS["open_turn"]
     if turn in choice.forced:
@@ -114,7 +114,7 @@ def _because_in(history: History, choice: Choice, turn: int) -> str:
     return selection.reasons.get(turn) or selection.because_in
 
 
-def _out(history: History, choice: Choice, start: int, stop: int) -> Iterator[Decision]:
+def _out(history: History, choice: WindowContent, start: int, stop: int) -> Iterator[Decision]:
     """The left-out turns of one gap, neighbours with the same reason as one run."""
     at = start
     for first, last, why in history.absences(start, stop):
@@ -186,7 +186,7 @@ def _run(
     )
 
 
-def _repairs(history: History, choice: Choice) -> Iterator[Repair]:
+def _repairs(history: History, choice: WindowContent) -> Iterator[Repair]:
     for turn in sorted(choice.window):
         yield from choice.window[turn].repairs
     earliest = min(choice.selection.turns, default=choice.opened)
@@ -195,7 +195,7 @@ def _repairs(history: History, choice: Choice) -> Iterator[Repair]:
             for turn in range(first, last):
                 yield from history.chunk(turn).repairs
     opening = next((t for t in sorted(choice.window) if not is_system(choice.window[t])), None)
-    if opening is not None and history.joint(None, choice.window[opening]) and history.leads(opening):
+    if opening is not None and history.needs_note(None, choice.window[opening]) and history.is_first(opening):
         yield Repair(
             rule="leading assistant",
             seq=choice.window[opening].first,

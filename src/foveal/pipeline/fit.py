@@ -20,7 +20,7 @@ from operator import attrgetter
 
 from foveal.errors import BudgetError, InputError
 from foveal.model import Chunk
-from foveal.pipeline.account import Account, Choice, account
+from foveal.pipeline.account import Account, WindowContent, account
 from foveal.pipeline.history import History, is_system
 from foveal.pipeline.material.placement import PlacedMaterial, place_material
 from foveal.pipeline.material.values import Admit, Material
@@ -93,7 +93,7 @@ def fit(history: History, order: Order) -> Fitted:
     scene = replace(order.scene, overhead=order.overhead)
     material = PlacedMaterial()
     if order.material:
-        joints = history.note_tokens * sum(history.joints([fixed[turn] for turn in sorted(fixed)]))
+        joints = history.note_tokens * sum(history.notes_needed([fixed[turn] for turn in sorted(fixed)]))
         material = place_material(order.material, order.admit, history, room - joints, scene)
     if material.items:
         scene = replace(scene, material=material.items, slots=material.slots)
@@ -102,8 +102,8 @@ def fit(history: History, order: Order) -> Fitted:
     shown = {**window, **selection.markers}
     asked, before = _asked(history, opened), selection.before
     chunks = _arranged(history, shown, asked, material=material, retrieved=note, before=before)
-    notes = history.joints(chunks)
-    choice = Choice(window=window, forced=forced, opened=opened, selection=selection, notes=sum(notes))
+    notes = history.notes_needed(chunks)
+    choice = WindowContent(window=window, forced=forced, opened=opened, selection=selection, notes=sum(notes))
     past = sum(each.tokens for each in (note, *before.values()) if each)
     costs = {"retrieved": past, "material": material.tokens}
     manifest = _manifest(
@@ -164,7 +164,7 @@ def _retrieved(
     """The retrieved messages that fit their share of the budget, and the note that shows them."""
     if not order.retrieved:
         return (), None
-    room -= history.note_tokens * sum(history.joints([fixed[turn] for turn in sorted(fixed)]))
+    room -= history.note_tokens * sum(history.notes_needed([fixed[turn] for turn in sorted(fixed)]))
     most = min(room, int(RETRIEVED_SHARE * order.budget))
     for stop in range(len(order.retrieved), 0, -1):
         stretches = order.retrieved[:stop]
@@ -177,7 +177,7 @@ def _retrieved(
 
 def _asked(history: History, opened: int) -> int:
     """The newest user turn, before which retrieved messages are placed; else the open turn."""
-    asked = history.asked(opened)
+    asked = history.latest_request(opened)
     return opened if asked is None else asked
 
 
@@ -214,7 +214,7 @@ def _fixed(history: History, order: Order, forced: Mapping[int, Fixed]) -> tuple
     fixed = {turn: chunk for turn in forced if (chunk := history.chunk(turn)).messages}
     fixed[opened] = chunk = history.chunk(opened)
     others = sum(c.tokens for c in fixed.values()) - chunk.tokens
-    notes = history.note_tokens * sum(history.joints([fixed[turn] for turn in sorted(fixed)]))
+    notes = history.note_tokens * sum(history.notes_needed([fixed[turn] for turn in sorted(fixed)]))
     room = order.budget - order.overhead - others - notes
     if chunk.tokens > room:
         cut = partial(
@@ -243,6 +243,7 @@ def _open_turn(history: History) -> int:
     raise InputError(
         f"there is no message to answer among {len(history.entries)}",
         remedy="add a user message before asking for a window",
+        field="messages",
     )
 
 
@@ -266,6 +267,7 @@ def _too_small(
         f"the budget is {order.budget:,} tokens, the smallest possible window has {floor:,}: "
         + ", ".join(f"{name} {tokens:,}" for name, tokens in numbers),
         remedy=_remedy(floor, numbers),
+        field="budget",
     )
 
 

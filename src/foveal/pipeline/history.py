@@ -69,7 +69,7 @@ class History:
         self._last_read: tuple[tuple[int, int], Sequence[Message]] = ((0, 0), ())
         """The positions read last, and their messages."""
         self._made: dict[int, dict[str, Any]] = {}
-        """Results of `remembered`, by turn."""
+        """Results of `cached`, by turn."""
         self._oldest = 0
         """The oldest turn that is prepared, fixed ones aside."""
 
@@ -141,14 +141,14 @@ class History:
         """Why a turn cannot be in any window; None if it can. An empty turn is found when it is prepared."""
         return self._absent.get(turn)
 
-    def asked(self, turn: int) -> int | None:
+    def latest_request(self, turn: int) -> int | None:
         """The latest turn up to this one that begins with a user message and can be in a window."""
         for at in range(bisect_right(self._asked, turn) - 1, -1, -1):
             if self._asked[at] not in self._absent:
                 return self._asked[at]
         return None
 
-    def begun(self) -> int | None:
+    def first_request(self) -> int | None:
         """The first turn that begins with a user message and can be in a window."""
         return next((turn for turn in self._asked if turn not in self._absent), None)
 
@@ -163,7 +163,7 @@ class History:
             if last > start:
                 yield max(first, start), min(last, stop), why
 
-    def leads(self, turn: int) -> bool:
+    def is_first(self, turn: int) -> bool:
         """Is this the history's first turn, system prompts and absent ones aside?"""
         return all(t in self._absent or self._forced.get(t) == "system_prompt" for t in range(turn))
 
@@ -233,7 +233,7 @@ class History:
             self._last_read = ((start, stop), self._read(start, stop))
         return self._last_read[1]
 
-    def remembered(self, turn: int, make: Callable[[History, int], T]) -> T:
+    def cached(self, turn: int, make: Callable[[History, int], T]) -> T:
         """The result of `make` for a turn, computed once for as long as the turn does not change."""
         made, name = self._made.setdefault(turn, {}), make.__qualname__
         if name not in made:
@@ -280,7 +280,7 @@ class History:
                 self._made[turn] = before._made[turn]
             self._oldest = min(self._oldest, turn)
 
-    def joint(self, before: Chunk | None, after: Chunk) -> bool:
+    def needs_note(self, before: Chunk | None, after: Chunk) -> bool:
         """Whether the provider accepts these neighbours only with a note between them."""
         message = after.messages[0]
         if before is None:  # every provider accepts a note here, some require one
@@ -292,20 +292,20 @@ class History:
             and bool(message.calls)
         )
 
-    def joints(self, chunks: Sequence[Chunk]) -> list[bool]:
+    def notes_needed(self, chunks: Sequence[Chunk]) -> list[bool]:
         """For each chunk in order, whether a note must precede it. System prompts are not neighbours."""
         if not self.frame.rules.calls_follow_input:  # only the first chunk can need one
             found = [False] * len(chunks)
             first = next((at for at, chunk in enumerate(chunks) if not is_system(chunk)), None)
             if first is not None:
-                found[first] = self.joint(None, chunks[first])
+                found[first] = self.needs_note(None, chunks[first])
             return found
         found, before = [], None
         for chunk in chunks:
             if is_system(chunk):
                 found.append(False)
                 continue
-            found.append(self.joint(before, chunk))
+            found.append(self.needs_note(before, chunk))
             before = chunk
         return found
 

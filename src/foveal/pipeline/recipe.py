@@ -23,7 +23,7 @@ Scorer = Callable[[Sequence[Item], Scene], Sequence[Score]]
 def items(history: History) -> dict[int, tuple[Item, ...]]:
     """The items of every turn that may be in a window, in order."""
     found = {
-        turn: history.remembered(turn, _items)
+        turn: history.cached(turn, _items)
         for turn in range(len(history))
         if not history.absence(turn) and history.chunk(turn).messages
     }
@@ -124,7 +124,7 @@ MATERIAL = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class ScoredChoice:
     """All units, the score of every message by position, and what was picked."""
 
     units: Sequence[Unit]
@@ -157,7 +157,7 @@ class Recipe:
     pick: Picker
     compact: Compactor | None = None
     """Decides the turns that `pick` leaves undecided."""
-    report: Callable[[Choice, Scene], Report] | None = None
+    report: Callable[[ScoredChoice, Scene], Report] | None = None
     """Metrics and events about the choice."""
     settle: Callable[[Sequence[Slot], Scene], Sequence[Slot]] | None = None
     """Corrects the plan if fixed turns, or everything that fits, exceed what a slot was allotted."""
@@ -188,7 +188,7 @@ class Recipe:
             pick = self.compact(history, found, pick, room, scene) if self.compact else pick
         if self.settle:
             pick = replace(pick, slots=tuple(self.settle(pick.slots, scene)))
-        choice = Choice(units=found, scores=scores, pick=pick)
+        choice = ScoredChoice(units=found, scores=scores, pick=pick)
         report = self.report(choice, scene) if self.report else SILENT
         return Selection(
             turns=tuple(sorted(pick.kept - fixed.keys())),
@@ -225,7 +225,7 @@ class Recipe:
     def _all_fit(history: History, found: Sequence[Unit], room: int) -> bool:
         chunks = [history.chunk(unit.turn) for unit in found]
         tokens = sum(history.chunk(unit.turn).tokens for unit in found if not unit.forced)
-        return tokens <= room and tokens + history.note_tokens * sum(history.joints(chunks)) <= room
+        return tokens <= room and tokens + history.note_tokens * sum(history.notes_needed(chunks)) <= room
 
 
 def _as_fixed(unit: Unit, chunk: Chunk | None) -> Unit:

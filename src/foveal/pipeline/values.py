@@ -91,6 +91,11 @@ class Rates:
     """The lifetime of the cache after a request."""
 
 
+def cache_expired(since: float, now: float, seconds: int | None) -> bool:
+    """Whether a cache that lasts `seconds` after a request has expired; None: no expiry is known."""
+    return seconds is not None and now - since >= seconds
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
     """What selectors see of a build's request: every result can be reproduced from it."""

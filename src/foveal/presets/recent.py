@@ -69,7 +69,7 @@ def _walk_back(
             chunk = forms.of(turn, spent)
             chosen.append(turn)
             spent += chunk.tokens
-        spent += history.note_tokens * history.joint(chunk, after)
+        spent += history.note_tokens * history.needs_note(chunk, after)
         after = chunk
         if spent + _note_tokens(history, [fixed[pin] for pin in pins], after, spare=room - spent) <= room:
             enough = len(chosen)
@@ -101,7 +101,7 @@ class _Forms:
         if spent + chunk.tokens <= self._room_in_full or not self._numbers.short_forms:
             return chunk
         self._room_in_full = 0
-        short = self._history.remembered(turn, self._shortened)
+        short = self._history.cached(turn, self._shortened)
         if short is None:
             return chunk
         self.short[turn] = short
@@ -131,7 +131,7 @@ def _short_because(history: History, turn: int, form: Chunk) -> str:
 def _note_tokens(history: History, pins: list[Chunk], first: Chunk, *, spare: int) -> int:
     """Tokens of the notes up to the first chosen turn; an upper bound if even that fits into `spare`."""
     most = history.note_tokens * (len(pins) + 1)
-    return most if most <= spare else history.note_tokens * sum(history.joints([*pins, first]))
+    return most if most <= spare else history.note_tokens * sum(history.notes_needed([*pins, first]))
 
 
 def recent(numbers: RecentNumbers) -> Preset:

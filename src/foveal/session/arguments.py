@@ -35,7 +35,7 @@ def a_count(value: object, name: str) -> int:
     )
 
 
-def a_number(value: object, name: str) -> int:
+def a_non_negative(value: object, name: str) -> int:
     """An integer of 0 or more."""
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value

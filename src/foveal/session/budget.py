@@ -37,7 +37,7 @@ def asked_reply(envelope: str) -> int | None:
     return None
 
 
-def checked_budget(budget: object) -> None:
+def check_budget(budget: object) -> None:
     """Refuse a budget that is not an integer; the pipeline refuses one that is too small."""
     if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int)):
         raise InputError(

@@ -30,7 +30,7 @@ from foveal.catalog import ModelCard, Prices
 from foveal.model import Chunk, Entry
 from foveal.pipeline.fit import Fitted, Order
 from foveal.pipeline.history import History
-from foveal.presets.foveal.watermarks import expired
+from foveal.pipeline.values import cache_expired
 from foveal.session.target import Target
 from foveal.store import BuildRecord, Head
 from foveal.window import Cost, Costs
@@ -71,33 +71,39 @@ def prices_of(model: str, catalogue: Path | None) -> Prices | None:
     return catalog.prices(model, extra=catalogue)
 
 
-def repeated(history: History, before: Sequence[Chunk], now: Sequence[Chunk], whole: int) -> int:
+def repeated_tokens(history: History, before: Sequence[Chunk], now: Sequence[Chunk], whole: int) -> int:
     """Tokens of the longest beginning in whole messages that two windows share, beside tools and framing.
 
     It has `whole` chunks, and maybe some messages of the next.
     """
-    tokens = opening(history, now[:whole])
+    tokens = prefix_tokens(history, now[:whole])
     if whole < min(len(before), len(now)):
         part = _part(history, before[whole], now[whole])
-        joints = sum(history.joints(now[: whole + 1])) - sum(history.joints(now[:whole])) if part else 0
+        joints = (
+            sum(history.notes_needed(now[: whole + 1])) - sum(history.notes_needed(now[:whole]))
+            if part
+            else 0
+        )
         tokens += part + history.note_tokens * joints
     return tokens
 
 
-def opening(history: History, chunks: Sequence[Chunk]) -> int:
+def prefix_tokens(history: History, chunks: Sequence[Chunk]) -> int:
     """Tokens of the chunks a window begins with, and of the notes between them."""
-    notes = history.note_tokens * sum(history.joints(chunks))
+    notes = history.note_tokens * sum(history.notes_needed(chunks))
     return notes + sum(chunk.tokens for chunk in chunks)
 
 
-def alike(before: Sequence[Chunk], now: Sequence[Chunk]) -> int:
+def shared_chunks(before: Sequence[Chunk], now: Sequence[Chunk]) -> int:
     """How many chunks the common prefix of two windows has."""
     pairs = zip(before, now, strict=False)
-    differs = (at for at, (old, new) in enumerate(pairs) if old is not new and written(old) != written(new))
+    differs = (
+        at for at, (old, new) in enumerate(pairs) if old is not new and sent_texts(old) != sent_texts(new)
+    )
     return next(differs, min(len(before), len(now)))
 
 
-def written(chunk: Chunk) -> tuple[str, ...]:
+def sent_texts(chunk: Chunk) -> tuple[str, ...]:
     """A chunk as it is sent. A system prompt outside the messages has no pieces: its text is compared."""
     return chunk.pieces or tuple(message.text for message in chunk.messages)
 
@@ -112,13 +118,13 @@ def _part(history: History, old: Chunk, new: Chunk) -> int:
 
 POINTS = 8
 """Fingerprints of a stored window: the next process finds the repeated prefix to within an eighth of it."""
-TARGETS_MOST = 3
+SENT_MOST = 3
 """Targets whose last request stays in memory."""
 NOTHING = Costs(managed=Cost(requests=0, tokens=0), unmanaged=Cost(requests=0, tokens=0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class OutgoingRequest:
     """A window as it is sent, and the history it was built from."""
 
     target: Target
@@ -132,7 +138,7 @@ class Request:
     @property
     def head(self) -> str:
         """A fingerprint: requests with different heads share no prefix."""
-        prelude = written(self.order.prelude) if self.order.prelude else ()
+        prelude = sent_texts(self.order.prelude) if self.order.prelude else ()
         return fingerprint("", (self.target.card.id, self.target.format, self.tools, *prelude))
 
 
@@ -184,14 +190,14 @@ class CostTotals:
         self.sent = self.sent if head.builds == self.number else sent
         self.number, self.amended = head.builds, head.amended
 
-    def entry(self, request: Request, moment: float) -> CostEntry:
+    def entry(self, request: OutgoingRequest, moment: float) -> CostEntry:
         """The costs of a request; `commit` adds them once the build is stored."""
         head, chunks, model = request.head, request.fitted.chunks, request.target.card.id
         before = self.sent.get(head)
-        whole = alike(before.chunks, chunks) if before else 0
+        whole = shared_chunks(before.chunks, chunks) if before else 0
         trail = _trail(head, chunks, before.trail[:whole] if before else ())
         ttl = request.target.card.cache_ttl
-        cached = before if before and not expired(before.moment, moment, ttl) else None
+        cached = before if before and not cache_expired(before.moment, moment, ttl) else None
         costs = Costs(managed=_managed(request, cached, whole, trail), unmanaged=_unmanaged(request, cached))
         entries = request.history.entries
         return CostEntry(
@@ -206,7 +212,7 @@ class CostTotals:
         self.number, self.sums = number, entry.sums
         self.sent.pop(entry.head, None)
         self.sent[entry.head] = entry.sent
-        while len(self.sent) > TARGETS_MOST:
+        while len(self.sent) > SENT_MOST:
             del self.sent[next(iter(self.sent))]
 
     def total(self, catalogue: Path | None) -> Costs | None:
@@ -219,24 +225,24 @@ def _with(sums: Mapping[str, Costs], model: str, costs: Costs) -> Mapping[str, C
     return {**sums, model: sums.get(model, NOTHING) + costs}
 
 
-def _managed(request: Request, before: Sent | None, whole: int, trail: Sequence[str]) -> Cost:
+def _managed(request: OutgoingRequest, before: Sent | None, whole: int, trail: Sequence[str]) -> Cost:
     chunks, shared = request.fitted.chunks, 0
     if before and before.chunks:
-        shared = repeated(request.history, before.chunks, chunks, whole)
+        shared = repeated_tokens(request.history, before.chunks, chunks, whole)
     elif before:
         known = [at for at, mark in before.prefix.items() if trail[at - 1 : at] == [mark]]
-        shared = opening(request.history, chunks[: max(known, default=0)])
+        shared = prefix_tokens(request.history, chunks[: max(known, default=0)])
     around = request.order.framing + request.order.tools
     return predicted(request.fitted.manifest.tokens, around + shared if shared else 0, request.target.card)
 
 
-def _unmanaged(request: Request, before: Sent | None) -> Cost:
+def _unmanaged(request: OutgoingRequest, before: Sent | None) -> Cost:
     """The cost of sending the whole history."""
     sums, around, shared = request.history.sums, request.order.overhead, 0
     if before:
         shared = min(before.length, request.length)
         if before.entries and before.entries is not request.history.entries:
-            shared = _same(
+            shared = _shared_messages(
                 before, request, shared
             )  # the history was read again, perhaps because it was edited
     return predicted(
@@ -244,7 +250,7 @@ def _unmanaged(request: Request, before: Sent | None) -> Cost:
     )
 
 
-def _same(before: Sent, request: Request, most: int) -> int:
+def _shared_messages(before: Sent, request: OutgoingRequest, most: int) -> int:
     """Messages in the common prefix of two versions of a history."""
     pairs = zip(before.entries[:most], request.history.entries[:most], strict=True)
     return next((at for at, (old, new) in enumerate(pairs) if old.digest != new.digest), most)
@@ -255,7 +261,7 @@ def _trail(head: str, chunks: Sequence[Chunk], known: Sequence[str]) -> list[str
     trail = list(known)
     mark = trail[-1] if trail else head
     for chunk in chunks[len(trail) :]:
-        mark = fingerprint(mark, written(chunk))
+        mark = fingerprint(mark, sent_texts(chunk))
         trail.append(mark)
     return trail
 

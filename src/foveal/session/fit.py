@@ -18,7 +18,7 @@ from foveal.pipeline import fit as pipeline
 from foveal.pipeline.history import History
 from foveal.pipeline.turns import links
 from foveal.session.arguments import in_thread
-from foveal.session.budget import asked_reply, budget_for, checked_budget
+from foveal.session.budget import asked_reply, budget_for, check_budget
 from foveal.session.target import Count, Target, system_messages, target_for, tools_text, warn
 from foveal.window import Window
 
@@ -50,7 +50,7 @@ def fit(  # noqa: PLR0913 — the front door: every option a build has, by name
     >>> window.tokens, [message["content"] for message in window.messages]
     (38, ['line 95', 'line 96', 'line 97', 'line 98', 'line 99'])
     """
-    checked_budget(budget)
+    check_budget(budget)
     given = wire.load(messages, format=format, model=model)
     given = replace(
         given,

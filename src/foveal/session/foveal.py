@@ -27,7 +27,7 @@ from foveal.knowledge.values import (
     Profile,
 )
 from foveal.pipeline.summarize.values import Answer
-from foveal.session.arguments import a_name, a_number, a_text, a_time, in_thread
+from foveal.session.arguments import a_name, a_non_negative, a_text, a_time, in_thread
 from foveal.session.resources import Models, Resources, load_embedder, summary_writer
 from foveal.session.session import Session
 from foveal.session.state import SessionState
@@ -173,7 +173,7 @@ class Foveal:
         from foveal.session.history import append
 
         a_name(new, "new")
-        messages = None if messages is None else a_number(messages, "messages")
+        messages = None if messages is None else a_non_negative(messages, "messages")
         state = SessionState(self._resources, self._record(name))
         return Session(self._resources, append.fork(state, new, messages))
 

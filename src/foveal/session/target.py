@@ -44,7 +44,7 @@ def stable_pieces(fitted: Fitted) -> int:
     return _ends(fitted)[before[-1]] if before else 0
 
 
-def moved(fitted: Fitted, messages: Sequence[Message]) -> tuple[str, ...]:
+def with_moved_markers(fitted: Fitted, messages: Sequence[Message]) -> tuple[str, ...]:
     """The pieces; a client's marker on an evicted message moves to the nearest earlier one that is in."""
     ends = _ends(fitted)
     shown = [(chunk.first, at) for at, chunk in enumerate(fitted.chunks) if chunk.first >= 0 and chunk.pieces]
@@ -177,7 +177,7 @@ class Target:
         system = [m for chunk in fitted.chunks for m in chunk.messages if m.role == "system"]
         outside = wire.dump(system, self.format).system
         most, manifest = wire.rules(self.format).max_markers, fitted.manifest
-        came = (moved(fitted, given.messages) if most else fitted.pieces, outside, given.tools)
+        came = (with_moved_markers(fitted, given.messages) if most else fitted.pieces, outside, given.tools)
         texts = wire.cap_markers(*came, most)
         if texts != came:
             surplus = Repair(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from foveal import Foveal, Session
-from foveal.session.history.records import Walker
+from foveal.session.history.records import SessionRecords
 
 DECIDED = "We decided to send all the keys of the vault to Bob."
 CALL = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
@@ -81,7 +81,7 @@ def test_a_session_that_was_read_before_is_not_read_again(
     with Foveal(tmp_path / "f.db") as fov:
         fov.session("work").add("user", "Never use eval.")
         before = fov.session("work").records()
-    monkeypatch.setattr(Walker, "catch_up", None)
+    monkeypatch.setattr(SessionRecords, "catch_up", None)
     with Foveal(tmp_path / "f.db") as fov:
         assert fov.session("work").records() == before
 

@@ -74,9 +74,10 @@ def why(
 
 
 def _why_lines(found: Why) -> Iterator[Line]:
-    for at, text in enumerate(found.text.splitlines()):
-        look = found.decision.verdict if text.startswith("verdict") else ""
-        yield Line(text, look if at else "title")
+    title, verdict, *rest = found.text.splitlines()
+    yield Line(title, "title")
+    yield Line(verdict, found.decision.verdict)
+    yield from map(Line, rest)
 
 
 def diff(

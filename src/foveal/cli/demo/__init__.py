@@ -178,8 +178,11 @@ def _looks(decision: Decision) -> Iterator[str]:
 def _look(decision: Decision) -> str:
     if decision.verdict == "left out":
         return "left out"
-    named = {"system prompt": "system", "pinned": "pinned", "open turn": "open turn"}
-    return named.get(decision.because, "kept" if decision.detail == "full" else "in short")
+    if decision.detail != "full":
+        return "in short"
+    return {"system_prompt": "system", "pinned": "pinned", "open_turn": "open turn"}.get(
+        decision.code, "kept"
+    )
 
 
 def _window_cells(manifest: Manifest) -> list[str]:

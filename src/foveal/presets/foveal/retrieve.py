@@ -33,7 +33,7 @@ def task_hash(task: str) -> str:
 
 def newest_request(history: History, since: int) -> int | None:
     """The position of the user's newest request, if it is not before `since`."""
-    turn = history.asked(len(history) - 1)
+    turn = history.latest_request(len(history) - 1)
     position = -1 if turn is None else history.span(turn)[0]
     return position if position >= since else None
 

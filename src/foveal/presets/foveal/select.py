@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from foveal.model import Chunk, ToolCall
 from foveal.pipeline.history import History, is_system
 from foveal.pipeline.signals import names_in
-from foveal.pipeline.values import Layout, Scene, Selection
+from foveal.pipeline.values import Layout, Scene, Selection, cache_expired
 from foveal.presets.foveal.digest import Digest, DigestNumbers, Surroundings, choose, note_text
 from foveal.presets.foveal.retrieve import (
     newest_request,
@@ -27,7 +27,7 @@ from foveal.presets.foveal.retrieve import (
     task_hash,
 )
 from foveal.presets.foveal.snippets import Snippet, snippets
-from foveal.presets.foveal.watermarks import Course, MarkNumbers, expired, high_mark, marks
+from foveal.presets.foveal.watermarks import Course, MarkNumbers, high_mark, marks
 from foveal.window import Score
 
 
@@ -101,7 +101,7 @@ class _Build:
         rates, layout = self.scene.rates, self.scene.layout
         if rates is None:
             return self.message_budget
-        cold = layout is not None and expired(layout.used_at, self.scene.now, rates.seconds)
+        cold = layout is not None and cache_expired(layout.used_at, self.scene.now, rates.seconds)
         return high_mark(self.course, rates, self.numbers.marks, cold=cold)
 
     @property
@@ -113,7 +113,7 @@ class _Build:
     def tokens(self, turns: Mapping[int, Chunk]) -> int:
         """What these turns cost beside the fixed ones, including the notes where turns are left out."""
         chunks = {**self.fixed, **turns}
-        joints = sum(self.history.joints([chunks[turn] for turn in sorted(chunks)]))
+        joints = sum(self.history.notes_needed([chunks[turn] for turn in sorted(chunks)]))
         return sum(chunk.tokens for chunk in turns.values()) + self.history.note_tokens * joints
 
 
@@ -237,9 +237,9 @@ def _newest_turns(build: _Build, most: int) -> dict[int, Chunk]:
 
 def _earlier_request(build: _Build, first: int) -> int | None:
     """The turn of the user's newest request, if it is before the turn `first`."""
-    history, turn = build.history, build.history.asked(build.open_turn)
+    history, turn = build.history, build.history.latest_request(build.open_turn)
     while turn is not None and turn < first and (turn in build.fixed or not history.chunk(turn).messages):
-        turn = history.asked(turn - 1)
+        turn = history.latest_request(turn - 1)
     return turn if turn is not None and turn < first else None
 
 
@@ -280,7 +280,7 @@ def _write_note(
     """The note about the old turns, in place of one of them; within `most` tokens with the turns shown."""
     history, reader = build.history, _Reader(build.scene.count)
     turns = (*_first_request(build, shown, min(old)), *reversed(old))
-    found = [each for turn in turns for each in history.remembered(turn, reader.snippets)]
+    found = [each for turn in turns for each in history.cached(turn, reader.snippets)]
     empty = history.folded(place, note_text(()))
     room = max(most, min(build.room, 0)) - build.tokens({**shown, place: empty})
     digest = choose(
@@ -302,7 +302,7 @@ def _write_note(
 
 def _first_request(build: _Build, shown: Mapping[int, Chunk], end: int) -> Iterator[int]:
     """The turn of the user's first request, if it is before `end` and not shown: all later work serves it."""
-    turn = build.history.begun()
+    turn = build.history.first_request()
     if turn is None or turn >= end or turn in shown or turn in build.fixed:
         return
     if build.history.chunk(turn).messages:
@@ -318,8 +318,8 @@ def _surroundings(
         if is_system(chunk):
             known.update(name for message in chunk.messages for name in names_in(message.text))
         else:
-            known |= history.remembered(turn, reader.names)
-    used = (name for turn in build.turns(min(old)) for name in history.remembered(turn, reader.used))
+            known |= history.cached(turn, reader.names)
+    used = (name for turn in build.turns(min(old)) for name in history.cached(turn, reader.used))
     end = history.sums[history.span(max(old))[1] + 1]
     return Surroundings(
         known=known,
@@ -345,7 +345,7 @@ class _Reader:
 
     def names(self, history: History, turn: int) -> frozenset[str]:
         """The names in its snippets, which have their context; those in the arguments of calls do not."""
-        return frozenset(name for each in history.remembered(turn, self.snippets) for name in each.names)
+        return frozenset(name for each in history.cached(turn, self.snippets) for name in each.names)
 
     def used(self, history: History, turn: int) -> frozenset[str]:
         """The names that the model wrote into tool calls."""

@@ -16,8 +16,8 @@ y = low / room,
     worth · √(g / y) - 1/2 = (write / read - 1) · g / (1 - y)²
 
 The left side falls and the right side rises with y, so there is one solution. If a read costs as much as a
-write, a refocus costs nothing extra and the window is kept full; likewise after a pause in which the cache
-expired.
+write, a refocus costs nothing extra and the window is kept full. After a pause in which the cache expired a
+refocus is free, so it happens earlier: half-way between the marks.
 """
 
 from __future__ import annotations
@@ -110,11 +110,6 @@ def high_mark(course: Course, rates: Rates, numbers: MarkNumbers = NUMBERS, *, c
     if _write_premium(rates) is not None or slack < numbers.slack * max(course.growth, 1.0):
         return course.room
     return int(numbers.unpriced_high * course.room)
-
-
-def expired(since: float, now: float, seconds: int | None) -> bool:
-    """Whether a cache that lasts `seconds` after a request has expired; None: no expiry is known."""
-    return seconds is not None and now - since >= seconds
 
 
 def _write_premium(rates: Rates) -> float | None:

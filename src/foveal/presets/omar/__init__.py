@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
-from foveal.pipeline.recipe import Choice, Recipe, Report
+from foveal.pipeline.recipe import Recipe, Report, ScoredChoice
 from foveal.pipeline.values import Scene, Unit
 from foveal.presets.base import Preset
 from foveal.presets.omar.events import Optimization, optimization_events
@@ -33,7 +33,7 @@ def omar(numbers: OmarNumbers) -> Preset:
     )
 
 
-def _report(numbers: OmarNumbers, choice: Choice, scene: Scene) -> Report:
+def _report(numbers: OmarNumbers, choice: ScoredChoice, scene: Scene) -> Report:
     """The metrics, the events and the record of one optimization."""
     kept = [unit for unit in choice.units if unit.turn in choice.pick.kept]
     used = sum(unit.tokens for unit in kept)
@@ -60,7 +60,7 @@ def _report(numbers: OmarNumbers, choice: Choice, scene: Scene) -> Report:
     return Report(metrics=metrics, events=events, record={"optimization_id": optimization.id})
 
 
-def _gap(numbers: OmarNumbers, choice: Choice, kept: Sequence[Unit], scene: Scene) -> float:
+def _gap(numbers: OmarNumbers, choice: ScoredChoice, kept: Sequence[Unit], scene: Scene) -> float:
     room = scene.budget - sum(unit.tokens for unit in kept if unit.forced)
     total = math.fsum(unit.score.total for unit in kept if not unit.forced)
     return optimality_gap(total, fractional_bound(choice.units, room, terms_of(numbers)))

@@ -118,7 +118,7 @@ class _Reading:
 
 def _read(history: History) -> dict[int, tuple[Utterance, ...]]:
     """The messages of every turn, read in order: an echo may repeat a message that is in no window."""
-    reading = history.remembered(ALL_TURNS, _begin)
+    reading = history.cached(ALL_TURNS, _begin)
     reading.by_turn.pop(len(reading.by_turn) - 1, None)  # the last turn may have grown
     for turn in range(len(reading.by_turn), len(history)):
         reading.by_turn[turn] = _read_turn(history, turn, reading.heard)

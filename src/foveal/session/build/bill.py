@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from foveal.errors import InputError
 from foveal.pipeline.tokens.count import SCALE_SIGN
-from foveal.session.arguments import a_count, a_number
+from foveal.session.arguments import a_count, a_non_negative
 from foveal.session.build.build import stored_build
 from foveal.session.build.manifest_json import read_manifest
 from foveal.session.costs import charged, with_bill, with_sums
@@ -39,7 +39,7 @@ def record_bill(
 
 def _check(input_tokens: int, **parts: int | None) -> None:
     a_count(input_tokens, "input_tokens")
-    given = [a_number(value, name) for name, value in parts.items() if value is not None]
+    given = [a_non_negative(value, name) for name, value in parts.items() if value is not None]
     if sum(given) > input_tokens:
         raise InputError(
             f"cached and written tokens add up to {sum(given):,}, more than `input_tokens`: {input_tokens:,}",

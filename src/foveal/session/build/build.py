@@ -22,7 +22,7 @@ from foveal.session.build.manifest_json import read_manifest, write_manifest
 from foveal.session.build.material import gather
 from foveal.session.build.relevant import relevant, retrieved, searches
 from foveal.session.build.values import BuildRequest, Gathered
-from foveal.session.costs import Request, priced
+from foveal.session.costs import OutgoingRequest, priced
 from foveal.session.state import SessionState, StoredLayout
 from foveal.session.summaries.library import Answers
 from foveal.session.target import Target, system_messages, tools_text, warn
@@ -51,7 +51,7 @@ class _Draft:
 class Made:
     """A window that is not stored yet."""
 
-    request: Request
+    outgoing: OutgoingRequest
     answers: Answers
     stored: StoredLayout | None = None
     """The layout that the next window keeps, if the preset has a stable prefix."""
@@ -59,7 +59,7 @@ class Made:
 
     @property
     def moment(self) -> float:
-        return self.request.order.scene.now
+        return self.outgoing.order.scene.now
 
 
 def build_window(state: SessionState, request: BuildRequest, fetch: Any) -> Window:
@@ -131,7 +131,7 @@ def _made(state: SessionState, draft: _Draft, gathered: Gathered) -> Made:
         contributed=(*manifest.contributed, *gathered.left_out),
         metrics={**manifest.metrics, "duration_ms": milliseconds} if manifest.metrics else {},
     )
-    request = Request(
+    outgoing = OutgoingRequest(
         target=draft.target,
         order=draft.order,
         fitted=replace(fitted, manifest=manifest),
@@ -139,19 +139,19 @@ def _made(state: SessionState, draft: _Draft, gathered: Gathered) -> Made:
         history=history,
         length=len(history.entries),
     )
-    return Made(request=request, answers=draft.answers, stored=stored, events=gathered.events)
+    return Made(outgoing=outgoing, answers=draft.answers, stored=stored, events=gathered.events)
 
 
 def store_window(state: SessionState, made: Made, fetch: Any) -> Window:
     """Store the build and return its window."""
-    request = made.request
-    given = Conversation(format=request.target.format, messages=(), tools=request.tools)
-    window = request.target.window(
-        request.fitted,
+    outgoing = made.outgoing
+    given = Conversation(format=outgoing.target.format, messages=(), tools=outgoing.tools)
+    window = outgoing.target.window(
+        outgoing.fitted,
         given,
-        entries=request.history.entries,
+        entries=outgoing.history.entries,
         fetch=fetch,
-        followed=request.order.scene.rates is not None,
+        followed=outgoing.order.scene.rates is not None,
     )
     costs = _save(state, window.manifest, made)
     if state.resources.writer:
@@ -197,19 +197,19 @@ def _save(state: SessionState, manifest: Manifest, made: Made) -> Costs:
         state.log.save_counts()
         made.answers.save()
         state.cost_totals.catch_up(state.log.head, partial(state.store.build, state.id))
-        entry = state.cost_totals.entry(made.request, made.moment)
+        entry = state.cost_totals.entry(made.outgoing, made.moment)
         record = BuildRecord(
             number=0,
             created_at=made.moment,
             preset=manifest.preset,
-            model=made.request.target.card.id,
+            model=made.outgoing.target.card.id,
             budget=manifest.budget,
             tokens=manifest.tokens,
             manifest=write_manifest(manifest, entry, made.stored),
         )
         number = state.store.save_build(state.id, record)
         events.extend(made.events)
-        reports = made.request.fitted.reports
+        reports = made.outgoing.fitted.reports
         events.extend(Reported(name=name, session=state.name, payload=payload) for name, payload in reports)
         events.extend(_events(state, manifest, made.stored, number))
     state.cost_totals.commit(entry, number)

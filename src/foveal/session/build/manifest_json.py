@@ -165,7 +165,7 @@ def _decision(  # noqa: PLR0913, PLR0917 — one for each column of a row
         first=first,
         last=last,
         verdict=verdict,
-        code=code or _older_code(verdict, detail, reason),
+        code=code or _older_code(verdict, detail, reason, tokens),
         tokens=tokens,
         because=reason,
         detail=detail,
@@ -174,11 +174,11 @@ def _decision(  # noqa: PLR0913, PLR0917 — one for each column of a row
     )
 
 
-def _older_code(verdict: Verdict, detail: Detail, reason: str) -> Code:
+def _older_code(verdict: Verdict, detail: Detail, reason: str, tokens: int) -> Code:
     """The code of a decision that was stored before decisions had one."""
     for code, sentence in REASONS.items():
         if reason.partition(";")[0] == sentence:
             return code
     if verdict == "left out":
         return "not_selected"
-    return "noted" if detail == "folded" else "selected"
+    return "noted" if detail == "folded" and not tokens else "selected"

@@ -5,15 +5,13 @@ The workspace's code is loaded when a caller attaches one: `fit` and plain build
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foveal.errors import InputError
 from foveal.pipeline.material.values import Material
 from foveal.pipeline.recipe import TASK_MOST
-from foveal.presets import Preset
-from foveal.session.budget import checked_budget
+from foveal.session.budget import check_budget
 from foveal.session.build.values import BuildRequest, Gathered
 from foveal.session.state import SessionState
 from foveal.session.target import warn
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 
 def gather(state: SessionState, request: BuildRequest) -> Gathered:
     """The material of a build. Reading files may take a while, and nothing is locked meanwhile."""
-    checked_budget(request.budget)
+    check_budget(request.budget)
     preset = state.preset(request.preset)
     if not preset.knows and not request.attached:
         return Gathered()
@@ -32,46 +30,35 @@ def gather(state: SessionState, request: BuildRequest) -> Gathered:
         target = state.target(request.model, request.format, request.counter)
     request, count = request.settled(target), target.meter.text
     request = replace(request, task=request.task or _question(state))
-    known = _known(state, preset, request, count) if preset.knows else ()
-    if request.workspace is not None:
-        from foveal.session.build.workspace import contributions
+    known: tuple[Material, ...] = ()
+    if preset.knows:
+        from foveal.session.knowledge.profile import known as known_of_user
 
+        known = known_of_user(state, task=request.task, depth=preset.depth, count=count, now=request.moment)
+    from foveal.session.build.workspace import contributions, from_other_sessions
+
+    if request.workspace is not None:
         found = contributions(state, request, count)
         return replace(found, material=(*known, *found.material))
     if request.attached:
         raise InputError(
             "`active_files` or `contributors` were given without a `workspace`",
             remedy="pass `workspace`, the folder they are about",
-            field="active_files",
+            field="workspace",
         )
-    return Gathered(material=(*known, *_from_other_sessions(state, request, count)))
+    others = from_other_sessions(state, request.task, count, now=request.moment)
+    return Gathered(material=(*known, *others))
 
 
 def build_context(state: SessionState, request: BuildRequest) -> SmartContext:
     """The material of a workspace as one text, without a window."""
     from foveal.session.build.workspace import workspace_context
 
-    checked_budget(request.budget)
+    check_budget(request.budget)
     with state.lock:
         target = state.target(request.model)
     warn(target.warnings)
     return workspace_context(state, request.settled(target), target.meter.text)
-
-
-def _known(
-    state: SessionState, preset: Preset, request: BuildRequest, count: Callable[[str], int]
-) -> tuple[Material, ...]:
-    from foveal.session.knowledge.profile import known
-
-    return known(state, task=request.task, depth=preset.depth, count=count, now=request.moment)
-
-
-def _from_other_sessions(
-    state: SessionState, request: BuildRequest, count: Callable[[str], int]
-) -> tuple[Material, ...]:
-    from foveal.session.build.workspace import from_other_sessions
-
-    return from_other_sessions(state, request.task, count, now=request.moment)
 
 
 def _question(state: SessionState) -> str:

@@ -43,18 +43,20 @@ def build_prompt(state: SessionState, request: BuildRequest, fetch: Any) -> Prom
     with state.lock:
         made, text, budget = _fitting(state, request, gathered)
         window = store_window(state, made, fetch)
-    return Prompt(text=text, tokens=made.request.target.meter.text(text), budget=budget, window=window)
+    return Prompt(text=text, tokens=made.outgoing.target.meter.text(text), budget=budget, window=window)
 
 
 def _fitting(state: SessionState, request: BuildRequest, gathered: Gathered) -> tuple[Made, str, int]:
     """A window whose text fits: titles and speakers may cost more than the framing of messages."""
     made = make(state, request, gathered)
-    budget = room = made.request.fitted.manifest.budget
+    budget = room = made.outgoing.fitted.manifest.budget
     while True:
-        text = prompt_text(made.request.fitted)
+        text = prompt_text(made.outgoing.fitted)
         # Tools are sent with the text as they are with messages.
         over = (
-            made.request.target.meter.text(text) + made.request.fitted.manifest.parts.get("tools", 0) - budget
+            made.outgoing.target.meter.text(text)
+            + made.outgoing.fitted.manifest.parts.get("tools", 0)
+            - budget
         )
         if over <= 0:
             return made, text, budget

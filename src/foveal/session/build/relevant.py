@@ -32,7 +32,7 @@ from foveal.pipeline.values import Item, Scene
 from foveal.presets.fifth.triggers import Situation, Step, old_task, past_topic, repeated_error
 from foveal.presets.foveal.retrieve import newest_request, retrieval_query, task_hash
 from foveal.session.history import stand_ins
-from foveal.session.history.records import Walker
+from foveal.session.history.records import SessionRecords
 from foveal.session.history.tasks import as_task
 from foveal.session.state import SessionState
 from foveal.store import Found
@@ -255,7 +255,7 @@ def _situation(state: SessionState, past: _Past) -> Situation | None:
 
 def _resolved(state: SessionState) -> Sequence[ResolvedError]:
     """Earlier errors with their resolutions; the first call reads the whole session."""
-    walker = state.part(Walker)
+    walker = state.part(SessionRecords)
     walker.catch_up()
     return walker.resolved
 

@@ -62,7 +62,7 @@ def fork(source: SessionState, name: str, messages: int | None) -> SessionRecord
     with store.transaction():
         if store.find_session(name) is not None:
             raise InputError(
-                f"`name`: there is a session {name!r} already", remedy="choose another `name`", field="name"
+                f"`name`: there is a session {name!r} already", remedy="choose another name", field="name"
             )
         with source.reading():
             head = source.log.head

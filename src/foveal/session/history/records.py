@@ -20,7 +20,7 @@ READ = 512
 _ALL = 1 << 62
 
 
-class Walker:
+class SessionRecords:
     """What this process has found in one session so far."""
 
     def __init__(self, state: SessionState) -> None:
@@ -80,7 +80,8 @@ def _unsaved(state: SessionState) -> Mapping[str, tuple[tuple[RecordKind, str], 
     missing = {content.digest for content in state.store.unmined(state.id, limit=_ALL)}
     if missing.isdisjoint(entry.digest for entry in state.log.entries):
         return {}
-    state.part(Walker).catch_up()
+    state.part(SessionRecords).catch_up()
     return {
-        digest: state.part(Walker).records[digest] for digest in missing & state.part(Walker).records.keys()
+        digest: state.part(SessionRecords).records[digest]
+        for digest in missing & state.part(SessionRecords).records.keys()
     }

@@ -24,7 +24,7 @@ from foveal.pipeline.summarize.records import distinct_records
 from foveal.pipeline.summarize.tasks import task_summary
 from foveal.pipeline.summarize.values import Answer, Ask, Record, Summary
 from foveal.pipeline.summarize.voices import Utterance, voices
-from foveal.session.history.records import Walker
+from foveal.session.history.records import SessionRecords
 from foveal.session.state import SessionState
 from foveal.session.summaries.library import Answers
 from foveal.session.target import Target
@@ -112,7 +112,9 @@ def summarize(
         return ""
     first, last = messages[0].seq, messages[-1].seq
     most = max(1, min(MOST, sum(each.tokens for each in messages) // 2)) if tokens is None else tokens
-    resolved = [r for r in state.part(Walker).resolved if first <= r.error_seq and r.resolution_seq <= last]
+    resolved = [
+        r for r in state.part(SessionRecords).resolved if first <= r.error_seq and r.resolution_seq <= last
+    ]
     return task_summary(messages, resolved[-RESOLVED:], tokens=most, count=target.meter.text, answer=answer)
 
 
@@ -174,7 +176,7 @@ def shown_tokens(history: History, turn: int) -> int:
 
 def read_turns(state: SessionState, history: History, turns: Sequence[int]) -> list[Utterance]:
     """The messages of turns as a summarizer sees them, including those that notes cover."""
-    state.part(Walker).catch_up()
+    state.part(SessionRecords).catch_up()
     return [
         _said(state, history, history.entries[seq], message)
         for seqs in originals(history, turns)
@@ -261,9 +263,9 @@ def _have_written(state: SessionState, asks: Iterable[Ask]) -> bool:
 def _said(state: SessionState, history: History, entry: Entry, message: Message) -> Utterance:
     records = tuple(
         Record(kind=kind, text=text, seq=entry.seq, digest=entry.digest, role=entry.role)
-        for kind, text in state.part(Walker).records.get(entry.digest, ())
+        for kind, text in state.part(SessionRecords).records.get(entry.digest, ())
     )
-    outside = state.part(Walker).outside.get(entry.digest, ())
+    outside = state.part(SessionRecords).outside.get(entry.digest, ())
     return Utterance(
         seq=entry.seq,
         role=entry.role,

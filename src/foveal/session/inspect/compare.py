@@ -20,15 +20,14 @@ from foveal.errors import BudgetError, InputError
 from foveal.model import Chunk, Conversation, Entry, Format
 from foveal.pipeline import fit as pipeline
 from foveal.pipeline.history import History
-from foveal.pipeline.values import Layout, Rates
+from foveal.pipeline.values import Layout, Rates, cache_expired
 from foveal.presets import PRESETS, Preset, find
-from foveal.presets.foveal.watermarks import expired
-from foveal.session.budget import asked_reply, budget_for, checked_budget
+from foveal.session.budget import asked_reply, budget_for, check_budget
 from foveal.session.build.build import HANDLES
 from foveal.session.build.layout import current_layout, rates
 from foveal.session.build.manifest_json import build_record
 from foveal.session.build.values import BuildRequest
-from foveal.session.costs import alike, dollars, predicted, repeated
+from foveal.session.costs import dollars, predicted, repeated_tokens, shared_chunks
 from foveal.session.fit import history_of
 from foveal.session.state import SessionState
 from foveal.session.target import Count, Target, target_for, warn
@@ -122,7 +121,7 @@ def compare(  # noqa: PLR0913 — every option of `fit`, by name
     >>> [(row.preset, row.tokens, row.messages) for row in compare(history, budget=40).presets][:2]
     [('recent', 38, 5), ('omar', 24, 3)]
     """
-    checked_budget(budget)
+    check_budget(budget)
     chosen = named(presets, numbers)
     given = wire.load(messages, format=format, model=model)
     target = target_for(model or given.model, given.format, counter=counter, catalogue=catalogue)
@@ -252,9 +251,9 @@ def _before(case: Case, preset: Preset) -> _Built | None:
 
 def _repeated(case: Case, before: _Built, now: _Built) -> int:
     """Tokens of the longest beginning that two windows share, as a provider's cache would find it."""
-    if before.layout and expired(before.layout.used_at, case.now, case.target.card.cache_ttl):
+    if before.layout and cache_expired(before.layout.used_at, case.now, case.target.card.cache_ttl):
         return 0
-    tokens = repeated(now.history, before.chunks, now.chunks, alike(before.chunks, now.chunks))
+    tokens = repeated_tokens(now.history, before.chunks, now.chunks, shared_chunks(before.chunks, now.chunks))
     return tokens + case.target.price((), case.given.tools) if tokens else 0
 
 
@@ -276,7 +275,7 @@ def _kind(entry: Entry) -> str:
 
 def compare_session(state: SessionState, request: BuildRequest, presets: Sequence[str] | None) -> Comparison:
     """Compare presets on a stored session, as its next window would be built."""
-    checked_budget(request.budget)
+    check_budget(request.budget)
     chosen = named(presets, state.resources.numbers)
     with state.reading():
         latest = state.store.build(state.id)

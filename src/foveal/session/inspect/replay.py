@@ -20,7 +20,7 @@ from foveal.catalog import Prices
 from foveal.errors import BudgetError, InputError
 from foveal.model import Entry, Message
 from foveal.pipeline.signals import identifiers
-from foveal.session.budget import budget_for, checked_budget
+from foveal.session.budget import budget_for, check_budget
 from foveal.session.costs import dollars, predicted
 from foveal.session.history.append import append_messages
 from foveal.session.session import Session
@@ -109,7 +109,7 @@ def replay_session(
     model: str,
     progress: Progress | None = None,
 ) -> Replayed:
-    checked_budget(budget)
+    check_budget(budget)
     requested = presets.find(preset, state.resources.numbers).name
     with state.reading():
         target, messages = state.target(model), _messages(state)

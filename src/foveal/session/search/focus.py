@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from foveal.errors import BudgetError
 from foveal.model import Chunk, Conversation, Format
-from foveal.pipeline.account import Choice, account
+from foveal.pipeline.account import WindowContent, account
 from foveal.pipeline.fit import Fitted
 from foveal.pipeline.history import History
 from foveal.pipeline.values import Selection
 from foveal.search.values import NUMBERS, Floats, RankNumbers
-from foveal.session.budget import checked_budget
-from foveal.session.search.search import Finder
+from foveal.session.budget import check_budget
+from foveal.session.search.search import SessionIndex
 from foveal.session.state import SessionState
 from foveal.session.target import Target
 from foveal.window import Decision, Manifest, Score, Window
@@ -42,7 +42,7 @@ def focus_window(  # noqa: PLR0913 — every option of the window, by name
     fetch: Any,
 ) -> Window:
     """The window of the best turns for a question; its manifest is computed when it is first read."""
-    checked_budget(budget)
+    check_budget(budget)
 
     def best(index: Index) -> tuple[Target, History, Floats, dict[int, Chunk], Sequence[bool]]:
         target = state.target(model, format)
@@ -50,7 +50,7 @@ def focus_window(  # noqa: PLR0913 — every option of the window, by name
         values = _by_turn(history, index.rank(question, now=now).values)
         return target, history, values, *_choose(history, values, target, budget)
 
-    target, history, values, chunks, notes = state.part(Finder).with_index(question, best)
+    target, history, values, chunks, notes = state.part(SessionIndex).with_index(question, best)
     pieces: list[str] = []
     for chunk, noted in zip(chunks.values(), notes, strict=True):
         pieces += (*history.note_pieces, *chunk.pieces) if noted else chunk.pieces
@@ -75,7 +75,7 @@ def rank_turns(
         values = _by_turn(history, index.rank(question, now=now).values[: len(history.entries)])
         return best_first(values, _costs(history, most), most)
 
-    return state.part(Finder).with_index(question, best)
+    return state.part(SessionIndex).with_index(question, best)
 
 
 def _choose(
@@ -93,7 +93,7 @@ def _choose(
     chunks = {turn: chunk for turn in turns if (chunk := history.original(turn)).messages}
     spent = sum([chunk.tokens for chunk in chunks.values()])
     while True:
-        notes = history.joints(list(chunks.values()))
+        notes = history.notes_needed(list(chunks.values()))
         if spent + history.note_tokens * sum(notes) <= room:
             return chunks, notes
         worst = min(chunks, key=lambda turn: (values[turn], turn))
@@ -168,7 +168,7 @@ def _manifest(
         because_out="others answer the question better for their tokens",
         scores={turn: Score(total=round(float(values[turn]), 4)) for turn in chunks},
     )
-    choice = Choice(window=chunks, forced={}, opened=-1, selection=selection, notes=notes)
+    choice = WindowContent(window=chunks, forced={}, opened=-1, selection=selection, notes=notes)
     spent = sum(chunk.tokens for chunk in chunks.values()) + history.note_tokens * notes
     accounted = account(history, choice, {"framing": brief.tokens - spent})
     decisions = tuple(_until(end, history, each) for each in accounted["decisions"] if each.first <= end)

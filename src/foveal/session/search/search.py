@@ -52,7 +52,7 @@ def search_session(
         messages = state.log.read_unerased(entries)
         return [_ranked_hit(state, ranking, *pair) for pair in zip(entries, messages, strict=True)]
 
-    hits = state.part(Finder).with_index(query, best)
+    hits = state.part(SessionIndex).with_index(query, best)
     return (*hits, *_on_other_branches(state, query, limit - len(hits)))
 
 
@@ -67,7 +67,7 @@ def embed_some(store: Store, embedder: Embedder) -> bool:
     return True
 
 
-class Finder:
+class SessionIndex:
     """The index of one session. Texts are embedded outside of locks, because a model may be slow."""
 
     def __init__(self, state: SessionState) -> None:
@@ -233,7 +233,7 @@ def _search_store(state: SessionState, query: str, limit: int, *, session: int |
     if embedder is None:
         return by_words[:limit]
     try:
-        (vector,) = state.part(Finder).embed([query])
+        (vector,) = state.part(SessionIndex).embed([query])
     except UpstreamError:
         return by_words[:limit]
     near = state.store.nearest(vector.tobytes(), embedder.name, session=session, limit=most, floor=FLOOR)
