@@ -35,7 +35,9 @@ def test_importing_loads_the_errors_and_nothing_else_of_ours(tmp_path: Path) -> 
 
 
 def test_the_public_api_changes_only_on_purpose() -> None:
-    assert api.listing() == api.PAGE.read_text(encoding="utf-8"), "meant? run `PYTHONPATH=src:tests python tests/house/api.py`"
+    assert api.listing() == api.PAGE.read_text(encoding="utf-8"), (
+        "meant? run `PYTHONPATH=src:tests python tests/house/api.py`"
+    )
 
 
 def test_the_front_door_has_at_most_thirty_names() -> None:
