@@ -4,6 +4,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Tests wait for browsers, servers and locks about a third of the time.
+WORKERS ?= $(shell $(PYTHON) -c "import os; print(max(2, 3 * (os.cpu_count() or 1) // 2))" 2>/dev/null || echo 2)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 
 # Pins hold inside isolated builds too: older pips read the first, newer ones the second.
@@ -21,7 +23,7 @@ demo: $(VENV)/.runtime ## the main job in one minute: no key, no network
 
 test: check ## what CI runs: every check, then every test
 	@$(BIN)/python -m compileall -q src # hundreds of tests start processes of their own
-	$(BIN)/python -m pytest --quiet --numprocesses=logical --dist=worksteal
+	$(BIN)/python -m pytest --quiet --numprocesses=$(WORKERS) --dist=worksteal
 
 check: $(VENV)/.test ## formatting, lint, types, direction of imports
 	$(BIN)/ruff format --check .

@@ -123,7 +123,8 @@ def test_each_of_them_can_be_opened(wary: Page, service: Service) -> None:
 def test_a_query_and_its_hits_are_text(wary: Page, service: Service, session: str) -> None:
     wary.goto(service.page(session))
     until(wary, "document.querySelector('#strip').model?.segments.length > 590")
-    queries = [payload.replace("\n", " ") for payload in PAYLOADS]
+    payloads = PAYLOADS if "FOVEAL_SOAK" in os.environ else PAYLOADS[::10]
+    queries = [payload.replace("\n", " ") for payload in payloads]
     for query, (title, hits) in zip(queries, wary.evaluate(SEARCHED, queries), strict=True):
         assert query.strip() in title
         assert any(query[:40] in hit.replace("\n", " ") for hit in hits)
