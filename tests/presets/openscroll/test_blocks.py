@@ -11,7 +11,6 @@ from foveal.pipeline.summarize.values import Ask, Passage, Summary
 from foveal.pipeline.summarize.voices import Utterance
 from foveal.presets.openscroll.strategies import Strategy, blocks, compact, summary_size
 
-
 SOAK = os.environ.get("FOVEAL_SOAK") == "1"
 
 
