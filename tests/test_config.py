@@ -103,6 +103,7 @@ def test_an_unknown_key_is_refused_with_the_nearest_known_one(tmp_path: Path) ->
         settle(tmp_path)
     assert failure.value.what == f"{file}: unknown setting `bugdet` (= 8000)"
     assert failure.value.remedy == "did you mean `budget`?"
+    assert failure.value.field == "bugdet"
 
 
 def test_an_unknown_key_like_no_other_is_refused_with_all_of_them(tmp_path: Path) -> None:
@@ -130,6 +131,7 @@ def test_an_invalid_value_is_refused_with_key_value_and_file(tmp_path: Path, tex
     with pytest.raises(ConfigError) as failure:
         settle(tmp_path)
     assert failure.value.what == f"{file}: {what}"
+    assert failure.value.field == text.partition(" ")[0]
 
 
 def test_an_invalid_variable_is_named(tmp_path: Path) -> None:

@@ -173,6 +173,7 @@ def secret(
     raise ConfigError(
         f"the variable {variable}, named by `{setting}`, is not set or empty",
         remedy=f"set `{variable}` to the key, or name another variable in `{setting}`",
+        field=setting,
     )
 
 
@@ -255,7 +256,7 @@ def _checked(key: str, value: object, origin: str) -> Value:
     """The value, if it is valid for that setting."""
     if key not in KEYS:
         shown = "" if "key" in key.lower() else f" (= {value!r})"
-        raise ConfigError(f"{origin}: unknown setting `{key}`{shown}", remedy=nearest(key, KEYS))
+        raise ConfigError(f"{origin}: unknown setting `{key}`{shown}", remedy=nearest(key, KEYS), field=key)
     if key == "budget":
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             return value
@@ -281,6 +282,7 @@ def variable_name(value: object, setting: str, origin: str = "") -> str:
     raise ConfigError(
         f"{origin}`{setting}` is not the name of an environment variable (its value is not shown)",
         remedy=f"put the key into a variable such as `OPENAI_API_KEY`, and set `{setting}` to that name",
+        field=setting,
     )
 
 
@@ -293,6 +295,7 @@ def _address(key: str, value: str, origin: str) -> str:
     raise ConfigError(
         f"{origin}: `{key}` is not an address that can be used (its value is not shown)",
         remedy=f"make `{key}` an http or https address without a password, such as `{example}`",
+        field=key,
     )
 
 
@@ -303,11 +306,12 @@ def _complete(settings: Settings, origin: str) -> None:
             raise ConfigError(
                 f"{origin}: `summaries` is 'llm', and `{key}` is empty",
                 remedy=f'set `{key}`, or `summaries = "extractive"`, which needs no model',
+                field=key,
             )
 
 
 def _invalid(key: str, value: object, origin: str, expected: str) -> ConfigError:
-    return ConfigError(f"{origin}: `{key}` is {value!r}", remedy=f"make `{key}` {expected}")
+    return ConfigError(f"{origin}: `{key}` is {value!r}", remedy=f"make `{key}` {expected}", field=key)
 
 
 def nearest(name: str, known: Sequence[str], prefix: str = "") -> str:
@@ -336,7 +340,7 @@ def _serve_table(files: Sequence[tuple[Path, Mapping[str, object]]]) -> Mapping[
     for file, table in reversed(files):
         values = table.get(_SERVE, {})
         if not isinstance(values, dict):
-            raise ConfigError(f"{file}: `serve` is not a table", remedy="write it as `[serve]`")
+            raise ConfigError(f"{file}: `serve` is not a table", remedy="write it as `[serve]`", field=_SERVE)
         found |= values
     return found
 

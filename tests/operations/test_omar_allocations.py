@@ -127,8 +127,9 @@ def test_a_chunk_becomes_an_allocation_and_a_chunk_again() -> None:
 
 
 def test_an_allocation_without_its_chunk_is_not_found() -> None:
-    with pytest.raises(NotFoundError, match=r"`allocation.chunk_id` is 'a'; none of the 1 `chunks`"):
+    with pytest.raises(NotFoundError, match=r"`allocation.chunk_id` is 'a'; none of the 1 `chunks`") as error:
         run("context_allocation_to_chunk", {"allocation": allocation("a", 1, 1), "chunks": [chunk("b", 1)]})
+    assert error.value.field == "allocation.chunk_id"
 
 
 @pytest.mark.parametrize(

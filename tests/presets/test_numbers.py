@@ -97,24 +97,24 @@ def test_an_unknown_number_is_refused_with_the_nearest_known_one(
 @pytest.mark.parametrize(
     ("name", "table", "what", "valid"),
     [
-        ("reploid", {"keep": 2.5}, "`keep` is 2.5", "a valid integer"),
-        ("reploid", {"keep": True}, "`keep` is True", "a valid integer"),
-        ("reploid", {"keep": 10**13}, "`keep` is 10000000000000", "less than or equal to 1000000000000"),
-        ("reploid", {"length": "much"}, "`length` is 'much'", "a valid number"),
-        ("reploid", {"length": -1}, "`length` is -1", "greater than or equal to 0"),
-        ("reploid", {"length": float("nan")}, "`length` is nan", "a finite number"),
-        ("reploid", {"length": float("inf")}, "`length` is inf", "a finite number"),
-        ("reploid", {"length": 10**400}, "`length` is 1000", "a valid number"),
-        ("reploid", {"roles": {"user": [1]}}, "`roles.user` is [1]", "a valid number"),
+        ("reploid", {"keep": 2.5}, "`keep` is 2.5", "an integer from 0 to 1,000,000,000,000"),
+        ("reploid", {"keep": True}, "`keep` is True", "an integer from 0 to 1,000,000,000,000"),
+        ("reploid", {"keep": 10**13}, "`keep` is 10000000000000", "an integer from 0 to 1,000,000,000,000"),
+        ("reploid", {"length": "much"}, "`length` is 'much'", "a number from 0 to 1,000,000,000,000"),
+        ("reploid", {"length": -1}, "`length` is -1", "a number from 0 to 1,000,000,000,000"),
+        ("reploid", {"length": float("nan")}, "`length` is nan", "a number from 0 to 1,000,000,000,000"),
+        ("reploid", {"length": float("inf")}, "`length` is inf", "a number from 0 to 1,000,000,000,000"),
+        ("reploid", {"length": 10**400}, "`length` is 1000", "a number from 0 to 1,000,000,000,000"),
+        ("reploid", {"roles": {"user": [1]}}, "`roles.user` is [1]", "a number from 0 to 1,000,000,000,000"),
         ("reploid", {"roles": 5}, "`roles` is 5", "a table"),
-        ("reploid", {"error_words": 5}, "`error_words` is 5", "a valid string"),
-        ("reploid", {"target": 1.5}, "`target` is 1.5", "less than or equal to 1"),
-        ("fifth", {"total": 0}, "`total` is 0", "greater than 0"),
-        ("omar", {"exact_steps": 0}, "`exact_steps` is 0", "greater than 0"),
-        ("omar", {"prefer_recent": 1}, "`prefer_recent` is 1", "a valid boolean"),
-        ("omar", {"recency": "cubic"}, "`recency` is 'cubic'", "'linear' or 'exponential'"),
+        ("reploid", {"error_words": 5}, "`error_words` is 5", "text in quotes"),
+        ("reploid", {"target": 1.5}, "`target` is 1.5", "a number above 0, at most 1"),
+        ("fifth", {"total": 0}, "`total` is 0", "an integer above 0, at most 1,000,000,000,000"),
+        ("omar", {"exact_steps": 0}, "`exact_steps` is 0", "an integer above 0, at most 1,000,000,000,000"),
+        ("omar", {"prefer_recent": 1}, "`prefer_recent` is 1", "true or false"),
+        ("omar", {"recency": "cubic"}, "`recency` is 'cubic'", '"linear" or "exponential"'),
         ("omar", {"urgency": {"veryHigh": 5}}, "`urgency.veryHigh` would never match", "small letters"),
-        ("openscroll", {"topic_share": 1.2}, "`topic_share` is 1.2", "less than or equal to 1"),
+        ("openscroll", {"topic_share": 1.2}, "`topic_share` is 1.2", "a number from 0 to 1"),
         ("openscroll", {"key_messages": 3}, "`key_messages` is 3", "a table"),
         ("penguin", {"shares": {"DIALOG": 0.6}}, "the `shares` add up to 110%", "at most 100%"),
     ],
@@ -130,6 +130,7 @@ def test_an_invalid_value_is_refused_with_what_would_be_valid(
 def test_a_refusal_names_the_field() -> None:
     assert refused("reploid", {"roles": {"user": -1}}).field == "roles.user"
     assert refused("reploid", {"roles": {"usr": 1}}).field == "roles.usr"
+    assert refused("penguin", {"shares": {"DIALOG": 0.6}}).field == "shares"
 
 
 def test_the_words_of_a_users_trade_may_be_new() -> None:

@@ -34,7 +34,7 @@ KNOWN = "known"
 """A session with messages and builds, which every other case asks for."""
 ENDLESS = "/api/v1/events"
 _log = logging.getLogger(__name__)
-GROUPS = ["sessions and messages", "windows", "memory", "what there is", "the server"]
+GROUPS = ["sessions and messages", "windows", "memory", "catalogue", "the server"]
 
 
 @pytest.fixture(scope="module")

@@ -66,6 +66,7 @@ def test_what_makes_no_sense_is_refused(tmp_path: Path, what: str) -> None:
     with pytest.raises(ConfigError) as refusal:
         settled(tmp_path, REFUSED[what])
     assert refusal.value.remedy
+    assert refusal.value.field
     assert TOKEN not in str(refusal.value)
 
 

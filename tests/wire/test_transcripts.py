@@ -143,3 +143,9 @@ def test_codex_files_of_the_older_form_hold_bare_items() -> None:
 def test_unreadable_input_names_the_line(text: str, what: str) -> None:
     with pytest.raises(InputError, match=what):
         read_text(text, name="log")
+
+
+def test_an_error_in_a_file_names_the_field() -> None:
+    with pytest.raises(InputError) as refusal:
+        read_text('[{"role": "user"}]', name="chat.json")
+    assert refusal.value.field == "content"

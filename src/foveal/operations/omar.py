@@ -291,6 +291,7 @@ def allocation_to_chunk(request: AllocationToChunkRequest) -> ChunkResult:
     raise NotFoundError(
         f"`allocation.chunk_id` is {id!r}; none of the {len(request.chunks)} `chunks` has that id",
         remedy="add the chunk to `chunks`",
+        field="allocation.chunk_id",
     )
 
 
@@ -443,7 +444,7 @@ _TABLE: tuple[tuple[str, str, str, Callable[..., object]], ...] = (
     (
         "detect_conflicts",
         "0x3240",
-        "the allocations that a token budget cannot hold beside each other",
+        "the allocations that do not fit into a token budget together",
         detect_conflicts,
     ),
     ("filter_allocated", "0x3241", "the allocations that a token budget holds", filter_allocated),

@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from typing import Any
 
 from foveal.config import Tables
 from foveal.errors import ConfigError, InputError
+from foveal.pipeline.material.categories import PenguinNumbers
 from foveal.presets import base
 from foveal.presets.base import Preset
 from foveal.presets.fifth import fifth
+from foveal.presets.fifth.levels import FifthNumbers
 from foveal.presets.foveal import foveal
-from foveal.presets.numbers import DEFAULTS, resolved
+from foveal.presets.foveal.select import FovealNumbers
+from foveal.presets.numbers import DEFAULTS, Numbers, resolved
 from foveal.presets.omar import omar
+from foveal.presets.omar.score import OmarNumbers
 from foveal.presets.openscroll import openscroll
+from foveal.presets.openscroll.layers import OpenscrollNumbers
 from foveal.presets.penguin import penguin
-from foveal.presets.recent import recent
-from foveal.presets.reploid import reploid
+from foveal.presets.recent import RecentNumbers, recent
+from foveal.presets.reploid import ReploidNumbers, reploid
 
-_MAKERS: Mapping[str, Callable[[Any], Preset]] = {
-    "recent": recent,
-    "omar": omar,
-    "openscroll": openscroll,
-    "penguin": penguin,
-    "fifth": fifth,
-    "reploid": reploid,
-    "foveal": foveal,
-}
-PRESETS = {name: make(DEFAULTS[name]) for name, make in _MAKERS.items()}
+
+def _preset(numbers: Numbers) -> Preset:  # noqa: PLR0911 — one for each class
+    """The preset that uses these numbers."""
+    match numbers:
+        case RecentNumbers():
+            return recent(numbers)
+        case OmarNumbers():
+            return omar(numbers)
+        case OpenscrollNumbers():
+            return openscroll(numbers)
+        case PenguinNumbers():
+            return penguin(numbers)
+        case FifthNumbers():
+            return fifth(numbers)
+        case ReploidNumbers():
+            return reploid(numbers)
+        case FovealNumbers():
+            return foveal(numbers)
+
+
+PRESETS = {name: _preset(numbers) for name, numbers in DEFAULTS.items()}
 DEFAULT = "foveal"
 
 __all__ = ["DEFAULT", "PRESETS", "Preset", "find"]
@@ -53,4 +67,4 @@ def find(name: str, numbers: Tables | None = None) -> Preset:
     if not numbers:
         return found
     own = resolved([("numbers", numbers)])
-    return _MAKERS[found.name](own[found.name]) if found.name in own else found
+    return _preset(own[found.name]) if found.name in own else found

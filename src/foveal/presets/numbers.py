@@ -7,11 +7,11 @@ only for a table that sets something.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, cast
 
 from foveal.config import Tables, nearest
 from foveal.errors import ConfigError
@@ -27,9 +27,18 @@ from foveal.presets.reploid import ReploidNumbers
 if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
 
+Numbers = (
+    RecentNumbers
+    | OmarNumbers
+    | OpenscrollNumbers
+    | PenguinNumbers
+    | FifthNumbers
+    | ReploidNumbers
+    | FovealNumbers
+)
 T = TypeVar("T")
 
-DEFAULTS: Mapping[str, Any] = MappingProxyType(
+DEFAULTS: Mapping[str, Numbers] = MappingProxyType(
     {
         "recent": RecentNumbers(),
         "omar": OmarNumbers(),
@@ -75,7 +84,7 @@ class Number:
     origin: str
 
 
-def resolved(layers: Iterable[tuple[str, Tables]]) -> dict[str, Any]:
+def resolved(layers: Iterable[tuple[str, Tables]]) -> dict[str, Numbers]:
     """The numbers of every preset; each layer, a pair of origin and tables, overrides the ones before it.
 
     >>> resolved([("foveal.toml", {"reploid": {"keep": 4}}), ("numbers", {"reploid": {"length": 0}})])[
@@ -141,39 +150,36 @@ def overridden(default: T, table: Mapping[str, object], origin: str) -> T:
     return merged
 
 
-def _merged(default: T, table: Mapping[str, Any]) -> T:
+def _merged(default: T, table: Mapping[str, object]) -> T:
     changes: dict[str, object] = {}
     for name, value in table.items():
-        current = getattr(default, name)
-        if is_dataclass(current):
-            changes[name] = _merged(current, value)
-        elif isinstance(current, Mapping):
-            changes[name] = {**current, **value}
+        current: object = getattr(default, name)
+        if isinstance(value, Mapping):
+            changes[name] = {**current, **value} if isinstance(current, Mapping) else _merged(current, value)
         else:
-            changes[name] = float(value) if isinstance(current, float) else value
+            changes[name] = float(value) if isinstance(current, float) and isinstance(value, int) else value
     return replace(default, **changes)  # type: ignore[type-var]  # a dataclass by contract
 
 
 @cache
-def _adapter(numbers: type) -> TypeAdapter[Any]:
+def _adapter(numbers: type) -> TypeAdapter[object]:
     from pydantic import TypeAdapter
 
     return TypeAdapter(_schema(numbers()))
 
 
-def _schema(numbers: object) -> Any:
+def _schema(numbers: object) -> type:
     """The `TypedDict` that a table must match: the fields of the numbers with their types and ranges."""
     from pydantic import ConfigDict, Field, StrictBool, StrictStr, with_config
     from typing_extensions import TypedDict  # pydantic accepts that of `typing` from Python 3.12 on
 
-    table: Any = TypedDict  # type checkers know only the form with literal names
+    table = cast("Callable[..., type]", TypedDict)  # type checkers know only the form with literal names
     word = Annotated[str, Field(strict=True, pattern="^[a-z0-9]+(_[a-z0-9]+)*$")]
-    types: dict[str, Any] = {}
+    types: dict[str, object] = {}
     for name in _names(numbers):
         value = getattr(numbers, name)
         above, least = (0, None) if name in _DIVISORS else (None, 0)
-        most = 1 if name in _SHARES or name.endswith("share") else MOST
-        in_range = Field(strict=True, allow_inf_nan=False, gt=above, ge=least, le=most)
+        in_range = Field(strict=True, allow_inf_nan=False, gt=above, ge=least, le=_most(name))
         number = Annotated[float, in_range]
         if is_dataclass(value):
             types[name] = _schema(value)
@@ -188,26 +194,52 @@ def _schema(numbers: object) -> Any:
     return with_config(ConfigDict(extra="forbid"))(table(type(numbers).__name__, types, total=False))
 
 
-def _names(numbers: Any, *path: str) -> tuple[str, ...]:
+def _most(name: str) -> int:
+    """The highest value of a field."""
+    return 1 if name in _SHARES or name.endswith("share") else MOST
+
+
+def _valid(numbers: object, path: Sequence[str]) -> str:
+    """What the value at that path may be; an entry of a table has the range of the table."""
+    name, value = "", numbers
+    for part in path:
+        if isinstance(value, Mapping):
+            value = 0.0
+            break
+        name, value = part, getattr(value, part)
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, str):
+        return " or ".join(f'"{word}"' for word in _WORDS.get(name, ())) or "text in quotes"
+    if not isinstance(value, int | float):
+        return "a table"
+    number = "an integer" if isinstance(value, int) else "a number"
+    most = f"{_most(name):,}"
+    return f"{number} above 0, at most {most}" if name in _DIVISORS else f"{number} from 0 to {most}"
+
+
+def _names(numbers: object, *path: str) -> tuple[str, ...]:
     """The names of the fields, or of the entries that the table at that path may have."""
     for name in path:
         numbers = getattr(numbers, _NAMED_IN.get(name, name))
-    return tuple(numbers) if isinstance(numbers, Mapping) else tuple(field.name for field in fields(numbers))
+    if isinstance(numbers, Mapping):
+        return tuple(numbers)
+    return tuple(field.name for field in fields(numbers))  # type: ignore[arg-type]  # a dataclass by contract
 
 
 def _refusal(error: ValidationError, default: object, origin: str) -> ConfigError:
     """Our error for the first problem; a name that is unknown comes before any value."""
     unknown = ("extra_forbidden", "invalid_key")
     problem = min(error.errors(include_url=False), key=lambda each: each["type"] not in unknown)
-    *outer, name = [str(part) for part in problem["loc"] if part != "[key]"] or ["numbers"]
-    key, value = ".".join((*outer, name)), problem["input"]
-    what, remedy = f"`{key}` is {value!r}", f"make `{key}` {problem['msg'].removeprefix('Input should be ')}"
+    path = [str(part) for part in problem["loc"] if part != "[key]"]
+    key, value = ".".join(path) or "numbers", problem["input"]
     if problem["type"] in unknown:
+        *outer, name = path
         what = f"unknown number `{key}` (= {value!r})"
         remedy = nearest(name, _names(default, *outer), "".join(f"{part}." for part in outer))
     elif "[key]" in problem["loc"]:
         what = f"`{key}` would never match"
         remedy = "write the word in small letters, with `_` between its parts"
-    elif problem["type"] == "dict_type":
-        remedy = f"make `{key}` a table"
+    else:
+        what, remedy = f"`{key}` is {value!r}", f"make `{key}` {_valid(default, path)}"
     return ConfigError(f"{origin}: {what}", remedy=remedy, field=key)

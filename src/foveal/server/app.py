@@ -37,8 +37,8 @@ _ROUTERS = (
     (sessions.tasks_router, "memory"),
     (builds.context_router, "memory"),
     (profile.router, "memory"),
-    (meta.router, "what there is"),
-    (meta.live, "what happens"),
+    (meta.router, "catalogue"),
+    (meta.live, "events"),
 )
 """In the order in which the OpenAPI document lists them, each with its tag."""
 

@@ -6,7 +6,6 @@ Errors of the library name their numbers and the field; an internal error shows 
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -27,7 +26,6 @@ from foveal.errors import (
 )
 
 MEDIA_TYPE = "application/problem+json"
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

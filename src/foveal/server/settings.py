@@ -94,6 +94,7 @@ def serving(
         raise ConfigError(
             f"`host` is {found.host}, which others can reach, and there is no token",
             remedy="set `FOVEAL_TOKEN` to a long random text, or listen on 127.0.0.1",
+            field="host",
         )
     return found
 
@@ -101,28 +102,34 @@ def serving(
 def _known(table: Mapping[str, object]) -> Mapping[str, object]:
     for key in table:
         if key not in KEYS:
-            raise ConfigError(f"`[serve]`: unknown setting `{key}`", remedy=config.nearest(key, KEYS))
+            raise ConfigError(
+                f"`[serve]`: unknown setting `{key}`", remedy=config.nearest(key, KEYS), field=key
+            )
     return table
 
 
 def _text(value: object, key: str) -> str:
     if isinstance(value, str) and value:
         return value
-    raise ConfigError(f"`[serve]`: `{key}` is {value!r}", remedy=f"make `{key}` text in quotes")
+    raise ConfigError(f"`[serve]`: `{key}` is {value!r}", remedy=f"make `{key}` text in quotes", field=key)
 
 
 def _port(value: object) -> int:
     number = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
     if isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= 65_535:
         return number
-    raise ConfigError(f"`[serve]`: `port` is {value!r}", remedy="make `port` an integer from 0 to 65535")
+    raise ConfigError(
+        f"`[serve]`: `port` is {value!r}", remedy="make `port` an integer from 0 to 65535", field="port"
+    )
 
 
 def _texts(values: Mapping[str, object], key: str) -> list[str]:
     found = values.get(key, [])
     if isinstance(found, list) and all(isinstance(each, str) for each in found):
         return [each.strip() for each in found if each.strip()]
-    raise ConfigError(f"`[serve]`: `{key}` is not a list of texts", remedy=f'write it as `{key} = ["…"]`')
+    raise ConfigError(
+        f"`[serve]`: `{key}` is not a list of texts", remedy=f'write it as `{key} = ["…"]`', field=key
+    )
 
 
 def _origin(text: str) -> str:
@@ -133,6 +140,7 @@ def _origin(text: str) -> str:
     raise ConfigError(
         f"`[serve]`: {text!r} in `allowed_origins` is not an origin",
         remedy="write a scheme and a host, such as `https://app.example.com`",
+        field="allowed_origins",
     )
 
 
@@ -144,6 +152,7 @@ def _tokens(
         raise ConfigError(
             "`[serve]`: `tokens` is not a table of tenants",
             remedy='write `[serve.tokens]`, and below it `ACME_TOKEN = "acme"`: a variable and its tenant',
+            field="tokens",
         )
     found = {}
     for variable, tenant in table.items():
@@ -154,7 +163,8 @@ def _tokens(
     if own:
         found[_hash_of_strong(own.strip(), "FOVEAL_TOKEN")] = loaded.settings.tenant
     if len(found) < len(table) + bool(own):
-        raise ConfigError("two tokens are the same", remedy="give every tenant a token of its own")
+        remedy = "give every tenant a token of its own"
+        raise ConfigError("two tokens are the same", remedy=remedy, field="tokens")
     return found
 
 
@@ -164,4 +174,5 @@ def _hash_of_strong(token: str, variable: str) -> str:
     raise ConfigError(
         f"the token in `{variable}` is too weak (its value is not shown)",
         remedy=f"make it {TOKEN_LEAST} characters or more, such as the output of `openssl rand -hex 24`",
+        field=variable,
     )

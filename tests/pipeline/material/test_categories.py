@@ -112,7 +112,7 @@ def test_the_report_says_who_borrowed_and_who_lent() -> None:
     [
         (PenguinNumbers(shares={"ATTIC": 0.1}), "'ATTIC'"),
         (PenguinNumbers(shares={"DIALOG": 1.1}), "110%"),
-        (PenguinNumbers(minimums={"DIALOG": -1}), "DIALOG is -1"),
+        (PenguinNumbers(minimums={"DIALOG": -1}), "`minimums.DIALOG` is -1"),
     ],
 )
 def test_shares_that_make_no_sense_are_refused_by_name(numbers: PenguinNumbers, complaint: str) -> None:

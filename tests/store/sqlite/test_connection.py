@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import apsw
 import pytest
 
 from foveal.errors import StoreDamagedError
-from foveal.store.sqlite.connection import Database
+from foveal.store.sqlite.connection import Database, read_records
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    a: int
+    b: int = 0
 
 
 @pytest.fixture
@@ -50,3 +58,19 @@ def test_a_transaction_inside_a_bare_block_is_a_transaction(database: Database) 
         assert db.in_transaction
     with database.using() as db:
         assert not db.in_transaction
+
+
+@pytest.mark.parametrize("sql", ["SELECT 1 AS a, 2 AS b", "SELECT 2 AS b, 1 AS a"])
+def test_columns_are_matched_to_fields_by_name(database: Database, sql: str) -> None:
+    with database.reading() as db:
+        for _ in range(2):
+            assert read_records(db, Pair, sql, ()) == [Pair(a=1, b=2)]
+        assert read_records(db, Pair, f"{sql} WHERE 0", ()) == []
+
+
+@pytest.mark.parametrize("sql", ["SELECT 1 AS a", "SELECT 1 AS a, 2 AS c", "SELECT 1 AS a, 2 AS b, 3 AS c"])
+def test_columns_that_are_not_the_fields_are_refused(database: Database, sql: str) -> None:
+    with database.reading() as db:
+        for _ in range(2):
+            with pytest.raises(TypeError, match="Pair has the fields"):
+                read_records(db, Pair, sql, ())

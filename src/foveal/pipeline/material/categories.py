@@ -99,15 +99,17 @@ def category_slots(total: int, numbers: PenguinNumbers) -> tuple[Slot, ...]:
 def check_numbers(numbers: PenguinNumbers) -> None:
     """Raise for unknown categories, negative numbers, and shares of more than 100% together."""
     known = ", ".join(f"`{name}`" for name in CATEGORIES)
-    for table in (numbers.shares, numbers.minimums):
+    for key, table in (("shares", numbers.shares), ("minimums", numbers.minimums)):
         for name, value in table.items():
+            full = f"{key}.{name}"
             if name not in CATEGORIES:
-                raise ConfigError(f"there is no category {name!r}", remedy=f"use {known}")
+                raise ConfigError(f"there is no category {name!r}", remedy=f"use {known}", field=full)
             if value < 0:
-                raise ConfigError(f"{name} is {value:g}", remedy="give 0 or more")
+                raise ConfigError(f"`{full}` is {value:g}", remedy="give 0 or more", field=full)
     total = sum(numbers.shares.values())
     if total > 1 + 1e-9:
-        raise ConfigError(f"the `shares` add up to {total:.0%}", remedy="make them at most 100% together")
+        remedy = "make them at most 100% together"
+        raise ConfigError(f"the `shares` add up to {total:.0%}", remedy=remedy, field="shares")
 
 
 def slot_of(item: Item) -> str:

@@ -91,7 +91,7 @@ def _named(name: str) -> Tokenizer:
     if name in HEURISTICS:
         return Tokenizer(name=name, exact=False, error=HEURISTIC, count=HEURISTICS[name])
     known = ", ".join(f"`{known}`" for known in tokenizer_names())
-    raise ConfigError(f"there is no tokenizer {name!r}", remedy=f"use one of {known}")
+    raise ConfigError(f"there is no tokenizer {name!r}", remedy=f"use one of {known}", field="counter")
 
 
 SHORT = 32

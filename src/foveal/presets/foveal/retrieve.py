@@ -39,9 +39,10 @@ def newest_request(history: History, since: int) -> int | None:
 
 
 def retrieval_query(history: History, task: str, layout: Layout | None = None) -> tuple[str, bool]:
-    """The text to search for, a task or else the user's newest request, and whether it is such a task.
+    """Return the text to search for, and whether it is a task.
 
-    A task that `layout` was made for does not count: its window already has what is relevant to it.
+    It is the given task if it differs from the user's newest request, else that request. A task that `layout`
+    was made for does not count: its window already has what is relevant to it.
     """
     position = newest_request(history, 0)
     request = history.read(position, position + 1)[0].text.strip() if position is not None else ""

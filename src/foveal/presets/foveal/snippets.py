@@ -28,7 +28,7 @@ READABLE = 100
 PAIRS = 4
 """JSON values, each after its key, in one snippet."""
 HEAD = 82
-"""Characters that at least stay together of a first line that is too long for one snippet."""
+"""The shortest head, in characters, of a first line that is too long for one snippet."""
 LOOKED_AT = 400
 """Characters of a tool result searched for an error: it is named at the start or at the very end."""
 LABEL = 4

@@ -6,7 +6,7 @@ import { count, counted, sentence, signed, span } from "./format.js";
 import { DETAIL_NAMES } from "./segments.js";
 
 const MOST = 8; // rows before "show all"
-const RANK = { full: 4, trimmed: 3, gist: 2, reference: 1, folded: 0 };
+const RANK = { full: 2, trimmed: 1, folded: 0 };
 const EMPTY = { entered: "Nothing was added.", shrank: "Nothing shrank.", left: "Nothing was evicted." };
 
 export class Diff {

@@ -5,7 +5,7 @@ import { short } from "./format.js";
 import { DETAILS, KINDS, lastAt } from "./segments.js";
 import { colour } from "./theme.js";
 
-export const HEIGHTS = { full: 1, trimmed: 0.78, gist: 0.56, folded: 0.56, reference: 0.34, out: 0.16 };
+export const HEIGHTS = { full: 1, trimmed: 0.78, folded: 0.56, out: 0.16 };
 const AXIS = 22;
 const HEAD = 20;
 const NARROW = 520; // two labels do not fit

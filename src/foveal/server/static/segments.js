@@ -11,15 +11,13 @@ export const KIND_NAMES = {
   tool: "tool output",
   note: "note or summary",
   retrieved: "retrieved",
-  material: "material beside it",
+  material: "attached context",
   frame: "framing and tools",
 };
-export const DETAILS = ["full", "trimmed", "gist", "reference", "folded", "out"];
+export const DETAILS = ["full", "trimmed", "folded", "out"];
 export const DETAIL_NAMES = {
   full: "in full",
   trimmed: "trimmed",
-  gist: "gist",
-  reference: "reference",
   folded: "in a note",
 };
 const PARTS = [
@@ -221,6 +219,6 @@ function marksOf(build) {
   const high = build.metrics?.high_water ?? (unpriced ? 0.9 : 1) * build.budget;
   return [
     { at: WARN * build.budget, label: "80%", warn: true },
-    { at: high, label: `high-water mark ${count(high)}`, warn: false },
+    { at: high, label: `refocus point ${count(high)}`, warn: false },
   ];
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 from foveal import wire
 from foveal.errors import InputError, NotFoundError
@@ -129,9 +129,18 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chunk(Row):
+class Chunk:
     """A message without its body, and what a build decided about it."""
 
+    place: int
+    id: str
+    handle: str
+    role: Role
+    kind: Kind | None
+    tokens: int
+    mark: str
+    created_at: float | None
+    text: str
     verdict: Verdict
     detail: Detail
     slot: str
@@ -298,7 +307,15 @@ def _decided(manifest: Manifest, rows: Sequence[Row]) -> Iterator[tuple[Row, Dec
 
 def _chunk(row: Row, decision: Decision) -> Chunk:
     return Chunk(
-        **{each.name: getattr(row, each.name) for each in fields(row)},
+        place=row.place,
+        id=row.id,
+        handle=row.handle,
+        role=row.role,
+        kind=row.kind,
+        tokens=row.tokens,
+        mark=row.mark,
+        created_at=row.created_at,
+        text=row.text,
         verdict=decision.verdict,
         detail=decision.detail,
         slot=decision.slot,

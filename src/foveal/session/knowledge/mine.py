@@ -16,6 +16,7 @@ from foveal import wire
 from foveal.errors import NotFoundError
 from foveal.events import Event, MemoryChanged
 from foveal.knowledge.memory_rules import key_of, refusal
+from foveal.knowledge.statements import statements_in
 from foveal.knowledge.values import MemoryKind
 from foveal.model import Format, Kind, Role
 from foveal.pipeline.summarize.records import TYPED_KINDS
@@ -109,8 +110,6 @@ class Reader:
 
     def _remember(self, unread: Unread, prompts: Sequence[str]) -> list[Event]:
         """Store what a user says about themselves, unless a tool or a prompt said it first."""
-        from foveal.knowledge.statements import statements_in
-
         kept = [
             memory
             for kind, sentence in statements_in(_text_of(unread), unread.role)

@@ -12,7 +12,8 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from functools import partial
+from functools import cache, partial
+from typing import TYPE_CHECKING
 
 from foveal import presets
 from foveal.errors import InputError, NotFoundError
@@ -20,12 +21,16 @@ from foveal.events import Event, WarmedUp, WarmupStopped
 from foveal.knowledge.importance import thing_id, thing_of
 from foveal.knowledge.prediction import DEEP, Conversation, predict
 from foveal.knowledge.values import Depth, Prediction, PredictionLedger, Presence, Thing
-from foveal.session.knowledge.bundles import BundleKey
+from foveal.pipeline.tokens.count import tokenizer
+from foveal.session.knowledge.bundles import BundleKey, bundles
 from foveal.session.knowledge.ledger import Key, prediction_ledger, record_cost, record_predictions
 from foveal.session.knowledge.profile import bundle_keys, relevances
-from foveal.session.resources import Resources
+from foveal.session.resources import COUNTED_BY, Resources
 from foveal.store import SessionRecord, Store
 from foveal.wire.times import seconds
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 MOST = 1_000
 """Conversations and paths that are kept, the last ones."""
@@ -112,7 +117,7 @@ def presence_of(given: Presence | Mapping[str, object]) -> Presence:
     >>> presence_of({"active_conversation": "fix-auth", "local_hour": 9}).local_hour
     9
     """
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import ValidationError
 
     values = asdict(given) if isinstance(given, Presence) else given
     if not isinstance(values, Mapping):
@@ -133,8 +138,7 @@ def presence_of(given: Presence | Mapping[str, object]) -> Presence:
         name: _prepared(name, value) for name, value in values.items() if value is not None or name in _LISTS
     }
     try:
-        adapter = TypeAdapter(Presence)
-        found = adapter.validate_python(Presence(**prepared))  # type: ignore[arg-type]
+        found = _adapter().validate_python(Presence(**prepared))  # type: ignore[arg-type]
     except ValidationError as error:
         name = str(error.errors()[0]["loc"][0])
         raise _invalid(name, values[name]) from error
@@ -147,16 +151,23 @@ def presence_of(given: Presence | Mapping[str, object]) -> Presence:
     )
 
 
+@cache
+def _adapter() -> TypeAdapter[Presence]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Presence)
+
+
 def _prepared(name: str, value: object) -> object:
     """A client's value as a presence has it: lists as tuples, times as seconds."""
     if name in _LISTS and isinstance(value, list):
         return tuple(value)
     if name not in _TIMES:
         return value
-    time = seconds(value)
-    if time is None:
+    found = seconds(value)
+    if found is None:
         raise _invalid(name, value)
-    return time
+    return found
 
 
 def _invalid(name: str, value: object) -> InputError:
@@ -181,7 +192,9 @@ def _session(store: Store, session: str, where: Presence) -> SessionRecord | Non
     name = session or where.active_conversation
     found = store.find_session(name)
     if session and found is None:
-        raise NotFoundError(f"there is no session {session!r}", remedy="`sessions` lists them")
+        raise NotFoundError(
+            f"there is no session {session!r}", remedy="`sessions` lists them", see="sessions"
+        )
     return found
 
 
@@ -274,15 +287,10 @@ def _warm(resources: Resources, session: SessionRecord | None, jobs: Sequence[Jo
 
 def _compile(resources: Resources, job: Job, count: Callable[[str], int]) -> tuple[int, float]:
     """Compile a bundle unless it is current; returns how many were compiled, 0 or 1, and the CPU seconds."""
-    from foveal.session.knowledge.bundles import bundles
-
     began = time.thread_time()
     made = bundles(resources.store, lambda _: (job.bundle,), depth=job.depth, count=count, now=time.time())
     return sum(each.compiled for each in made), time.thread_time() - began
 
 
 def _count() -> Callable[[str], int]:
-    from foveal.pipeline.tokens.count import tokenizer
-    from foveal.session.resources import COUNTED_BY
-
     return tokenizer(COUNTED_BY).count

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import fields
+from sys import intern
 from typing import Any, TypeVar
 
 import apsw
@@ -19,13 +20,30 @@ from foveal.errors import InputError, StoreBusyError, StoreDamagedError, StoreEr
 
 T = TypeVar("T")
 
+_COLUMNS: dict[tuple[type, str], list[str]] = {}
+"""The columns of each query, compared with the fields of its record when it first finds a row."""
+
 
 def read_records(
     db: apsw.Connection, record: type[T], sql: str, bindings: tuple[Any, ...] | dict[str, Any]
 ) -> list[T]:
-    """Run a query that selects the fields of `record`, in their order, and return a record for each row."""
-    names = [field.name for field in fields(record)]  # type: ignore[arg-type]
-    return [record(**dict(zip(names, row, strict=True))) for row in db.execute(sql, bindings)]
+    """Run a query whose columns have the names of the fields of `record`; returns a record for each row."""
+    rows = db.execute(sql, bindings)
+    try:
+        columns = _COLUMNS.get((record, sql)) or _columns(rows, record, sql)
+    except apsw.ExecutionCompleteError:  # no row was found
+        return []
+    return [record(**dict(zip(columns, row, strict=True))) for row in rows]
+
+
+def _columns(rows: apsw.Cursor, record: type, sql: str) -> list[str]:
+    """The names of the columns, which must be those of the fields."""
+    columns = [intern(name) for name, _ in rows.get_description()]  # names in code are interned: faster
+    names = {field.name for field in fields(record)}
+    if names != set(columns):
+        raise TypeError(f"{record.__name__} has the fields {sorted(names)}, the query {sorted(columns)}")
+    _COLUMNS[record, sql] = columns
+    return columns
 
 
 @contextmanager

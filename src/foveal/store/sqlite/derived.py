@@ -28,7 +28,7 @@ from foveal.store.sqlite.messages import storable
 from foveal.store.sqlite.sessions import branch_slices
 
 _SUMMARIES = """
-    SELECT key, text, tokens, writer, level, created_at FROM summaries
+    SELECT key, text, tokens, writer AS "by", level, created_at FROM summaries
     WHERE tenant = ? AND key IN (SELECT value FROM json_each(?))
 """
 _SAVE_SUMMARY = """

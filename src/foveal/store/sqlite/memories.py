@@ -18,10 +18,10 @@ from foveal.store.sqlite.derived import content_in_session
 from foveal.store.sqlite.messages import storable
 
 _MEMORIES = """
-    SELECT id, key, kind, text, origin, confirmed, told, coalesce((
+    SELECT id AS number, key, kind, text, origin, confirmed, told AS explicit, coalesce((
         SELECT sessions.name FROM memory_sources JOIN sessions ON sessions.id = memory_sources.session
         WHERE memory_sources.memory = memories.id ORDER BY sessions.id LIMIT 1
-    ), ''), created_at, updated_at
+    ), '') AS session, created_at, updated_at
     FROM memories WHERE tenant = ? AND forgotten = 0
 """
 _BY_KEY = "SELECT id, forgotten, updated_at FROM memories WHERE tenant = ? AND key = ?"
@@ -66,7 +66,7 @@ _BUNDLES = """
 _SAVE_BUNDLE = "INSERT OR REPLACE INTO bundles VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
 _PREDICTIONS = """
-    SELECT id, kind, subject, probability, made_at, outcome, seconds, session FROM predictions
+    SELECT id AS number, kind, subject, probability, made_at, outcome, seconds, session FROM predictions
     WHERE tenant = ?1 AND (?2 IS NULL OR session = ?2) ORDER BY id DESC LIMIT ?3
 """
 _ADD_PREDICTION = """

@@ -97,7 +97,7 @@ def head_of(db: apsw.Connection, tenant: int, session: int) -> Head:
     row = db.execute(_HEAD, (session, tenant)).fetchone()
     if row is None:
         raise NotFoundError(
-            f"no session has the number {session}", remedy="see `foveal sessions`", see="sessions"
+            f"no session has the number {session}", remedy="`sessions` lists them", see="sessions"
         )
     branch, length, version, format, model, preset, amended, builds = row
     return Head(
@@ -203,7 +203,7 @@ def branch_of(db: apsw.Connection, head: Head, seq: int) -> int:
     if not 0 <= seq < head.length:
         raise NotFoundError(
             f"there is no message {seq}: the session has {head.length}",
-            remedy="count from 0, or see `foveal stats`",
+            remedy="count from 0, and give a position below the number of messages",
         )
     ((branch, _, _),) = branch_slices(db, head, seq, seq + 1)
     return branch

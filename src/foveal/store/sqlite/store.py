@@ -200,7 +200,9 @@ class SqliteStore:
             head = sessions.head_of(db, self._tenant, session)
             message = sessions.locate(db, self._tenant, session, messages.storable(id))
             if message is None:
-                raise NotFoundError(f"there is no message {id!r}", remedy="see `foveal search`")
+                raise NotFoundError(
+                    f"there is no message {id!r}", remedy="`search` gives ids and handles", see="messages"
+                )
             erased = erase.erase(db, self._tenant, session, head=head, message=message)
             db.execute(_COUNT_CHANGE, (session,))
         self._truncate_log()

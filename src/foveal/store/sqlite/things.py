@@ -17,7 +17,8 @@ from foveal.store.sqlite.sessions import branch_slices, head_of
 CANDIDATES = 4
 """How many times more messages are read than returned: some may be on abandoned branches."""
 _UNREAD = """
-    SELECT branches.session, e.digest, e.role, e.kind, e.created_at, e.format, coalesce(e.body, contents.body)
+    SELECT branches.session, e.digest, e.role, e.kind, e.created_at AS said_at, e.format,
+        coalesce(e.body, contents.body) AS body
     FROM sessions CROSS JOIN branches ON branches.session = sessions.id
     CROSS JOIN entries e ON e.branch = branches.id AND e.seq >= branches.read_to
     CROSS JOIN contents ON contents.id = e.content

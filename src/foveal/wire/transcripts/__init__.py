@@ -85,7 +85,7 @@ def _load(data: Any, name: str, *, format: Format | None, model: str = "") -> Co
     try:
         return load(data, format=format, model=model)
     except InputError as error:
-        raise InputError(f"{name}, {error.what}", error.remedy) from None
+        raise InputError(f"{name}, {error.what}", error.remedy, field=error.field) from None
 
 
 def _dated(found: list[tuple[JSON, float | None]], name: str, format: Format) -> Conversation:
