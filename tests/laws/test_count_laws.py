@@ -16,7 +16,7 @@ from foveal.pipeline.tokens.count import tokenizer
 from strategies import FORMATS, histories
 
 pytestmark = pytest.mark.soak
-FEWEST = settings(max_examples=settings.default.max_examples // 25)
+FEWEST = settings(max_examples=settings.default.max_examples // 50)
 BOOKKEEPING = {"type", "id", "call_id", "tool_call_id", "tool_use_id", "status", "cache_control"}
 BOOKKEEPING |= {"metadata", "timestamp"}
 MEDIA = {"source", "image_url", "file_id", "file", "file_data", "input_audio", "detail"}

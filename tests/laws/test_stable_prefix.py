@@ -29,6 +29,7 @@ from strategies import FORMATS, histories
 
 pytestmark = pytest.mark.soak
 FEWER = settings(max_examples=settings.default.max_examples // 10)
+FEWEST = settings(max_examples=settings.default.max_examples // 20)
 ROOMS = st.integers(150, 900)
 WORDS = (
     "We decided to use JWT for the login in src/auth.js, because cookies expire too early there. ",
@@ -148,7 +149,7 @@ def test_between_refocuses_a_request_begins_with_the_one_before(format: Format, 
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@FEWER
+@FEWEST
 @given(data=st.data())
 def test_whatever_else_happens_a_request_with_another_beginning_has_another_layout(
     format: Format, data: st.DataObject

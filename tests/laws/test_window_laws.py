@@ -19,7 +19,8 @@ from strategies import FORMATS, histories, requests
 pytestmark = pytest.mark.soak
 BUDGETS = st.integers(1, 600)
 FEWER = settings(max_examples=settings.default.max_examples // 5)
-FEWEST = settings(max_examples=settings.default.max_examples // 25)
+FEW = settings(max_examples=settings.default.max_examples // 10)
+FEWEST = settings(max_examples=settings.default.max_examples // 50)
 
 
 def fitted(history: Any, budget: int, format: Format) -> Window | None:
@@ -87,7 +88,7 @@ def unmarked(window: Window) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@FEWER
+@FEW
 @given(data=st.data())
 def test_while_everything_fits_a_session_gives_the_window_that_fit_gives(
     format: Format, data: st.DataObject
