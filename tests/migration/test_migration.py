@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 
 from foveal.store import SummaryRecord, open_store
-from foveal.store.sqlite.schema import APPLICATION_ID, VERSION, migrate, tenant_number
+from foveal.store.sqlite.migrate import APPLICATION_ID, VERSION, migrate, tenant_number
 from foveal.testing import draft
 
 V1 = Path(__file__).with_name("v1.sql")

@@ -16,7 +16,7 @@ import apsw
 from foveal.errors import ConfigError, StoreDamagedError, StoreError
 from foveal.store.port import Store
 from foveal.store.sqlite.connection import Database, translated_errors
-from foveal.store.sqlite.schema import migrate
+from foveal.store.sqlite.migrate import migrate
 from foveal.store.sqlite.store import SqliteStore
 
 Durability = Literal["normal", "full"]

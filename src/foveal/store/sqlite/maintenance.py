@@ -13,7 +13,7 @@ from foveal.errors import FovealError, StoreDamagedError, StoreError
 from foveal.store.port import Checked
 from foveal.store.sqlite.connection import Database, translated_errors
 from foveal.store.sqlite.derived import text_hash
-from foveal.store.sqlite.schema import words_of
+from foveal.store.sqlite.migrate import words_of
 from foveal.wire import address
 
 _BODIES = """

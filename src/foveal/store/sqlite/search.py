@@ -15,7 +15,7 @@ import apsw
 
 from foveal.pipeline.signals import STOP_WORDS
 from foveal.store.port import Found
-from foveal.store.sqlite.schema import words_of
+from foveal.store.sqlite.migrate import words_of
 
 # Each content is represented by its newest message in each session, on any branch.
 _HITS = """

@@ -31,7 +31,7 @@ from foveal.store.sqlite import derived, erase, messages, sessions, vectors
 from foveal.store.sqlite.connection import Database, has_uncommitted_changes, read_records
 from foveal.store.sqlite.knowledge import SqliteKnowledge
 from foveal.store.sqlite.maintenance import backup, verify
-from foveal.store.sqlite.schema import tenant_number
+from foveal.store.sqlite.migrate import tenant_number
 from foveal.store.sqlite.search import hits, search
 from foveal.store.sqlite.vectors import MissingVectors, VectorScan
 
