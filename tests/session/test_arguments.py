@@ -1,13 +1,16 @@
-"""What a session says of arguments that make no sense, before anything is done."""
+"""Invalid arguments are rejected before anything is done, by errors that name them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+import foveal
 from foveal import Foveal, InputError, Session
 
+HELLO = [{"role": "user", "content": "hello"}]
 NO_TEXT: list[Any] = [None, 3, []]
 NO_MOMENT: list[Any] = ["yesterday", True, float("nan"), float("inf"), float("-inf"), 1e14, 10**400]
 
@@ -96,3 +99,23 @@ def test_a_tasks_name_is_held_to_what_messages_are(session: Session, name: str, 
     with pytest.raises(InputError, match=f"name: has {why}"):
         session.start_task(name)
     assert session.tasks() == ()
+
+
+@pytest.mark.parametrize(
+    ("call", "field"),
+    [
+        (lambda: foveal.compare(HELLO, presets=["nope"]), "presets"),
+        (lambda: foveal.compare(HELLO, numbers={"reploid": {"recency": "x"}}), "recency"),
+        (lambda: foveal.fit(HELLO, numbers=5), "numbers"),  # type: ignore[arg-type]
+        (lambda: foveal.fit(HELLO, preset="nope"), "preset"),
+        (lambda: foveal.fit(HELLO, format="nope"), "format"),  # type: ignore[arg-type]
+        (lambda: foveal.fit(5), "messages"),
+        (lambda: foveal.fit("hello"), "messages"),
+        (lambda: foveal.Foveal(":memory:", tenant=""), "tenant"),
+        (lambda: foveal.Foveal(":memory:", durability="x"), "durability"),  # type: ignore[arg-type]
+    ],
+)
+def test_an_error_about_an_argument_names_it(call: Callable[[], object], field: str) -> None:
+    with pytest.raises(foveal.FovealError) as failure:
+        call()
+    assert failure.value.field == field

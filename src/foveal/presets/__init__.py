@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from difflib import get_close_matches
 
 from foveal.config import Tables
@@ -66,5 +67,11 @@ def find(name: str, numbers: Tables | None = None) -> Preset:
         raise ConfigError(f"there is no preset {name!r}", remedy=remedy, field="preset")
     if not numbers:
         return found
+    if not isinstance(numbers, Mapping):
+        raise ConfigError(
+            f"`numbers` is {numbers!r}, not a table",
+            remedy='pass a table by preset, as in `{"reploid": {"recency": 20}}`',
+            field="numbers",
+        )
     own = resolved([("numbers", numbers)])
     return _preset(own[found.name]) if found.name in own else found

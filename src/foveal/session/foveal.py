@@ -186,7 +186,7 @@ class Foveal:
         found = self._store.find_session(name)
         if found is None:
             raise NotFoundError(
-                f"there is no session {name!r}", remedy="`foveal sessions` lists them", see="sessions"
+                f"there is no session {name!r}", remedy="`sessions` lists them", see="sessions"
             )
         return found
 

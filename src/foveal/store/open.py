@@ -37,9 +37,11 @@ def open_store(
     """
     file = _file_of(str(url))
     if not tenant:
-        raise ConfigError("the tenant is empty", remedy="pass a name as `tenant`, or omit it")
+        raise ConfigError("the tenant is empty", remedy="pass a name as `tenant`, or omit it", field="tenant")
     if durability not in get_args(Durability):
-        raise ConfigError(f"durability {durability!r} is unknown", remedy="use `normal` or `full`")
+        raise ConfigError(
+            f"durability {durability!r} is unknown", remedy="use `normal` or `full`", field="durability"
+        )
     with translated_errors(file, wait_seconds):
         if file != MEMORY and (create or Path(file).exists()):
             _create(Path(file))

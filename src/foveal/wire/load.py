@@ -74,7 +74,7 @@ def _opened(data: Any) -> tuple[list[Any], JSON | None]:
         return _items(body[key], key), body
     if "role" in body or "parts" in body or "type" in body:
         return [body], None
-    raise InputError(f"an object without messages; its keys are {_key_list(body)}", _REMEDY)
+    raise InputError(f"an object without messages; its keys are {_key_list(body)}", _REMEDY, field="messages")
 
 
 def _key(body: JSON) -> str:
@@ -86,7 +86,9 @@ def _key(body: JSON) -> str:
 
 def _body(data: Any) -> JSON:
     if isinstance(data, str | bytes):
-        raise InputError(f"messages are {type(data).__name__} of {len(data):,}, not a list", _REMEDY)
+        raise InputError(
+            f"messages are {type(data).__name__} of {len(data):,}, not a list", _REMEDY, field="messages"
+        )
     key = _key(data) if isinstance(data, dict) else ""
     if key and isinstance(data[key], list | tuple):
         # Item by item, so that an error is reported with its index.
@@ -94,7 +96,7 @@ def _body(data: Any) -> JSON:
         return {k: items if k == key else plain(v, f"request: `{k}`") for k, v in data.items()}
     body = plain(data, "request")
     if not isinstance(body, dict):
-        raise InputError(f"messages are of type {type(data).__name__}, not a list", _REMEDY)
+        raise InputError(f"messages are of type {type(data).__name__}, not a list", _REMEDY, field="messages")
     return body
 
 

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from foveal import catalog, wire
 from foveal.catalog import Prices
 from foveal.config import Tables
-from foveal.errors import BudgetError, InputError
+from foveal.errors import BudgetError, ConfigError, InputError
 from foveal.model import Chunk, Conversation, Entry, Format
 from foveal.pipeline import fit as pipeline
 from foveal.pipeline.history import History
@@ -149,7 +149,12 @@ def named(names: Sequence[str] | None, numbers: Tables | None) -> tuple[Preset, 
             remedy='give the names, as in `["recent", "omar"]`',
             field="presets",
         )
-    return tuple(find(name, numbers) for name in names or PRESETS)
+    try:
+        return tuple(find(name, numbers) for name in names or PRESETS)
+    except ConfigError as error:
+        if error.field != "preset":
+            raise
+        raise ConfigError(error.what, error.remedy, field="presets") from error
 
 
 def compared(case: Case, presets: Sequence[Preset]) -> Comparison:

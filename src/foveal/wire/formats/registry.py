@@ -21,7 +21,9 @@ def codec_of(format: Format) -> Codec:
     """The codec of a format; an `InputError` for an unknown name, which may come from a user."""
     if format not in CODECS:
         raise InputError(
-            f"unknown format {format!r}", remedy=f"use one of {', '.join(f'`{name}`' for name in CODECS)}"
+            f"unknown format {format!r}",
+            remedy=f"use one of {', '.join(f'`{name}`' for name in CODECS)}",
+            field="format",
         )
     return CODECS[format]
 
