@@ -1,4 +1,4 @@
-"""Measure the time of `import foveal`, compared with `import json` and the bare interpreter.
+"""Measure the start-up of `import foveal`, of its first use and of `foveal --version`.
 
 Every run is a new process, the kinds in turn, so that a busy moment affects all of them alike. The figures
 are medians in milliseconds.
@@ -14,12 +14,19 @@ import sys
 import time
 from pathlib import Path
 
-KINDS = {"bare interpreter": "pass", "import json": "import json", "import foveal": "import foveal"}
+KINDS = {
+    "bare interpreter": "pass",
+    "import json": "import json",
+    "import foveal": "import foveal",
+    "foveal.fit": "import foveal; foveal.fit",
+    "foveal.Foveal": "import foveal; foveal.Foveal",
+    "foveal --version": "from foveal.cli import main; import sys; sys.argv[1:] = ['--version']; main()",
+}
 
 
 def milliseconds(code: str) -> float:
     start = time.perf_counter()
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
     return (time.perf_counter() - start) * 1000
 
 
