@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 SOAK = os.environ.get("FOVEAL_SOAK") == "1"
 OUR_OWN = {"FOVEAL_SOAK", "FOVEAL_BENCH"}
 
-# A slow machine is not a wrong program: no deadlines, and slow generation is no fault.
+# A slow machine is not a wrong program: no deadlines, and slow generation is not an error.
 _patient = settings(deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("laws", _patient, max_examples=500, derandomize="CI" in os.environ)
 settings.register_profile("test", _patient, max_examples=200, derandomize="CI" in os.environ)

@@ -1,4 +1,4 @@
-"""Any JSON, for properties: the arguments of calls, and fields that nobody knows.
+"""Any JSON, for properties: the arguments of calls, and unknown fields.
 
 It is made from one number: to draw it piece by piece took longer than the tests themselves.
 """

@@ -69,7 +69,7 @@ def passage(text: str, digest: str) -> Passage:
 
 @cache
 def summary_of(ask: Ask) -> SummaryRecord:
-    """Always the same for the same question, so that whoever reads one can tell whether it is whole."""
+    """Always the same for the same request, so that a reader can check that it is complete."""
     made = extractive_summary(ask, lambda text: len(text.split()))
     return SummaryRecord(
         key=ask.key, text=made.text, tokens=made.tokens, by=made.by, level=ask.level, created_at=0.0

@@ -106,13 +106,13 @@ def test_with_that_score_or_that_room_it_is_really_in(units: list[Unit], room: i
     ]
     cut = Cut(manifest(*rows, budget=max(1, room)))
     for unit, row in zip(free, rows, strict=True):
-        told = cut.keeps(row)
-        if "a score over " in told:
-            better = Score(total=float(told.rpartition(" ")[2]) - 2 + 0.1)
+        text = cut.keeps(row)
+        if "a score over " in text:
+            better = Score(total=float(text.rpartition(" ")[2]) - 2 + 0.1)
             others = [replace(each, score=better) if each is unit else each for each in units]
             assert unit.turn in pick_important(others, room).kept
-        if told:
-            more = int(told.replace("at least ", "").split()[1].replace(",", ""))
+        if text:
+            more = int(text.replace("at least ", "").split()[1].replace(",", ""))
             assert chosen_tokens(units, pick.kept) + unit.tokens == max(1, room) + more
 
 
@@ -135,11 +135,11 @@ def folded(at: int, score: float | None = None) -> Decision:
     return replace(decision(at, IN, 0, score, because=reason), detail="folded")
 
 
-def test_what_one_note_tells_is_one_row_of_one_line() -> None:
+def test_messages_covered_by_one_note_are_one_row_of_one_line() -> None:
     out = [decision(at, OUT, 9_000, because="nothing of it is worth its tokens now") for at in range(100)]
-    told = [folded(at, at % 3 or None) if at % 4 else out[at] for at in range(1, 100)]
+    decisions = [folded(at, at % 3 or None) if at % 4 else out[at] for at in range(1, 100)]
     note = replace(decision(186, IN, 90_000, 9.0, because="what 75 messages tell"), detail="folded")
-    shown = [line.text for line in lines(manifest(*told, note, budget=10**6)) if line.look]
+    shown = [line.text for line in lines(manifest(*decisions, note, budget=10**6)) if line.look]
     assert shown == [
         "   messages  verdict    tokens  because",
         "75 of 2–100  folded          0  its turn is told in the note at message 187",
@@ -149,8 +149,8 @@ def test_what_one_note_tells_is_one_row_of_one_line() -> None:
 
 
 def test_without_scores_and_slots_there_are_no_such_columns() -> None:
-    told = explain(manifest(decision(0, OUT, 5, because="old"), decision(1, IN, 90, because="open turn")))
-    assert told.splitlines()[3].split() == ["messages", "verdict", "tokens", "because"]
+    text = explain(manifest(decision(0, OUT, 5, because="old"), decision(1, IN, 90, because="open turn")))
+    assert text.splitlines()[3].split() == ["messages", "verdict", "tokens", "because"]
 
 
 def test_the_plan_the_conflicts_and_the_metrics_stand_below() -> None:
@@ -210,9 +210,9 @@ def test_every_width_is_kept_and_every_kept_message_shown(
         for at, (kept, tokens, score, why) in enumerate(rows)
     ]
     found = manifest(*decisions, budget=10**9)
-    told = list(lines(found, width=width))
-    assert max(len(line.text) for line in told) <= width
-    assert any(line.look == "kept" for line in told) is any(kept for kept, *_ in rows)
+    shown = list(lines(found, width=width))
+    assert max(len(line.text) for line in shown) <= width
+    assert any(line.look == "kept" for line in shown) is any(kept for kept, *_ in rows)
 
 
 BESIDE = """
@@ -250,27 +250,27 @@ def beside(*pieces: Contributed) -> list[str]:
     return explain(found).partition("beside the conversation:\n")[2].splitlines()[2:]
 
 
-def test_a_piece_with_a_title_is_told_by_it_on_one_line() -> None:
+def test_a_piece_with_a_title_is_listed_by_it_on_one_line() -> None:
     known = contributed("entity", "thing-12", 9, "9 tokens", weight=1.0, salience=1.0)
     (line,) = beside(replace(known, title="Maria\nGonzalez"))
     assert line.split("  ")[:2] == ["entity", "Maria·Gonzalez"]
 
 
-def test_of_material_that_is_left_out_the_nearest_twelve_are_told_and_the_rest_counted() -> None:
+def test_of_material_that_is_left_out_the_nearest_twelve_are_listed_and_the_rest_counted() -> None:
     kept = [contributed("GIT", f"in{n}", 9, "9 tokens", weight=0.1, salience=0.5) for n in range(15)]
     out = [contributed("RETRIEVAL", f"out{n}", 9, "no room", weight=0.1, salience=n / 50) for n in range(49)]
-    told = beside(*out, *kept)
-    assert sum(line.endswith("  in") for line in told) == 15
-    assert [line.split()[1] for line in told if "no room" in line] == [f"out{n}" for n in range(37, 49)]
-    assert told[-1] == "… 37 more left out"
+    rows = beside(*out, *kept)
+    assert sum(line.endswith("  in") for line in rows) == 15
+    assert [line.split()[1] for line in rows if "no room" in line] == [f"out{n}" for n in range(37, 49)]
+    assert rows[-1] == "… 37 more left out"
 
 
-def test_one_more_than_twelve_is_told_and_not_counted() -> None:
+def test_one_more_than_twelve_is_listed_and_not_counted() -> None:
     out = [contributed("RETRIEVAL", f"out{n}", 9, "no room", weight=0.1, salience=0.1) for n in range(13)]
     assert len(beside(*out)) == 13
 
 
-def test_a_contributor_that_failed_is_told_however_many_pieces_are_left_out() -> None:
+def test_a_contributor_that_failed_is_listed_however_many_pieces_are_left_out() -> None:
     out = [contributed("RETRIEVAL", f"out{n}", 9, "no room", weight=0.1, salience=0.9) for n in range(30)]
     failed = contributed("CUSTOM", "weather", 0, "it failed", weight=0.1, salience=0.0)
     assert any("weather" in line for line in beside(*out, failed))

@@ -95,7 +95,7 @@ def test_a_preset_is_named_by_text(fov: Foveal, preset: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "why"), [("a\0b", "a NUL character at 1"), ("a\ud800", "a lone surrogate at 1")]
 )
-def test_a_tasks_name_is_held_to_what_messages_are(session: Session, name: str, why: str) -> None:
+def test_a_tasks_name_follows_the_rules_of_messages(session: Session, name: str, why: str) -> None:
     with pytest.raises(InputError, match=f"name: has {why}"):
         session.start_task(name)
     assert session.tasks() == ()

@@ -75,12 +75,12 @@ def test_a_beginning_shorter_than_the_provider_caches_is_not_cached(session: Ses
     assert (found.managed.cached, found.managed.written) == (0, 0)
 
 
-@pytest.mark.parametrize(("seconds", "held"), [(299.0, True), (300.0, False)])
-def test_the_cache_forgets_when_its_time_is_over(session: Session, seconds: float, held: bool) -> None:
+@pytest.mark.parametrize(("seconds", "cached"), [(299.0, True), (300.0, False)])
+def test_the_cache_forgets_when_its_time_is_over(session: Session, seconds: float, cached: bool) -> None:
     talk(session, *OLD)
     build(session, now=1_000.0)
     found = build(session, now=1_000.0 + seconds)
-    assert (bool(found.managed.cached), bool(found.unmanaged.cached)) == (held, held)
+    assert (bool(found.managed.cached), bool(found.unmanaged.cached)) == (cached, cached)
 
 
 @pytest.mark.parametrize("options", [{"model": "gpt-5-mini"}, {"system": "Be brief."}, {"tools": [{}]}])
@@ -109,7 +109,7 @@ def test_of_an_edited_history_only_what_stayed_is_cached(session: Session) -> No
     assert found.unmanaged.cached == foveal.count_tokens(history[:2], model=MODEL)
 
 
-def test_whoever_opens_the_session_next_finds_what_was_sent(tmp_path: Path) -> None:
+def test_the_next_process_finds_what_was_sent(tmp_path: Path) -> None:
     with Foveal(tmp_path / "f.db") as fov:
         talk(first := fov.session("work", model=MODEL), *OLD)
         sent = build(first).managed.tokens
@@ -192,12 +192,12 @@ def test_a_bill_is_stored_with_the_build_it_is_for(tmp_path: Path) -> None:
         build(session)
         build(session)
         session.billed(2_000, cached_tokens=0, build=1)
-        told, bill = session.stats().costs, session.manifest(1).costs
+        reported, bill = session.stats().costs, session.manifest(1).costs
     with Foveal(tmp_path / "f.db") as fov:
-        assert fov.session("work").stats().costs == told
-    assert told is not None
+        assert fov.session("work").stats().costs == reported
+    assert reported is not None
     assert bill is not None
-    assert told.billed == bill.billed
+    assert reported.billed == bill.billed
     assert bill.billed is not None
 
 
@@ -240,7 +240,7 @@ def test_a_window_of_no_session_has_no_costs() -> None:
     assert foveal.fit([{"role": "user", "content": "Hi"}], model=MODEL).manifest.costs is None
 
 
-def test_a_stored_build_tells_what_its_window_told(session: Session) -> None:
+def test_a_stored_build_has_the_costs_of_its_window(session: Session) -> None:
     talk(session, *OLD)
     assert build(session) == session.manifest().costs
 

@@ -43,7 +43,7 @@ def test_a_cache_without_prices_of_its_own_costs_what_input_does() -> None:
 
 
 @pytest.mark.parametrize("prices", [None, Prices(), Prices(cache_read=0.3)])
-def test_where_nobody_knows_the_price_there_is_no_amount(prices: Prices | None) -> None:
+def test_without_a_known_price_there_is_no_amount(prices: Prices | None) -> None:
     assert dollars(Cost(tokens=9), prices) is None
 
 

@@ -212,7 +212,7 @@ def test_events_tell_what_happened(fov: Foveal, session: Session) -> None:
     assert kinds == [HistoryRepaired, WindowBuilt, MessageMarked]
 
 
-def test_a_repair_is_told_once(fov: Foveal, session: Session) -> None:
+def test_a_repair_is_reported_once(fov: Foveal, session: Session) -> None:
     session.extend(TURN[:2])
     events = heard(fov)
     session.build(budget=100)

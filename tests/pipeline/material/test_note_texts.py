@@ -1,4 +1,4 @@
-"""What the note beside the conversation promises. Read the test names top to bottom: they are the spec."""
+"""What the note of attached context promises. Read the test names top to bottom: they are the spec."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which windows carry cache markers: those of a session that hold still, for a provider that needs them."""
+"""Windows with a stable prefix carry cache markers, for a provider that needs them."""
 
 from __future__ import annotations
 

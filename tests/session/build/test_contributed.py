@@ -10,7 +10,8 @@ import pytest
 from foveal import Foveal, Session
 from foveal.errors import InputError
 from foveal.events import FileRefused, Warned
-from foveal.session.build.material import Request, RetrievedNote, contributed, retrieval_material
+from foveal.session.build.values import BuildRequest, Gathered
+from foveal.session.build.workspace import OpenWorkspaces, contributions, from_other_sessions
 from foveal.sources.contributor import ContextRequest, Contributor
 from workspaces import NOW, words, write
 
@@ -20,18 +21,18 @@ def root(tmp_path: Path) -> Path:
     return write(tmp_path / "root", {"app.py": "def login(): ...\n", "README.md": "Hello."})
 
 
-def brought(session: Session, root: Path, *own: Contributor, task: str = "") -> RetrievedNote:
-    request = Request(workspace=root, task=task, budget=10_000, count=words, now=NOW, contributors=own)
-    return contributed(session._state, request)
+def gathered(session: Session, root: Path, *own: Contributor, task: str = "") -> Gathered:
+    request = BuildRequest(workspace=root, task=task, budget=10_000, now=NOW, contributors=own)
+    return contributions(session._state, request, words)
 
 
-def sources(found: RetrievedNote) -> list[tuple[str, str]]:
+def sources(found: Gathered) -> list[tuple[str, str]]:
     return [(each.type, each.source) for each in found.material]
 
 
 def test_the_workspace_is_offered_with_what_the_conversation_names(session: Session, root: Path) -> None:
     session.add("user", "What is in app.py?")
-    assert set(sources(brought(session, root))) >= {
+    assert set(sources(gathered(session, root))) >= {
         ("PROJECT_DOCS", "README.md"),
         ("WORKING_FILES", "app.py"),
     }
@@ -40,14 +41,14 @@ def test_the_workspace_is_offered_with_what_the_conversation_names(session: Sess
 @pytest.mark.parametrize("name", ["absent", "a\0b"])
 def test_a_workspace_that_is_no_folder_is_refused(session: Session, root: Path, name: str) -> None:
     with pytest.raises(InputError, match="is not a folder"):
-        brought(session, root / name)
+        gathered(session, root / name)
 
 
 def test_no_memory_restates_what_the_document_of_a_workspace_says(
     fov: Foveal, session: Session, root: Path
 ) -> None:
     write(root, {"AGENTS.md": "Always use tabs in this project."})
-    brought(session, root)
+    gathered(session, root)
     session.add("user", "Always use tabs in this project. I always use strong coffee.")
     assert [each.text for each in fov.profile().memories] == ["I always use strong coffee."]
     with pytest.raises(InputError, match="document"):
@@ -59,23 +60,21 @@ def test_contributors_see_the_newest_messages_that_windows_may_show(session: Ses
         session.add("user", text)
     session.forget(session.entries()[1].id)
     looks: list[ContextRequest] = []
-    brought(session, root, looks.append)
+    gathered(session, root, looks.append)
     assert (looks[0].said, looks[0].task) == (("old", "asked last"), "asked last")
 
 
 def test_contributors_may_fill_what_the_conversation_leaves(session: Session, root: Path) -> None:
     looks: list[ContextRequest] = []
-    brought(session, root, looks.append)
+    gathered(session, root, looks.append)
     session.add("user", "word " * 1_000)
-    brought(session, root, looks.append)
+    gathered(session, root, looks.append)
     assert [look.room for look in looks] == [8_500, 8_500 - session.entries()[0].tokens]
 
 
-def test_a_piece_that_is_only_too_large_is_told_of_in_the_manifest_and_is_no_warning(
-    session: Session, root: Path
-) -> None:
-    request = Request(workspace=root, task="app.py", budget=10, count=words, now=NOW)
-    found = contributed(session._state, request)
+def test_a_piece_that_is_too_large_is_in_the_manifest_and_is_no_warning(session: Session, root: Path) -> None:
+    request = BuildRequest(workspace=root, task="app.py", budget=10, now=NOW)
+    found = contributions(session._state, request, words)
     assert "app.py" in [each.source for each in found.left_out]
     assert found.events == ()
 
@@ -83,7 +82,7 @@ def test_a_piece_that_is_only_too_large_is_told_of_in_the_manifest_and_is_no_war
 def test_a_document_that_is_shown_as_a_file_is_no_warning(session: Session, root: Path) -> None:
     write(root, {"README.md": "# Door\n"})
     session.add("user", "shorten README.md")
-    found = brought(session, root)
+    found = gathered(session, root)
     assert [type for type, source in sources(found) if source == "README.md"] == ["WORKING_FILES"]
     assert found.events == ()
 
@@ -93,37 +92,37 @@ def test_hits_of_other_sessions_are_offered_and_none_of_its_own(
 ) -> None:
     fov.session("past").add("user", "The login of the portal uses OAuth with refresh tokens.")
     session.add("user", "How does the login of the portal use OAuth?")
-    hits = [source for type, source in sources(brought(session, root)) if type == "RETRIEVAL"]
+    hits = [source for type, source in sources(gathered(session, root)) if type == "RETRIEVAL"]
     assert [hit.partition("/")[0] for hit in hits] == ["past"]
 
 
 def test_the_eight_layers_get_hits_as_just_in_time_knowledge(fov: Foveal, session: Session) -> None:
     fov.session("past").add("user", "The login of the portal uses OAuth with refresh tokens.")
-    (piece,) = retrieval_material(session._state, "login of the portal with OAuth", words, now=NOW)
+    (piece,) = from_other_sessions(session._state, "login of the portal with OAuth", words, now=NOW)
     assert (piece.kind, piece.layer, piece.type) == ("rag_generic_chunk", "L5_jit", "RETRIEVAL")
     assert 0.25 <= piece.salience <= 1
 
 
 def test_what_has_nothing_to_do_with_the_task_is_not_offered(fov: Foveal, session: Session) -> None:
     fov.session("past").add("user", "Bake the bread for an hour.")
-    assert retrieval_material(session._state, "login of the portal with OAuth", words, now=NOW) == ()
+    assert from_other_sessions(session._state, "login of the portal with OAuth", words, now=NOW) == ()
 
 
-def test_a_refused_file_is_an_event_told_once(session: Session, root: Path) -> None:
+def test_a_refused_file_is_reported_by_one_event(session: Session, root: Path) -> None:
     write(root, {".env": "KEY=1"})
     session.add("user", "hello")
-    (event,) = brought(session, root).events
+    (event,) = gathered(session, root).events
     assert isinstance(event, FileRefused)
     assert (event.session, event.path) == ("work", ".env")
-    assert brought(session, root).events == ()
+    assert gathered(session, root).events == ()
 
 
-def test_a_contributor_that_fails_is_told_and_the_rest_is_offered(session: Session, root: Path) -> None:
+def test_a_contributor_that_fails_is_reported_and_the_rest_is_offered(session: Session, root: Path) -> None:
     def broken(_look: ContextRequest) -> str:
         raise ValueError
 
     session.add("user", "hello")
-    found = brought(session, root, broken)
+    found = gathered(session, root, broken)
     assert found.material
     assert [(each.source, each.verdict) for each in found.left_out] == [("broken", "left out")]
     assert [type(event) for event in found.events] == [Warned]
@@ -133,8 +132,8 @@ def test_a_workspace_is_kept_from_build_to_build_and_few_of_them(session: Sessio
     session.add("user", "hello")
     roots = [write(tmp_path / f"r{n}", {"a.txt": "x"}) for n in range(10)]
     for each in (roots[0], roots[0], *roots):
-        brought(session, each)
-    kept = session._state.resources.workspaces
+        gathered(session, each)
+    kept = session._state.resources.part(OpenWorkspaces)._opened
     assert list(kept) == [str(each.resolve()) for each in roots[2:]]
 
 
@@ -162,7 +161,7 @@ def test_the_text_has_by_default_the_part_of_what_the_model_takes(session: Sessi
     assert session.context(workspace=root).budget == session.build().budget
 
 
-def test_what_the_text_could_not_be_made_of_is_told(fov: Foveal, session: Session, root: Path) -> None:
+def test_what_could_not_be_used_for_the_text_is_reported(fov: Foveal, session: Session, root: Path) -> None:
     heard: list[object] = []
     fov.subscribe(heard.append)
     session.context(
@@ -179,4 +178,4 @@ def test_async_code_has_it_too(session: Session, root: Path) -> None:
 def test_a_session_without_a_message_is_offered_the_workspace_all_the_same(
     session: Session, root: Path
 ) -> None:
-    assert ("PROJECT_DOCS", "README.md") in sources(brought(session, root))
+    assert ("PROJECT_DOCS", "README.md") in sources(gathered(session, root))

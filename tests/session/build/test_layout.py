@@ -1,4 +1,4 @@
-"""What a window that holds still costs and tells: what is new, with every decision there is."""
+"""A window that keeps its layout costs what is new, and has every decision."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ def steps(session: Session, turns: range) -> list[Window]:
 
 
 def unchanged_builds(windows: list[Window]) -> list[int]:
-    """The numbers of the builds that held still."""
+    """The numbers of the builds that kept their layout."""
     return [at for at, window in enumerate(windows, 1) if "layout" not in window.manifest.record]
 
 
-def told(session: Session, build: int) -> list[tuple[int, int, str, str]]:
+def stored_decisions(session: Session, build: int) -> list[tuple[int, int, str, str]]:
     decisions = merged(session.manifest(build).decisions)
     return [(each.first, each.last, each.verdict, each.because) for each in decisions]
 
 
-def as_told(window: Window) -> list[tuple[int, int, str, str]]:
+def decisions_of(window: Window) -> list[tuple[int, int, str, str]]:
     return [(each.first, each.last, each.verdict, each.because) for each in merged(window.manifest.decisions)]
 
 
-def test_a_stored_build_tells_what_its_window_told(session: Session) -> None:
+def test_a_stored_build_has_the_decisions_of_its_window(session: Session) -> None:
     windows = steps(session, range(60))
     assert unchanged_builds(windows)
-    assert all(told(session, at) == as_told(window) for at, window in enumerate(windows, 1))
+    assert all(stored_decisions(session, at) == decisions_of(window) for at, window in enumerate(windows, 1))
 
 
 def test_the_time_of_every_build_is_measured_also_where_everything_fits(session: Session) -> None:
@@ -86,16 +86,16 @@ def test_the_record_of_a_build_that_holds_still_does_not_repeat_the_past(session
     assert max(late) < 1.3 * min(late)
 
 
-def test_after_a_restart_the_same_is_told(tmp_path: Path) -> None:
+def test_after_a_restart_the_decisions_are_the_same(tmp_path: Path) -> None:
     with Foveal(tmp_path / "f.db") as fov:
         before = steps(fov.session("s"), range(41))[-1]
     with Foveal(tmp_path / "f.db") as fov:
         again = fov.session("s").build(budget=BUDGET, preset="foveal")
-        assert as_told(again) == as_told(before) == told(fov.session("s"), 42)
+        assert decisions_of(again) == decisions_of(before) == stored_decisions(fov.session("s"), 42)
     assert "layout" not in again.manifest.record
 
 
-def test_a_layout_is_found_however_long_it_was_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_layout_is_found_however_long_it_was_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layout, "LOOKED_AT", 1)
     with Foveal(tmp_path / "f.db") as fov:
         before = steps(fov.session("s"), range(41))
@@ -105,9 +105,7 @@ def test_a_layout_is_found_however_long_it_was_held(tmp_path: Path, monkeypatch:
     assert after.pieces == before[-1].pieces
 
 
-def test_a_layout_that_was_cut_in_other_ways_is_made_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_layout_with_other_excerpts_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Foveal(tmp_path / "f.db") as fov:
         steps(fov.session("s"), range(41))
     monkeypatch.setattr(layout, "snippets", lambda *_: ())
@@ -131,7 +129,8 @@ def test_a_bill_in_the_record_that_others_go_on_from_changes_nothing_they_tell(s
     windows = steps(session, range(60))
     maker = max(set(range(1, unchanged_builds(windows)[-1])) - set(unchanged_builds(windows)))
     session.billed(1_000, build=maker)
-    assert told(session, unchanged_builds(windows)[-1]) == as_told(windows[unchanged_builds(windows)[-1] - 1])
+    last = unchanged_builds(windows)[-1]
+    assert stored_decisions(session, last) == decisions_of(windows[last - 1])
 
 
 def test_a_refocus_reads_no_further_back_than_it_reaches(

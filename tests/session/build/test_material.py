@@ -1,4 +1,4 @@
-"""What a build shows beside the conversation. Read the test names top to bottom: they are the spec."""
+"""The attached context that a build shows. Read the test names top to bottom: they are the spec."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_one_function_is_a_contributor(fov: Foveal, folder: Path) -> None:
     assert "It rains while we wait" in window.messages[0]["content"]
 
 
-def test_a_contributor_that_fails_stops_nobody_and_is_told_of(fov: Foveal, folder: Path) -> None:
+def test_a_contributor_that_fails_stops_no_other_and_is_reported(fov: Foveal, folder: Path) -> None:
     def broken(_look: ContextRequest) -> str:
         raise OSError("no")
 
@@ -82,9 +82,9 @@ def test_the_manifest_is_stored_with_every_piece(fov: Foveal, folder: Path) -> N
 
 def test_what_is_known_of_the_user_is_offered_where_the_preset_knows(fov: Foveal) -> None:
     fov.remember("My name is Ada.", kind="identity")
-    told = asked(fov, "openscroll").build(budget=4_000)
-    assert told.manifest.contributed[0].type == "identity"
-    assert "My name is Ada." in told.messages[0]["content"]
+    reported = asked(fov, "openscroll").build(budget=4_000)
+    assert reported.manifest.contributed[0].type == "identity"
+    assert "My name is Ada." in reported.messages[0]["content"]
     assert asked(fov).build(budget=4_000, preset="recent").manifest.contributed == ()
 
 
@@ -120,7 +120,7 @@ def test_a_stored_build_names_nothing_that_was_forgotten(fov: Foveal) -> None:
     assert "Maria" not in titles(session.manifest())
 
 
-def test_an_open_file_that_is_not_there_or_outside_is_told(fov: Foveal, folder: Path) -> None:
+def test_an_open_file_that_is_missing_or_outside_is_reported(fov: Foveal, folder: Path) -> None:
     heard: list[FileRefused] = []
     fov.subscribe(lambda event: heard.append(event) if isinstance(event, FileRefused) else None)
     asked(fov).build(budget=4_000, workspace=folder, active_files=["auth.py", "crat.py", "../b.py", "."])
@@ -131,9 +131,9 @@ def test_an_open_file_that_is_not_there_or_outside_is_told(fov: Foveal, folder: 
     ]
 
 
-def test_progress_is_told_of_every_file_of_the_first_build(fov: Foveal, folder: Path) -> None:
-    told: list[tuple[int, int]] = []
+def test_progress_is_called_for_every_file_of_the_first_build(fov: Foveal, folder: Path) -> None:
+    reported: list[tuple[int, int]] = []
     session = asked(fov)
     for _ in range(2):
-        session.build(budget=4_000, workspace=folder, progress=lambda *done: told.append(done))
-    assert told == [(1, 2), (2, 2)]
+        session.build(budget=4_000, workspace=folder, progress=lambda *done: reported.append(done))
+    assert reported == [(1, 2), (2, 2)]

@@ -65,7 +65,7 @@ def test_what_the_layers_say_is_what_the_messages_say(fov: Foveal) -> None:
     assert [line for line in lines if " ".join(line.split()) not in said] == []
 
 
-def test_the_arc_is_told_once_in_its_own_section(fov: Foveal) -> None:
+def test_the_arc_appears_once_in_its_own_section(fov: Foveal) -> None:
     text = talked(fov).prompt(budget=1_500).text
     arc = text[text.index(TITLES[0]) : text.index(TITLES[1])]
     assert "Decisions:\n- " in arc
