@@ -95,6 +95,7 @@ def test_there_are_two_hundred_transcripts_and_forty_orders() -> None:
     assert len({t.format for t in EVERY}) == 5
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("transcript", EVERY if SOAK else EVERY[::3], ids=named)
 def test_an_order_rises_in_no_window_and_no_record(fov: Foveal, transcript: Transcript) -> None:
     session = filled(fov, transcript)

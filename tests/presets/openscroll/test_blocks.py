@@ -67,6 +67,7 @@ def test_a_second_compaction_of_20_000_messages_makes_nothing_and_one_more_at_mo
     assert 1 <= max(added.values()) == added[1] == 1
 
 
+@pytest.mark.soak
 def test_however_long_the_history_one_message_more_makes_at_most_one_summary_a_level() -> None:
     memo, history = Memo(), talk(20)
     for blocks_there in range(1, 300 if SOAK else 130):

@@ -120,6 +120,7 @@ def test_each_of_them_can_be_opened(wary: Page, service: Service) -> None:
     opened(wary, service, PAYLOADS)
 
 
+@pytest.mark.soak
 def test_a_query_and_its_hits_are_text(wary: Page, service: Service, session: str) -> None:
     wary.goto(service.page(session))
     until(wary, "document.querySelector('#strip').model?.segments.length > 590")
