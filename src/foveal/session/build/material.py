@@ -1,6 +1,6 @@
 """Gather the material of a build: what is known of the user, other sessions, and a workspace.
 
-The workspace's code is loaded when a caller attaches one: `fit` and plain builds start without it.
+The code that reads workspaces and other sessions is loaded by the first build that needs it.
 """
 
 from __future__ import annotations
