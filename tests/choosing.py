@@ -8,7 +8,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from foveal.model import Kind, Role
-from foveal.pipeline.values import Item, Unit
+from foveal.pipeline.reasons import Reason
+from foveal.pipeline.values import Item, Pick, Unit
 from foveal.window import Score
 
 ROLES: Mapping[Kind, Role] = {
@@ -32,7 +33,7 @@ def unit(turn: int, by_slot: Mapping[str, int], score: float = 0.0, forced: str 
         tokens=tokens,
         score=Score(total=score),
         by_slot=by_slot,
-        forced=forced,
+        forced=Reason(code="pinned", words=forced) if forced else None,
     )
 
 
@@ -54,6 +55,11 @@ def _unit(turn: int, row: tuple[str, int, str, int, int, str]) -> Unit:
     by_slot = {first: tokens}
     by_slot[second] = by_slot.get(second, 0) + more
     return unit(turn, by_slot, score / 3, forced)
+
+
+def sentences(pick: Pick) -> dict[int, str]:
+    """Why each turn is in or out, in words."""
+    return {turn: reason.sentence for turn, reason in pick.because.items()}
 
 
 def chosen_tokens(units: Sequence[Unit], kept: frozenset[int]) -> int:

@@ -28,7 +28,7 @@ names = st.sampled_from(["read_file", "Bash", "search-web", "x"])
 _unknown = st.just({}) | values.map(lambda value: {"x_unknown": value})
 _marker = st.just({}) | st.just({"cache_control": {"type": "ephemeral"}})
 _either = st.booleans()
-_kinds = st.sampled_from(["user", "assistant", "calls"])
+_kinds = st.sampled_from(["user", "assistant", "calls", "user", "assistant", "calls", "later"])
 _outputs = texts | st.just("") | texts.map(lambda text: text * 40)
 
 
@@ -40,8 +40,13 @@ def histories(draw: st.DrawFn, format: Format, *, broken: bool = False, longest:
     for number in range(draw(st.integers(0, longest))):
         # Gemini refuses a call right after the model's own words.
         kind = draw(_kinds) if format != "gemini" or kind != "assistant" else "user"
+        if kind == "later" and format == "gemini":
+            kind = "user"
         history += draw(_turn(kind, format, number))
-    return draw(breakages(history)) if broken else _few_markers(history)
+    history = draw(breakages(history)) if broken else _few_markers(history)
+    # Anthropic's system prompt is outside the messages, so none of them begins with one.
+    led = format == "anthropic" and history[:1] and history[0].get("role") == "system"
+    return [*draw(_user(format)), *history] if led else history
 
 
 def _few_markers(history: list[JSON]) -> list[JSON]:
@@ -92,6 +97,8 @@ def _systems(format: Format) -> st.SearchStrategy[list[JSON]]:
 def _turn(kind: str, format: Format, number: int) -> st.SearchStrategy[list[JSON]]:
     if kind == "calls":
         return _CALLS[format](number)
+    if kind == "later":
+        return _LATER[format]
     return _user(format) if kind == "user" else _ASSISTANTS[format]
 
 
@@ -253,6 +260,16 @@ _ASSISTANTS: dict[Format, st.SearchStrategy[list[JSON]]] = {
         st.lists(_model_part, min_size=1, max_size=2),
     ),
 }
+
+
+_later = texts.map(lambda text: [{"role": "system", "content": text}])
+_LATER: dict[Format, st.SearchStrategy[list[JSON]]] = {
+    "openai": _later,
+    "plain": _later,
+    "anthropic": _later,
+    "responses": _later | objects.map(lambda found: [{**found, "type": "x_settings"}]),
+}
+"""System messages in the middle of a conversation, and items that only their application knows."""
 
 
 @st.composite

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
@@ -157,6 +157,11 @@ class Message:
     priority: float | None = None
     pinned: bool = False
     important: bool = False
+    outside: bool = False
+    """A system prompt that came outside the messages."""
+    in_place: bool = False
+    """A system message after the beginning of the conversation: it stays where it is, and is not the system
+    prompt."""
     metadata: Mapping[str, object] = field(default_factory=dict)
 
     @property
@@ -171,6 +176,12 @@ class Message:
     def text(self) -> str:
         """The readable text: text, results and arguments, one part per line."""
         return "\n".join(filter(None, map(_readable, self.parts)))
+
+
+def placed(message: Message, *, begun: bool) -> Message:
+    """The message as one of a conversation that has begun or not; only a system message differs."""
+    in_place = begun and message.role == "system"
+    return message if in_place == message.in_place else replace(message, in_place=in_place)
 
 
 def _readable(part: Part) -> str:
@@ -308,3 +319,5 @@ class Chunk:
     tokens: int
     detail: Detail = "full"
     repairs: tuple[Repair, ...] = ()
+    cut_to: int = 0
+    """The room that it was shortened for; 0 if it was not. The same turn and room give the same chunk."""

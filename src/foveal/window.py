@@ -10,22 +10,18 @@ from typing import Any, Literal, get_args
 from foveal.model import MESSAGES_KEY, SYSTEM_KEY, SYSTEM_KEYS, Detail, Entry, Format, Repair
 
 Verdict = Literal["kept", "left out"]
-Fixed = Literal["system_prompt", "pinned", "open_turn"]
+Fixed = Literal["system_prompt", "pinned", "newest_user", "standing_request", "open_turn"]
 """Why a turn is in every window, whatever the preset selects."""
 Absence = Literal["erased", "left_out", "empty"]
 """Why a turn is in no window: it was erased, left out until restored, or has nothing that can be sent."""
-Code = Literal[Fixed, Absence, "selected", "not_selected", "replaced", "noted"]
-"""What was decided: fixed, absent, chosen or not by the preset, or covered by a stand-in or the note."""
-REASONS: Mapping[Code, str] = {
-    "system_prompt": "system prompt",
-    "pinned": "pinned",
-    "open_turn": "open turn",
-    "erased": "erased",
-    "left_out": "left out on request, until restored",
-    "empty": "empty: nothing of it can be sent",
-    "replaced": "a summary in place of messages that were left out",
-}
-"""The sentences of decisions that every preset makes alike."""
+Logged = Literal["logged", "excerpted", "merged", "retrieved"]
+"""How a note has a message: an entry, an entry with quotations, a line for several, a passage."""
+Code = Literal[
+    Fixed, Absence, Logged, "selected", "not_selected", "replaced", "no_room", "low_value", "too_old"
+]
+"""What was decided. `no_room`: it has value, but too little room was left; `low_value`: nothing in it is
+worth its tokens; `too_old`: older than the log reaches; `replaced`: covered by a summary."""
+NoteKind = Literal["log", "retrieved"]
 FIXED: frozenset[Code] = frozenset(get_args(Fixed))
 ABSENT: frozenset[Code] = frozenset(get_args(Absence))
 
@@ -72,11 +68,40 @@ class Decision:
     code: Code
     tokens: int
     because: str
+    """The sentence, built from the code and the numbers."""
+    brief: str = ""
+    """The sentence without what other fields say: score, slot, tokens. Empty if that is all of it."""
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    """The numbers in the sentence, by name: `missing` tokens, what it `needed`, what was `left`, …"""
     detail: Detail = "full"
     score: Score | None = None
     """None where the preset does not score."""
     slot: str = ""
     """The slots of the plan that its tokens were charged to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowNote:
+    """A note in the window: a log of messages that it does not show in full, or passages of earlier ones."""
+
+    kind: NoteKind
+    position: int
+    """Position of the message that it precedes."""
+    first: int
+    last: int
+    """Positions of the first and the last message that it covers."""
+    tokens: int
+    lines: tuple[tuple[int, ...], ...] = ()
+    """For each line, the positions of the messages it comes from; empty if that is not known."""
+
+    @property
+    def messages(self) -> frozenset[int]:
+        """The positions of all messages that its lines come from."""
+        return frozenset(seq for line in self.lines for seq in line)
+
+    def lines_of(self, seq: int) -> tuple[int, ...]:
+        """The indexes of the lines that come from a message."""
+        return tuple(at for at, line in enumerate(self.lines) if seq in line)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +127,8 @@ class Contributed:
     salience: float
     verdict: Verdict
     because: str
+    brief: str | None = None
+    """The reason without its tokens, weight and salience; None if it does not state them."""
     title: str = ""
     """Its name, where that is not its source. It is not stored: the user may want a name forgotten."""
 
@@ -133,12 +160,12 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """The cost of windows, compared with sending the whole history in every request."""
+    """The cost of windows, compared with sending as much of the history as the model accepts."""
 
     managed: Cost
     """The windows, predicted."""
     unmanaged: Cost
-    """The whole history under the same rules, predicted, even where it would not have fitted."""
+    """The whole history up to the model's limit, under the same rules, predicted."""
     billed: Cost | None = None
     """The windows as the provider billed them, as far as the caller reported it."""
 
@@ -174,8 +201,11 @@ class Manifest:
     budget: int
     tokens: int
     parts: Mapping[str, int]
-    """Tokens by part: framing, tools, system, pinned, open turn, history, notes, retrieved, material."""
+    """Tokens by part: framing, tools, system, pinned, requests, open turn, history, log, notes, retrieved and
+    material."""
     decisions: tuple[Decision, ...]
+    notes: tuple[WindowNote, ...] = ()
+    """The log and the retrieved passages, in order: each a part of the window of its own."""
     repairs: tuple[Repair, ...] = ()
     warnings: tuple[str, ...] = ()
     slots: tuple[Slot, ...] = ()

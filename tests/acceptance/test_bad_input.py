@@ -44,10 +44,9 @@ LINES = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """What a case puts in place of `FILE` and `TEXT`, into stdin, and as the store."""
+    """What a case puts in place of `FILE`, into stdin, and as the store."""
 
     file: str = "bad.json"
-    text: str | bytes = "hello"
     stdin: bytes = b""
     store: Path | None = None
 
@@ -159,17 +158,11 @@ MAKERS: dict[str, Maker] = {
     "not UTF-8": file_with(b'["\xff\xfe"]'),
     "an empty file": file_with(""),
     "no such file": scene(Scene(file="absent.json")),
-    "wrong role": second_message({"role": "robot", "content": "hello"}),
+    "wrong role": second_message({"role": 5, "content": "hello"}),
     "wrong role, as an argument": scene(Scene()),
     "missing content": second_message({"role": "user"}),
     "unknown provider": file_with('{"prompt": "hello"}'),
     "unknown format": scene(Scene()),
-    "lone surrogates": file_with(
-        '[{"role": "user", "content": "ok"}, {"role": "user", "content": "abc\\ud800"}]'
-    ),
-    "lone surrogates, as an argument": scene(Scene(text=b"abc\xff")),
-    "NUL bytes": second_message({"role": "user", "content": "abc\0"}),
-    "NUL bytes, piped": scene(Scene(stdin=b"abc\0")),
     "50 MB message": second_message({"role": "user", "content": "x" * 50_000_000}),
     "budget 0": scene(Scene()),
     "budget below the floor": scene(Scene()),
@@ -197,8 +190,7 @@ def test_the_table_and_the_cases_are_the_same() -> None:
 def test_bad_input_is_answered_as_the_table_says_and_changes_nothing(line: Line, shell: CommandLine) -> None:
     shell.fill(GOOD)
     with contextmanager(MAKERS[line.case])(shell) as made:
-        given = {"FILE": made.file, "TEXT": made.text}
-        arguments = [given.get(word, word) for word in line.command]
+        arguments = [made.file if word == "FILE" else word for word in line.command]
         done = shell.foveal(*arguments, stdin=made.stdin, FOVEAL_STORE=str(made.store or shell.store))
     first, second = done.err.splitlines()[-2:]
     assert _shows(f"foveal: {line.says}", first), done.err

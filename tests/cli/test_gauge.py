@@ -31,7 +31,7 @@ def test_a_turn_is_shared_out_among_those_who_speak_in_it() -> None:
 
 def test_what_is_folded_is_a_summary_whatever_its_role() -> None:
     folded = Decision(
-        first=0, last=1, verdict="kept", code="noted", tokens=7, because="note", detail="folded"
+        first=0, last=1, verdict="kept", code="logged", tokens=7, because="note", detail="folded"
     )
     assert by_kind(manifest(7, 100, folded), entries("user", "tool"))["summary"] == 7
 

@@ -20,9 +20,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import foveal
 from commands import called
 from house.tree import DOCS, ROOT, SOURCE, pages
 
@@ -85,6 +87,21 @@ def test_the_readme_has_no_placeholder_in_its_figures() -> None:
     table = readme.partition("<!-- measured -->")[2].partition("<!-- /measured -->")[0]
     assert table.count("\n|") > 3
     assert set(re.findall(r"\b[A-Z]{4,}\b", table)) - {"JSON"} == set()
+
+
+@pytest.mark.parametrize("budget", [1_000, 2_000, 4_000, 8_000, 16_000])
+def test_the_window_of_the_readmes_example_has_the_answer_to_its_question(budget: int) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    example = next(block for block in _blocks(readme) if block.language == "python")
+    names: dict[str, Any] = {}
+    exec(example.body, names)
+    history = names["history"]
+    assert "closes its socket" in str(names["window"].messages)
+    assert "closes its socket" in str(foveal.fit(history, model="gpt-5", budget=budget).messages)
+    with foveal.Foveal(":memory:") as fov:
+        session = fov.session("fix-auth", model="claude-sonnet-4-5")
+        session.sync(history)
+        assert "closes its socket" in str(session.build(budget=budget, format="anthropic").messages)
 
 
 def test_a_difference_from_the_output_on_the_page_is_found() -> None:

@@ -55,7 +55,7 @@ def test_the_how_to_lists_the_async_calls_that_there_are() -> None:
         assert set(re.findall(r"`(\w+)`", bullet)) - {"async", "async_"} == forms
 
 
-@pytest.mark.parametrize("script", ["modules", "reference", "python_reference", "measured"])
+@pytest.mark.parametrize("script", ["modules", "reference", "python_reference", "measured", "picture"])
 def test_a_page_made_from_the_code_says_what_the_code_says(script: str) -> None:
     made = runpy.run_path(str(ROOT / "scripts" / f"{script}.py"))
     assert made["PAGE"].read_text(encoding="utf-8") == made["page"](), "run `make docs`"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.knowledge.memory_rules import LONGEST, Stated, key_of, older_form, refusal, without_correction
+from foveal.knowledge.memory_rules import LONGEST, Stated, key_of, older_forms, refusal, without_correction
 
 PROMPT = "You help Ana, a nurse from Porto.\nAlways answer in French. Never reveal the key."
 
@@ -74,10 +74,14 @@ def test_without_prompts_nothing_is_stated() -> None:
         ("I prefer tabs over spaces.", "I prefer spaces."),
         ("I hate emojis.", "I like emojis."),
         ("Always use tabs.", "Never use tabs."),
+        ("My name is Maya.", "I'm not Maya, I'm her assistant Tom."),
+        ("Call me Maya.", "I'm not Maya, I'm her assistant Tom."),
+        ("I'm vegetarian.", "I'm vegan now."),
+        ("Please keep answers short.", "I want long answers."),
     ],
 )
 def test_a_newer_form_of_a_memory_is_recognised(older: str, newer: str) -> None:
-    assert older_form(newer, ["I like tea with milk.", older]) == 1
+    assert older_forms(newer, ["I like tea with milk.", older]) == [1]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +99,7 @@ def test_a_newer_form_of_a_memory_is_recognised(older: str, newer: str) -> None:
     ],
 )
 def test_what_says_something_else_is_another_memory(one: str, another: str) -> None:
-    assert older_form(another, [one]) is None
+    assert older_forms(another, [one]) == []
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,9 @@ def kinds(text: str) -> list[str]:
         "Call me Max.",
         "I'm a nurse.",
         "I’m a biologist by training.",
+        "I'm vegetarian.",
+        "I'm not Maya, I'm her assistant Tom.",
+        "I'm Sam.",
     ],
 )
 def test_identity_is_recognised(text: str) -> None:
@@ -47,6 +50,9 @@ def test_identity_is_recognised(text: str) -> None:
         "My favorite editor is Vim.",
         "I hate emojis.",
         "I prefer tabs.",
+        "Please keep answers short.",
+        "Be concise.",
+        "Don't use emojis.",
     ],
 )
 def test_preferences_are_recognised(text: str) -> None:
@@ -90,6 +96,15 @@ def test_a_liking_is_a_preference_if_the_user_asks_to_remember_it(text: str) -> 
         "Remember that you are a pirate.",
         "> Remember that I use vim.",
         "I remember that I live in Lyon.",
+        "I prefer the second option.",
+        "I prefer your version.",
+        "I'd prefer to pay by card.",
+        "Always use tabs in this file.",
+        "Always use tabs here.",
+        "Never touch src/legacy.",
+        "Do not touch the migrations folder.",
+        "Don't commit yet.",
+        "My budget is 300 dollars.",
     ],
 )
 def test_what_is_asked_supposed_quoted_or_said_in_passing_is_none(text: str) -> None:
@@ -144,3 +159,20 @@ def test_a_hostile_text_takes_a_moment(unit: str) -> None:
     began = time.process_time()
     statements_in(unit * (1_000_000 // len(unit)), "user")
     assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "This is confidential.",
+        "Off the record:",
+        "Please don't remember this.",
+        "Keep this between us.",
+        "Keep that to yourself.",
+        "Don’t tell anyone.",
+        "Do not store any of this, please.",
+    ],
+)
+def test_a_message_that_the_user_calls_confidential_yields_no_statement(words: str) -> None:
+    assert kinds("I have asthma. I live in Lyon.") == ["fact", "identity"]
+    assert kinds(f"I have asthma. {words} I live in Lyon.") == []

@@ -183,9 +183,8 @@ def windows_of(format: Format, restarts: int) -> list[Window]:
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_long_conversation_refocuses_sometimes_and_keeps_its_prefix_between(format: Format) -> None:
     windows = windows_of(format, restarts=100)
-    made = [json.dumps(layout) for layout in layouts(windows)]
     assert broken(windows) == []
-    assert 3 <= len(set(made)) <= 10
+    assert 3 <= sum(window.manifest.metrics["refocused"] for window in windows) <= 10
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -275,7 +275,7 @@ def test_a_text_and_messages_are_counted_as_the_library_counts_them() -> None:
         ("history_prune", {"messages": "hello"}, "`messages`"),
         ("history_prune", {"messages": [], "max_tokens": 0}, "`max_tokens`"),
         ("history_prune", {"messages": [], "max_tokins": 9}, "`max_tokins`"),
-        ("history_score", {"messages": [{"role": "robot", "content": ""}]}, r"messages\[0\]: `role`"),
+        ("history_score", {"messages": [{"role": 5, "content": ""}]}, r"messages\[0\]: `role`"),
         ("history_summarize", {"messages": [], "keep": -1}, "`keep`"),
         ("tokens_count", {}, "either `text` or `messages`"),
         ("tokens_count", {"text": "a", "messages": []}, "either `text` or `messages`"),

@@ -17,7 +17,7 @@ from foveal.pipeline.explain import NEAR_MOST, decision_about, detail, explain, 
 from foveal.pipeline.sensitivity import Cut
 from foveal.pipeline.values import Unit
 from foveal.presets.reploid import pick_important
-from foveal.window import Code, Conflict, Contributed, Cost, Costs, Decision, Manifest, Score, Slot, Verdict
+from foveal.window import Code, Contributed, Cost, Costs, Decision, Manifest, Score, Slot, Verdict
 
 IN: Verdict = "kept"
 OUT: Verdict = "left out"
@@ -42,6 +42,7 @@ def decision(
         code=code or ("selected" if verdict == IN else "not_selected"),
         tokens=tokens,
         because=reason,
+        brief="" if because else f"{tokens:,} tokens",
         score=worth,
         slot=slot,
     )
@@ -131,20 +132,19 @@ def test_everything_that_is_in_is_shown() -> None:
 
 
 def folded(at: int, score: float | None = None) -> Decision:
-    reason = "its turn is told in the note at message 187"
-    return replace(decision(at, IN, 0, score, because=reason), detail="folded")
+    return replace(decision(at, IN, 0, score, because="quoted in the log", code="excerpted"), detail="folded")
 
 
 def test_messages_covered_by_one_note_are_one_row_of_one_line() -> None:
-    out = [decision(at, OUT, 9_000, because="nothing of it is worth its tokens now") for at in range(100)]
+    out = [decision(at, OUT, 9_000, because="low value") for at in range(100)]
     decisions = [folded(at, at % 3 or None) if at % 4 else out[at] for at in range(1, 100)]
-    note = replace(decision(186, IN, 90_000, 9.0, because="what 75 messages tell"), detail="folded")
+    note = replace(decision(186, IN, 90_000, 9.0, because="a summary of 75 messages"), detail="folded")
     shown = [line.text for line in lines(manifest(*decisions, note, budget=10**6)) if line.look]
     assert shown == [
         "   messages  verdict    tokens  because",
-        "75 of 2–100  folded          0  its turn is told in the note at message 187",
-        " 24 of 5–97  left out  216,000  nothing of it is worth its tokens now",
-        "        187  folded     90,000  what 75 messages tell",
+        "75 of 2–100  folded          0  quoted in the log",
+        " 24 of 5–97  left out  216,000  low value",
+        "        187  folded     90,000  a summary of 75 messages",
     ]
 
 
@@ -157,9 +157,8 @@ def test_the_plan_the_conflicts_and_the_metrics_stand_below() -> None:
     found = foveal.fit(list(script.messages()), model="gpt-5", budget=4_000, preset="omar", now=0.0)
     below = explain(found.manifest).partition("\nslot ")[2]
     assert below.split()[:6] == ["floor", "ideal", "ceiling", "allotted", "used", "borrowed"]
-    conflict = Conflict(chunk1=0, chunk2=1, type="budget_exceeded")
     assert f"conflicts: {len(found.manifest.conflicts):,}, " in below
-    assert conflict.type.replace("_", " ") in below
+    assert found.manifest.conflicts[0].type.replace("_", " ") in below
     assert "metrics: " in below
 
 
@@ -216,7 +215,7 @@ def test_every_width_is_kept_and_every_kept_message_shown(
 
 
 BESIDE = """
-beside the conversation:
+attached context:
 type           source                  tokens     weight ×  because
                                                   salience
 WORKING_FILES  …rc/deep/in/it/auth.py   1,200  0.40 × 0.90  in
@@ -226,10 +225,13 @@ GIT            .                           50  0.10 × 0.50  left out: needed 50
 
 def contributed(type: str, source: str, tokens: int, because: str, **more: float) -> Contributed:
     verdict = IN if because.endswith("tokens") else OUT
-    return Contributed(type=type, source=source, tokens=tokens, verdict=verdict, because=because, **more)
+    brief = "" if verdict == IN else None
+    return Contributed(
+        type=type, source=source, tokens=tokens, verdict=verdict, because=because, brief=brief, **more
+    )
 
 
-def test_material_beside_the_conversation_has_a_table_of_what_is_in_and_why_not() -> None:
+def test_attached_context_has_a_table_of_what_is_in_and_why_not() -> None:
     file = contributed(
         "WORKING_FILES",
         "src/deep/in/it/auth.py",
@@ -247,7 +249,7 @@ def test_material_beside_the_conversation_has_a_table_of_what_is_in_and_why_not(
 
 def beside(*pieces: Contributed) -> list[str]:
     found = replace(manifest(decision(0, IN, 60, 80)), contributed=pieces)
-    return explain(found).partition("beside the conversation:\n")[2].splitlines()[2:]
+    return explain(found).partition("attached context:\n")[2].splitlines()[2:]
 
 
 def test_a_piece_with_a_title_is_listed_by_it_on_one_line() -> None:

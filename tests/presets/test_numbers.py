@@ -14,7 +14,7 @@ import foveal
 from foveal import ConfigError, Foveal, presets
 from foveal.errors import BudgetError
 from foveal.presets.numbers import DEFAULTS, MOST, listed, overridden, resolved
-from foveal.window import Window
+from foveal.window import FIXED, Window
 
 TALK = [
     {"role": ("user", "assistant")[n % 2], "content": f"look at module_{n}.py " * 5, "timestamp": 60.0 * n}
@@ -30,9 +30,8 @@ def refused(name: str, table: Mapping[str, object]) -> ConfigError:
 
 
 def chosen(window: Window) -> set[object]:
-    """The roles of what was chosen, beside the message to answer."""
-    last = len(TALK) - 1
-    return {TALK[decision.first]["role"] for decision in window.manifest.kept if decision.first != last}
+    """The roles of what was chosen, beside what every window has."""
+    return {TALK[each.first]["role"] for each in window.manifest.kept if each.code not in FIXED}
 
 
 def test_a_table_replaces_what_it_names_and_nothing_else() -> None:
@@ -156,7 +155,7 @@ def test_without_numbers_the_presets_stay_the_same_objects() -> None:
 
 def test_a_number_changes_a_fit_and_the_presets_stay_as_they_were() -> None:
     usual, other, again = (
-        foveal.fit(TALK, budget=200, preset="reploid", numbers=numbers, now=2e3)
+        foveal.fit(TALK, budget=240, preset="reploid", numbers=numbers, now=2e3)
         for numbers in (None, ANSWERS_FIRST, None)
     )
     assert chosen(usual) == {"assistant", "user"}
@@ -169,11 +168,11 @@ def test_a_number_changes_what_a_session_builds_prunes_and_summarizes(tmp_path: 
     with Foveal(tmp_path / "store.db", numbers=numbers) as fov:
         session = fov.session(model="gpt-5", preset="reploid")
         session.extend(TALK)
-        assert chosen(session.build(budget=200)) == {"assistant"}
+        assert chosen(session.build(budget=240)) == {"assistant"}
         assert len(session.summarize().ids) == len(TALK) - 3
         session.restore()
         gone = set(session.prune(200).ids)
-        assert {e.role for e in session.entries()[:-1] if e.id not in gone} == {"assistant"}
+        assert {e.role for e in session.entries()[1:-1] if e.id not in gone} == {"assistant"}
 
 
 def test_a_store_is_not_created_for_invalid_numbers(tmp_path: Path) -> None:

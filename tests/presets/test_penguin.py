@@ -33,7 +33,7 @@ def context(turn: int, tokens: int) -> Unit:
 def test_everything_stays_while_the_total_fits_however_it_is_spread() -> None:
     pick = trim_when_over([dialog(0, 900), dialog(1, 100)], 1_000, slots=plan(1_000))
     assert pick.kept == {0, 1}
-    assert pick.because[0] == "everything fits, 0 tokens to spare"
+    assert pick.because[0].sentence == "everything fits, 0 tokens to spare"
 
 
 def test_tool_output_goes_first_then_dialog_then_context() -> None:
@@ -45,13 +45,15 @@ def test_tool_output_goes_first_then_dialog_then_context() -> None:
 def test_the_oldest_of_a_category_goes_first() -> None:
     pick = trim([dialog(0, 100), dialog(1, 100), dialog(2, 100)], 250, slots=plan(1_000))
     assert pick.kept == {1, 2}
-    assert pick.because[0] == ("50 tokens too many: DIALOG gives way, oldest first, this had 100")
+    assert pick.because[0].sentence == (
+        "50 tokens too many: DIALOG gives way, oldest first, this one had 100"
+    )
 
 
 def test_an_over_full_category_comes_down_to_its_maximum_even_when_the_total_fits() -> None:
     pick = trim([dialog(0, 300), dialog(1, 300)], 1_000, slots=plan(1_000))
     assert pick.kept == {1}
-    assert pick.because[0] == "DIALOG held 600 tokens of 500: the oldest go first, this had 300"
+    assert pick.because[0].sentence == "DIALOG had 600 tokens of 500: the oldest go first, this one had 300"
 
 
 def test_rebalancing_first_spares_a_category_that_others_can_lend_to() -> None:
@@ -63,7 +65,7 @@ def test_rebalancing_first_spares_a_category_that_others_can_lend_to() -> None:
 def test_what_is_forced_stays_whatever_it_costs() -> None:
     pick = trim([dialog(0, 900, "newest user message"), dialog(1, 10)], 5, slots=plan(1_000))
     assert pick.kept == {0}
-    assert pick.because[0] == "newest user message"
+    assert pick.because[0].sentence == "newest user message"
 
 
 def test_a_system_unit_goes_only_when_nothing_else_is_left() -> None:

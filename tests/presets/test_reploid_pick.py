@@ -5,6 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from choosing import sentences
+from foveal.pipeline.reasons import Reason
 from foveal.pipeline.values import Unit
 from foveal.presets.reploid import pick_important
 from foveal.window import Score
@@ -17,7 +19,7 @@ def unit(turn: int, tokens: int, score: float = 0.0, *, forced: str = "") -> Uni
         tokens=tokens,
         score=Score(total=score),
         by_slot={"window": tokens},
-        forced=forced,
+        forced=Reason(code="pinned", words=forced) if forced else None,
     )
 
 
@@ -43,7 +45,7 @@ def test_what_is_forced_is_in_and_takes_none_of_the_room() -> None:
 
 def test_every_unit_has_a_reason_with_its_numbers() -> None:
     units = [unit(0, 3, forced="system prompt"), unit(1, 300, 20), unit(2, 80, 36)]
-    assert pick_important(units, 200).because == {
+    assert sentences(pick_important(units, 200)) == {
         0: "system prompt",
         1: "importance 20.0, needed 300 tokens, 120 were left",
         2: "importance 36.0",

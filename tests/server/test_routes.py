@@ -82,7 +82,7 @@ def test_no_session_is_made_for_what_is_refused(service: Served, verb: str, body
 
 
 def test_of_messages_that_cannot_be_read_none_is_stored(service: Served) -> None:
-    broken = {"messages": [SAID[0], {"role": "nobody", "content": "x"}]}
+    broken = {"messages": [SAID[0], {"role": 5, "content": "x"}]}
     assert service.client.post(f"{API}/sessions/none/messages/import", json=broken).status_code == 422
     assert service.client.get(f"{API}/sessions/none").status_code == 404
 
@@ -327,3 +327,30 @@ def test_a_route_answers_what_the_command_prints(service: Served, command: tuple
     shell = CommandLine(folder=service.store.parent)
     printed = shell.foveal("--session", name, "--json", *command).json
     assert service.client.get(API + VERBS[command].format(name=name)).json() == printed
+
+
+def test_nul_characters_and_lone_surrogates_go_in_and_come_back(service: Served) -> None:
+    bad = "windmill\0\udc80"
+    messages = [
+        {"role": "user", "content": bad},
+        {"role": "user", "content": [{"type": "text", "text": bad}]},
+    ]
+    headers = {"content-type": "application/json"}
+    place = f"/sessions/s{next(_NUMBERS)}"
+    for path, body in [
+        (f"{place}/messages/import", {"messages": messages}),
+        (f"{place}/messages", {"role": "user", "text": bad, "name": bad}),
+        (f"{place}/build", {"budget": 1_000}),
+        ("/fit", {"messages": messages, "budget": 1_000}),
+    ]:
+        answer = service.client.post(API + path, content=json.dumps(body), headers=headers)
+        assert answer.is_success, answer.text
+        if "budget" in body:
+            # What other tests remembered may precede it.
+            shown = [each["content"] for each in answer.json()["messages"]]
+            assert "windmill\ufffd\ufffd" in shown
+    assert service.get(f"{place}/recall/m1") == messages[0]
+    exported = service.client.get(f"{API}{place}/export").text.splitlines()
+    assert [json.loads(line) for line in exported][:2] == messages
+    hits = service.get(f"{place}/search", query="windmill")
+    assert {hit["id"] for hit in hits} == {"m1", "m2", "m3"}

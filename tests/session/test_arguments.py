@@ -92,11 +92,9 @@ def test_a_preset_is_named_by_text(fov: Foveal, preset: Any) -> None:
         fov.session("other", preset=preset)
 
 
-@pytest.mark.parametrize(
-    ("name", "why"), [("a\0b", "a NUL character at 1"), ("a\ud800", "a lone surrogate at 1")]
-)
-def test_a_tasks_name_follows_the_rules_of_messages(session: Session, name: str, why: str) -> None:
-    with pytest.raises(InputError, match=f"name: has {why}"):
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800"])
+def test_a_tasks_name_can_be_shown_as_it_is(session: Session, name: str) -> None:
+    with pytest.raises(InputError, match="name: has a NUL character or a lone surrogate"):
         session.start_task(name)
     assert session.tasks() == ()
 

@@ -153,14 +153,16 @@ def test_a_build_that_fails_is_in_no_book(session: Session) -> None:
 
 
 def test_a_record_does_not_grow_with_the_history(session: Session) -> None:
-    def size() -> int:
-        talk(session, *(f"line {n} " * 20 for n in range(200)))
+    def size(batches: int) -> int:
+        for _ in range(batches):
+            talk(session, *(f"line {n} " * 20 for n in range(200)))
         build(session)
         record = session._state.store.build(session._state.id)
         assert record is not None
         return len(record.manifest)
 
-    sizes = [size() for _ in range(4)]
+    size(5)  # the log reaches no further, and the passages have their share
+    sizes = [size(batches) for batches in (2, 2, 4, 8)]
     assert max(sizes) - min(sizes) < 50
 
 
@@ -266,3 +268,10 @@ def test_the_cached_tokens_are_those_of_the_messages_that_two_requests_begin_wit
             window = session.build(budget=3_000, now=float(at), format=format)
             assert costs(window).managed.cached == shared(before, window)
             before = window
+
+
+def test_what_the_model_would_not_have_accepted_is_not_counted_as_saved(fov: Foveal) -> None:
+    session = fov.session("long", model="gpt-4")
+    talk(session, *("long ago " * 2_000 for _ in range(6)), "And now?")
+    found = costs(session.build(budget=BUDGET))
+    assert session.stats().tokens > found.unmanaged.tokens == 8_192

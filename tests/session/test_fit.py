@@ -9,6 +9,7 @@ import pytest
 
 import foveal
 from foveal import InputError, NotFoundError
+from foveal.search.index import Index
 
 HISTORY = [{"role": "user", "content": f"line {n}"} for n in range(50)]
 
@@ -45,9 +46,10 @@ def test_tools_that_are_no_list_are_refused() -> None:
 
 def test_any_left_out_message_comes_back_by_its_handle() -> None:
     window = foveal.fit(HISTORY, budget=40)
-    (out,) = window.manifest.left_out
-    originals: list[Any] = [window.recall(handle) for handle in window.handles(out)]
-    assert originals == HISTORY[: len(originals)]
+    assert window.manifest.left_out
+    for out in window.manifest.left_out:
+        originals: list[Any] = [window.recall(handle) for handle in window.handles(out)]
+        assert originals == HISTORY[out.first : out.last + 1]
     with pytest.raises(NotFoundError, match=r"window\.handles"):
         window.recall("fv-00000000000000000000")
 
@@ -65,3 +67,103 @@ def test_server_state_is_not_touched() -> None:
     output = {"type": "function_call_output", "call_id": "c", "output": "res"}
     body = {"model": "gpt-5", "previous_response_id": "resp_1", "input": [output]}
     assert foveal.fit(body).request == body
+
+
+REMINDER = {"role": "system", "content": "Be brief from now on."}
+
+
+def test_a_later_system_message_is_returned_in_place() -> None:
+    messages = [*HISTORY[:2], REMINDER, *HISTORY[2:4]]
+    for body in (
+        {"messages": [{"role": "system", "content": "Be kind."}, *messages]},
+        {"messages": messages, "system": "Be kind.", "model": "claude-sonnet-4-5"},
+        {"input": messages, "instructions": "Be kind."},
+    ):
+        assert foveal.fit(body, budget=10_000).request == body
+
+
+def test_a_later_system_message_may_be_left_out() -> None:
+    body = {"messages": [HISTORY[0], REMINDER, *HISTORY[1:]], "system": "Be kind.", "max_tokens": 9}
+    window = foveal.fit(body, budget=120, preset="recent")
+    assert REMINDER not in window.messages
+    assert window.system == "Be kind."
+    assert [d.verdict for d in window.manifest.decisions if d.first <= 2 <= d.last] == ["left out"]
+
+
+OUTPUT = {
+    "role": "system",
+    "content": "Ran the command:\n" + "\n".join(f"row {n} of it" for n in range(9_000)),
+}
+
+
+@pytest.mark.parametrize("preset", ["recent", "foveal", "fifth", "omar", "openscroll", "penguin", "reploid"])
+def test_tool_output_in_a_system_message_is_shortened_like_tool_output(preset: str) -> None:
+    history = [
+        {"role": "system", "content": "Be kind."},
+        *HISTORY[:1],
+        {"role": "assistant", "content": "ls"},
+    ]
+    window = foveal.fit([*history, OUTPUT], budget=2_000, preset=preset)
+    assert window.messages[0]["content"] == "Be kind."
+    assert window.messages[-1]["role"] == "system"
+    assert window.messages[-1]["content"].startswith("Ran the command:")
+    later = foveal.fit([*history, OUTPUT, *HISTORY[1:3]], budget=2_000, preset=preset)
+    assert later.messages[-1] == HISTORY[2]
+
+
+def test_unknown_blocks_and_roles_are_sent_as_they_came() -> None:
+    new = {"type": "x_new", "payload": [1]}
+    talk = [{"role": "user", "content": [new]}, {"role": "critic", "content": "no"}]
+    bodies: list[dict[str, Any]] = [
+        {"messages": talk},
+        {"messages": talk, "system": "x"},
+        {"input": [*talk, {"type": "x_item", "a": 1}]},
+        {"contents": [{"role": "user", "parts": [{"xNew": 1}, {"text": "x"}]}]},
+    ]
+    for body in bodies:
+        assert foveal.fit(body, budget=10_000).request == body
+
+
+FACT = "The pool closes its socket before the retry, and that is the bug."
+LOOKS = [f"Look at module {n}, it has {n} lines of plain code and nothing else." for n in range(200)]
+
+
+def chat(*last: str) -> list[dict[str, str]]:
+    return [{"role": "user", "content": text} for text in ("Good morning.", FACT, *LOOKS, *last)]
+
+
+def test_a_question_as_the_newest_message_finds_its_answer() -> None:
+    for budget in (1_000, 4_000):
+        window = foveal.fit(chat("So where is the bug?"), budget=budget)
+        assert FACT in str(window.messages)
+        assert window.messages[-1]["content"] == "So where is the bug?"
+
+
+def test_a_task_shows_what_is_relevant_to_it() -> None:
+    messages = [*chat(), {"role": "assistant", "content": "Done."}]
+
+    def shown(**options: str) -> list[str]:
+        return [message["content"] for message in foveal.fit(messages, budget=1_000, **options).messages]
+
+    assert FACT not in shown()
+    assert FACT in shown(task="Fix the bug with the socket")
+
+
+def test_a_session_shows_the_same_passages() -> None:
+    with foveal.Foveal(":memory:") as store:
+        session = store.session("s")
+        session.extend(chat("So where is the bug?"))
+        stored = session.build(budget=1_000).messages[-2]["content"]
+    assert stored == foveal.fit(chat("So where is the bug?"), budget=1_000).messages[-2]["content"]
+
+
+def test_nothing_is_searched_while_everything_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Index, "extend", None)
+    assert len(foveal.fit(chat("So where is the bug?"), budget=100_000).messages) == 203
+
+
+@pytest.mark.parametrize(("name", "value"), [("task", 5), ("model", 5), ("catalogue", "x")])
+def test_an_argument_of_another_type_is_refused_by_its_name(name: str, value: Any) -> None:
+    with pytest.raises(InputError) as refused:
+        foveal.fit(chat(), budget=1_000, **{name: value})
+    assert refused.value.field == name

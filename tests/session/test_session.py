@@ -72,7 +72,7 @@ def test_a_pin_is_in_every_window(session: Session) -> None:
 
 
 def test_a_window_that_opens_on_the_assistant_gets_a_user_note(session: Session) -> None:
-    session.extend([TURN[0], *TURN[1:] * 30])
+    session.extend(TURN[1:] * 30)
     window = session.build(budget=100)
     assert window.messages[0]["role"] == "user"
     assert "as far as it is shown" in window.messages[0]["content"]
@@ -88,8 +88,8 @@ def test_an_open_turn_too_large_has_its_longest_result_cut(session: Session) -> 
 
 def test_what_must_stay_and_does_not_fit_is_an_error_with_numbers(session: Session) -> None:
     session.add("user", "word " * 100)
-    with pytest.raises(BudgetError, match=r"the budget is 50 tokens, the smallest possible window has \d+"):
-        session.build(budget=50)
+    with pytest.raises(BudgetError, match=r"the budget is 30 tokens, the smallest possible window has \d+"):
+        session.build(budget=30)
 
 
 def test_an_empty_session_has_nothing_to_build(session: Session) -> None:
@@ -302,3 +302,10 @@ def test_stats_are_the_session_in_numbers(session: Session) -> None:
 def test_export_gives_everything_as_it_came(session: Session) -> None:
     session.extend(TURN)
     assert session.export() == TURN
+
+
+def test_a_request_after_an_erased_message_is_still_known(session: Session) -> None:
+    first = session.add("user", "the key is 1234")
+    session.extend([{"role": "user", "content": "Fix the build."}, *TURN[1:] * 30])
+    session.forget(first)
+    assert contents(session.build(budget=100))[0] == "Fix the build."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -165,3 +166,48 @@ def test_a_rendered_system_prompt_is_one_message() -> None:
     history = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "hello"}]
     found = wire.rendered(wire.load(history).messages, "anthropic")
     assert [(message.role, message.text) for message in found] == [("system", "Be kind."), ("user", "hello")]
+
+
+LATER = [
+    {"role": "system", "content": "Be kind."},
+    {"role": "user", "content": "hello"},
+    {"role": "system", "content": "Be brief."},
+    {"role": "developer", "content": [{"type": "text", "text": "Be quick."}]},
+]
+
+
+@pytest.mark.parametrize(("target", "system"), [("anthropic", '"Be kind."'), ("gemini", "")])
+def test_a_later_system_message_stays_in_place_and_says_that_it_is_not_from_the_user(
+    target: Format, system: str
+) -> None:
+    dumped = wire.dump(wire.load(LATER).messages, target)
+    assert dumped.system == (system or '{"parts":[{"text":"Be kind."}]}')
+    found = [wire.message_of(json.loads(piece), target) for piece in dumped.pieces]
+    assert [(message.role, message.text) for message in found] == [
+        ("user", "hello"),
+        ("user", "[system message, not from the user]\nBe brief."),
+        ("user", "[developer message, not from the user]\nBe quick."),
+    ]
+
+
+@pytest.mark.parametrize("target", ["openai", "responses", "plain"])
+def test_a_later_system_message_keeps_its_role_where_the_format_has_it(target: Format) -> None:
+    found = wire.rendered(wire.load(LATER, format="openai").messages, target)
+    assert [message.role for message in found] == ["system", "user", "system", "system"]
+
+
+def test_a_shortened_system_message_keeps_the_shape_in_which_it_came() -> None:
+    history = [{"role": "user", "content": "hello"}, {"role": "system", "content": "Be brief."}]
+    user, later = wire.load(history, format="anthropic").messages
+    dumped = wire.dump([user, replace(later, parts=(Text(text="Be."),), body="")], "anthropic")
+    assert (dumped.system, json.loads(dumped.pieces[1])) == ("", {"role": "system", "content": "Be."})
+
+
+@pytest.mark.parametrize("format", ["openai", "anthropic", "responses", "plain"])
+def test_a_message_with_a_role_of_the_application_is_written_as_it_came(format: Format) -> None:
+    history = [{"role": "user", "content": "hello"}, {"role": "critic", "content": "No."}]
+    user, critic = wire.load(history, format=format).messages
+    assert wire.dump([user, critic], format).pieces[1] == '{"role":"critic","content":"No."}'
+    again = json.loads(wire.dump([user, replace(critic, body="")], format).pieces[1])
+    assert (again["role"], again["content"]) == ("critic", "No.")
+    assert "[critic message, not from the user]" in wire.dump([user, critic], "gemini").pieces[1]

@@ -33,7 +33,13 @@ SHAPES: list[tuple[Any, str, Format]] = [
     ([{"parts": [{"text": "x"}]}], "", "gemini"),
     ([{**USER, "timestamp": 1}], "", "plain"),
     ([{**USER, "id": "m1", "metadata": {}}], "", "plain"),
-    ([USER, {"role": "tool", "content": "4"}], "", "plain"),
+    ([USER, {"role": "tool", "content": "4"}], "", "openai"),
+    ([{"role": "tool", "content": "4"}], "claude-sonnet-4-5", "openai"),
+    ([USER, {"role": "assistant", "content": "x", "refusal": None}], "claude-sonnet-4-5", "openai"),
+    ([{"type": "message", "role": "user", "content": "x"}], "", "responses"),
+    ([{"type": "additional_tools", "role": "developer", "tools": []}, USER], "", "responses"),
+    ([USER, {"type": "configuration_update"}], "", "responses"),
+    ([USER, {"role": "critic", "content": "x"}], "", "openai"),
     ([USER, {"role": "tool", "content": "4", "tool_call_id": "c"}], "", "openai"),
     ([{**USER, "mood": "good"}], "", "plain"),
     ({"contents": "hello"}, "", "gemini"),
@@ -58,10 +64,13 @@ GUESSES: list[tuple[Any, bool]] = [
     ([USER], True),
     ([{"role": "system", "content": "x"}, USER, BLOCKS], True),
     ({"messages": [USER], "model": "gpt-5", "max_tokens": 5}, True),
-    ({"messages": [USER], "model": "claude-sonnet-4-5"}, False),
+    ({"messages": [USER], "model": "claude-sonnet-4-5"}, True),
     ({"messages": [USER], "system": "x"}, False),
     ({"input": [USER]}, False),
-    ([USER, {"role": "developer", "content": "x"}], False),
+    ([USER, {"role": "developer", "content": "x"}], True),
+    ([{**USER, "name": "ann"}], True),
+    ([{"type": "message", **USER}], False),
+    ([{"role": "assistant", "content": "x", "annotations": []}], False),
     ([USER, {"role": "tool", "content": "4"}], False),
     ([{**USER, "timestamp": 1}], False),
     ([{"role": "user", "content": [{"type": "text", "text": "x", "cache_control": {}}]}], False),
@@ -77,9 +86,10 @@ def test_an_ambiguous_shape_is_reported_as_a_guess(data: Any, guessed: bool) -> 
     assert wire.load(data, format=found.format).guessed is False
 
 
-def test_a_model_of_anthropic_decides_where_the_shape_is_ambiguous() -> None:
-    assert wire.load([USER], model="claude-sonnet-4-5").guessed is False
-    assert wire.load([USER], model="gpt-5").guessed is True
+def test_the_model_is_only_a_guess_where_the_shape_is_ambiguous() -> None:
+    found = wire.load([USER], model="claude-sonnet-4-5")
+    assert (found.format, found.guessed) == ("anthropic", True)
+    assert wire.load([USER, {"role": "user", "content": [RESULT]}]).guessed is False
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -104,7 +104,9 @@ ANTHROPIC = [
     ([], ["empty_request"]),
     ([USER, assistant(use()), user(used(), text())], []),
     ([SAID, USER], ["first_not_user"]),
-    ([{"role": "system", "content": "x"}], ["unknown_role", "first_not_user"]),
+    ([{"role": "system", "content": "x"}], ["first_not_user"]),
+    ([USER, {"role": "system", "content": "x"}], []),
+    ([USER, {"role": "robot", "content": "x"}], ["unknown_role"]),
     ([USER, user(used())], ["orphan_result"]),
     ([USER, assistant(use()), USER], ["unanswered_call"]),
     (

@@ -134,7 +134,7 @@ def test_codex_files_of_the_older_form_hold_bare_items() -> None:
         ("hello", "log, line 1: not JSON"),
         (jsonl(USER) + "{oops\n", "log, line 2: not JSON"),
         (jsonl(USER) + "[1]\n", "log, line 2: list, not an object"),
-        (jsonl(USER, {"role": "robot", "content": "x"}), r"log, messages\[1\]: `role` is 'robot'"),
+        (jsonl(USER, {"role": 5, "content": "x"}), r"log, messages\[1\]: `role` is of type int"),
         (jsonl(claude("user", None)), "log, line 1: `message.content` is missing"),
         (jsonl(codex("session_meta", id="s")), "log is a Codex rollout of 1 lines without"),
         ("[" * 100_000, "nested too deep|not JSON"),

@@ -70,18 +70,24 @@ def counted(number: int, thing: str) -> str:
 def print_json(value: object) -> None:
     """Print a result as JSON."""
     plain = asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
-    say(json.dumps(plain, ensure_ascii=False, indent=2))
+    say(_json(plain, indent=2))
 
 
 def print_json_list(values: Iterable[object]) -> None:
     """Print a JSON array, one value a line: fast to write and easy to diff for long histories."""
-    rows = [json.dumps(value, ensure_ascii=False) for value in values]
+    rows = list(map(_json, values))
     say("[\n" + ",\n".join(rows) + "\n]" if rows else "[]")
 
 
 def print_json_lines(values: Iterable[object]) -> None:
     for value in values:
-        say(json.dumps(value, ensure_ascii=False))
+        say(_json(value))
+
+
+def _json(value: object, *, indent: int | None = None) -> str:
+    """JSON text in UTF-8, with lone surrogates as escapes, so that it reads back as the same."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def in_colour() -> bool:

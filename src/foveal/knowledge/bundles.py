@@ -40,6 +40,7 @@ TITLES: Mapping[str, tuple[MemoryKind, str]] = MappingProxyType(
     }
 )
 """Which memories a bundle contains, and its title."""
+REMEMBERED = "What the user asked to remember, or said in other conversations:"
 MESSAGES_READ: Mapping[Depth, int] = MappingProxyType({"minimal": 8, "standard": 16, "deep": 40})
 """How many of the latest messages that mention a thing are read."""
 MOST_READ = 4_000
@@ -67,12 +68,21 @@ def memories_text(memories: Iterable[Memory], kind: str, room: Room) -> str:
     """The user's identity, facts or preferences: the newest memories that fit, oldest first."""
     only, title = TITLES[kind]
     shown = [each for each in memories if each.confirmed and each.kind == only]
+    return _newest_lines(shown, room.tokens(kind), room.count, title)
+
+
+def remembered_text(memories: Iterable[Memory], most: int, count: Count) -> str:
+    """All that the user wants remembered, whatever its kind: the newest that fit `most`, oldest first."""
+    return _newest_lines([each for each in memories if each.confirmed], most, count, REMEMBERED)
+
+
+def _newest_lines(memories: Iterable[Memory], most: int, count: Count, title: str) -> str:
     lines = [
         Line(position=place, weight=place, text=line, sentence=line)
-        for place, each in enumerate(sorted(shown, key=lambda each: each.updated_at))
+        for place, each in enumerate(sorted(memories, key=lambda each: each.updated_at))
         for line in [f"- {_one_line(each.text)}{'' if each.origin == 'user' else CONFIRMED}"]
     ]
-    return choose_lines(lines, room.tokens(kind), room.count, overview=title) if lines else ""
+    return choose_lines(lines, most, count, overview=title) if lines else ""
 
 
 def thing_text(thing: Thing, passages: Sequence[Passage], room: Room) -> str:

@@ -13,6 +13,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from foveal.pipeline.summarize.language import sentences
+from foveal.pipeline.summarize.rules import supersedes
 from foveal.search.terms import terms
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ LONGEST = 400
 """The most characters of a memory."""
 FEWEST = 2
 """The fewest words of a memory."""
-SAME = 0.75
-"""The share of common terms from which on two memories say the same."""
 RESTATED = 0.9
 """The share of a memory's terms in one sentence of a prompt file from which on the file already says it."""
 _WORD = re.compile(r"\w+")
@@ -35,38 +34,15 @@ _ORDERS = re.compile(
 )
 """Text that addresses a model instead of describing a user."""
 _GREETING = r"(?:hi|hello|hey|so|well|oh|ok|okay|also|and|but|btw|anyway|yes|yeah|no|sure|thanks)"
-OPENING = rf"(?:{_GREETING}\b[\s,!.]{{1,3}}){{0,2}}"
+_OPENING = rf"(?:{_GREETING}\b[\s,!.]{{1,3}}){{0,2}}"
 """Filler words at the start of a sentence."""
 _CORRECTING = r"(?:no|nope|sorry|wait|oops|actually|correction|I (?:meant|mean)(?: to say)?(?: that)?)"
 _CORRECTION = re.compile(
-    rf"{OPENING}(?:{_CORRECTING}(?:\s?[,.!:;…]{{1,3}}\s|\s[-–—]\s"
+    rf"{_OPENING}(?:{_CORRECTING}(?:\s?[,.!:;…]{{1,3}}\s|\s[-–—]\s"
     rf"|\s(?=(?:I|my|call|always|never|{_CORRECTING})\b))|actually\s){{1,4}}",
     re.IGNORECASE,
 )
 """`No sugar` is not a correction: the word must stand alone, or before a complete sentence."""
-_NOW = r"(?:(?:now|currently|just|recently)[ ])?"
-_AM = r"i(?:'m|[ ]am)[ ]"
-_JOB = (
-    r"(?:developer|designer|teacher|lawyer|programmer|researcher|consultant|accountant|nurse|doctor|professor"
-    r"|analyst|architect|chef|driver|farmer|engineer|scientist|dentist|pharmacist|journalist|plumber)"
-)
-_SINGLE = re.compile(
-    rf"""{OPENING}(?:
-    (?P<name>my[ ]name(?:'s|[ ]is)|{_AM}(?:called|named))
-    | (?P<home>{_AM}{_NOW}(?:based|located|living)[ ]in|i[ ]{_NOW}(?:(?:live|reside)[ ]in|moved[ ]to))
-    | (?P<job>(?:{_AM}|i[ ]{_NOW}work[ ]as[ ])an?[ ](?:[\w-]{{1,20}}[ ]){{0,3}}{_JOB}
-        |my[ ](?:job|profession)[ ]is)
-    | (?P<employer>i[ ]{_NOW}work[ ](?:at|for))
-    | (?P<called>(?:please[ ])?call[ ]me)
-    | my[ ](?P<own>(?:full|first|last|middle)[ ]name|e-?mail|time[ ]?zone|phone|address|birthday|age
-        |job[ ]title|pronouns|username|handle|(?:native[ ]|first[ ])?language|favou?rite[ ][\w-]{{2,20}})
-        (?:[ ]address|[ ]number)?[ ](?:is|are)
-    )\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""Attributes with one value at a time: a new value replaces the old one."""
-_LEANS = re.compile(r"\b(?:prefer|like|love|hate|dislike|enjoy|can't stand|always|never)\b", re.IGNORECASE)
-_COMPARES = re.compile(r"\bprefer (?!to\b)[^.!?]{1,80}\b(?:over|to|rather than|instead of)\b", re.IGNORECASE)
 
 
 def without_correction(text: str, *, again: bool = False) -> str:
@@ -128,42 +104,10 @@ class Stated:
         return bool(mine) and max(shared.values(), default=0) >= RESTATED * len(mine)
 
 
-def older_form(text: str, others: Sequence[str]) -> int | None:
-    """The index of the text that this one replaces: nearly the same words, another value of the same
-    attribute, or another preference between the same things.
+def older_forms(text: str, others: Sequence[str]) -> list[int]:
+    """The indexes of the texts that this one replaces: the same in other words, the opposite, another value.
 
-    >>> older_form("I live in Rome.", ["I like tea.", "I live in Lyon."])
-    1
-    >>> older_form("I like very strong tea.", ["I like coffee.", "I like strong tea"])
-    1
+    >>> older_forms("I live in Rome.", ["I like tea.", "I live in Lyon."])
+    [1]
     """
-    attribute, mine = _attribute(text), set(terms(text).all)
-    for index, other in enumerate(others):
-        theirs = set(terms(other).all)
-        if (attribute and attribute == _attribute(other)) or len(mine & theirs) >= SAME * len(mine | theirs):
-            return index
-        if _same_preference(text, other):
-            return index
-    return None
-
-
-def _attribute(text: str) -> str:
-    found = _SINGLE.match(" ".join(text.replace("’", "'").split()))
-    if not found:
-        return ""
-    return found["own"].casefold() if found["own"] else found.lastgroup or ""
-
-
-def _same_preference(text: str, other: str) -> bool:
-    """Whether both state a preference about the same things, or one about some that the other compares."""
-    mine, theirs = _liked(text), _liked(other)
-    if not mine or not theirs or mine == theirs:
-        return bool(mine) and mine == theirs
-    wider, fewer = (text, other) if theirs < mine else (other, text)
-    some = theirs < mine or mine < theirs
-    return some and bool(_COMPARES.search(wider)) and "prefer" in fewer.casefold()
-
-
-def _liked(text: str) -> frozenset[str]:
-    plain, leans = _LEANS.subn(" ", text.replace("’", "'"))
-    return frozenset(terms(plain).all) if leans else frozenset()
+    return [index for index, other in enumerate(others) if supersedes(text, other)]

@@ -18,13 +18,14 @@ from foveal.errors import InputError
 from foveal.model import Format, Kind, Message, Role
 from foveal.operations.registry import Shape
 from foveal.pipeline.kinds import kind_of
+from foveal.pipeline.reasons import Reason
 from foveal.pipeline.tokens.count import Meter, tokenizer
 from foveal.pipeline.turns import Links, Tail, joined, joins, links
 from foveal.pipeline.values import Item, Unit
 from foveal.window import Score
 
 SLOT = "window"
-NEWEST = "newest turn"
+NEWEST = Reason(code="open_turn", words="newest turn")
 USER_KINDS: frozenset[Kind | None] = frozenset({None, "current_user_prompt", "chat_history_user"})
 """Kinds of the user's own messages; retrieved material in a user's message has another kind."""
 _total = attrgetter("total")
@@ -131,7 +132,7 @@ def _unit(history: Counted, turn: range, at: int, scores: Sequence[Score]) -> Un
         tokens=tokens,
         score=max(scores[turn.start : turn.stop], key=_total),
         by_slot={SLOT: tokens},
-        forced="system prompt" if items[0].role == "system" else "",
+        forced=Reason(code="system_prompt") if items[0].role == "system" else None,
     )
 
 

@@ -29,6 +29,7 @@ from foveal.pipeline.material.categories import (
     with_usage,
 )
 from foveal.pipeline.material.values import Material
+from foveal.pipeline.reasons import Reason
 from foveal.pipeline.values import Item, Pick, Unit
 from foveal.presets.penguin import trim, trim_when_over
 from foveal.window import Contributed, Score, Slot
@@ -225,7 +226,7 @@ def _trimmed(request: SessionRequest, units: Sequence[Unit], pick: Pick) -> Trim
                 index=item.index,
                 category=slot_of(item),
                 tokens=item.tokens,
-                because=pick.because[unit.turn],
+                because=pick.because[unit.turn].sentence,
             )
             for unit in units
             if unit.turn not in pick.kept
@@ -261,12 +262,12 @@ def _units(messages: Objects) -> list[Unit]:
     ]
 
 
-def _forced(by_slot: Mapping[str, int], *, open_turn: bool, newest: bool) -> str:
+def _forced(by_slot: Mapping[str, int], *, open_turn: bool, newest: bool) -> Reason | None:
     if SYSTEM in by_slot:
-        return "SYSTEM is never trimmed"
+        return Reason(code="system_prompt", words="SYSTEM is never trimmed")
     if open_turn:
-        return "open turn"
-    return "newest user message" if newest else ""
+        return Reason(code="open_turn")
+    return Reason(code="newest_user", words="newest user message") if newest else None
 
 
 def _provider_message(message: Mapping[str, Any]) -> dict[str, Any]:

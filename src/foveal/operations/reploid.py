@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from foveal import catalog, wire
 from foveal.errors import BudgetError, InputError
-from foveal.operations.messages import NEWEST, Counted, ScoreResult, counted, meter, score_result, units
+from foveal.operations.messages import Counted, ScoreResult, counted, meter, score_result, units
 from foveal.operations.registry import Objects, Operation, Shape
 from foveal.pipeline.summarize.counts import counts_note
 from foveal.pipeline.values import Scene, Unit
@@ -102,7 +102,7 @@ def _most_important(history: Messages, found: Counted, budget: int) -> Pruned:
 
 
 def _too_small(turns: Sequence[Unit], budget: int, least: int) -> BudgetError:
-    newest = sum(unit.tokens for unit in turns if unit.forced == NEWEST)
+    newest = sum(unit.tokens for unit in turns if unit.forced and unit.forced.code == "open_turn")
     system = sum(unit.tokens for unit in turns if unit.forced) - newest
     return BudgetError(
         f"`max_tokens` is {budget:,}, the smallest history has {least:,}: system messages {system:,}, "

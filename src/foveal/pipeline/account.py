@@ -6,14 +6,16 @@ turns before a kept layout are reused.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypedDict
 
 from foveal.model import Chunk, Repair
+from foveal.pipeline.fixed import FixedTurns
 from foveal.pipeline.history import History, is_system
-from foveal.pipeline.values import Selection
-from foveal.window import REASONS, Code, Conflict, Decision, Fixed, Slot
+from foveal.pipeline.reasons import Reason, retrieved
+from foveal.pipeline.values import LogNote, RetrievedNote, Selection
+from foveal.window import Code, Conflict, Decision, Fixed, NoteKind, Slot, WindowNote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,9 +23,7 @@ class WindowContent:
     """What is in the window: the selected and the fixed turns, and the number of notes between them."""
 
     window: Mapping[int, Chunk]
-    forced: Mapping[int, Fixed]
-    """System prompts and pinned turns."""
-    opened: int
+    fixed: FixedTurns = field(default_factory=FixedTurns)
     selection: Selection
     notes: int
 
@@ -32,6 +32,7 @@ class Account(TypedDict):
     tokens: int
     parts: dict[str, int]
     decisions: tuple[Decision, ...]
+    notes: tuple[WindowNote, ...]
     repairs: tuple[Repair, ...]
     slots: tuple[Slot, ...]
     conflicts: tuple[Conflict, ...]
@@ -41,18 +42,21 @@ class Account(TypedDict):
 
 def account(history: History, choice: WindowContent, costs: Mapping[str, int]) -> Account:
     """Tokens, decisions and repairs of a window; `costs` has the tokens of parts that are not turns."""
-    layout = choice.selection.layout
     marked = sum(chunk.tokens for chunk in choice.selection.markers.values())
     parts = {**costs, "notes": choice.notes * history.note_tokens + marked}
-    fixed = {turn for turn in (*choice.forced, choice.opened) if turn in choice.window}
+    notes = tuple(map(window_note, choice.selection.notes))
+    for note in notes:
+        parts[note.kind] = parts.get(note.kind, 0) + note.tokens
+    fixed = choice.fixed.chunks.keys()
     parts["history"] = sum(chunk.tokens for turn, chunk in choice.window.items() if turn not in fixed)
     for turn in fixed:
-        part = _part(choice, turn)
+        part = "system" if is_system(choice.window[turn]) else _PARTS[choice.fixed.because[turn]]
         parts[part] = parts.get(part, 0) + choice.window[turn].tokens
     return Account(
         tokens=sum(parts.values()),
         parts={part: tokens for part, tokens in parts.items() if tokens},
-        decisions=(layout.decisions if layout else ()) + tuple(_decisions(history, choice)),
+        decisions=(*_settled(history, choice), *_decisions(history, choice)),
+        notes=notes,
         repairs=tuple(_repairs(history, choice)),
         slots=choice.selection.slots,
         conflicts=choice.selection.conflicts,
@@ -61,10 +65,92 @@ def account(history: History, choice: WindowContent, costs: Mapping[str, int]) -
     )
 
 
-def _part(choice: WindowContent, turn: int) -> str:
-    if is_system(choice.window[turn]):
-        return "system"
-    return "open turn" if turn == choice.opened else "pinned"
+_PARTS: Mapping[Fixed, str] = {
+    "system_prompt": "system",
+    "pinned": "pinned",
+    "newest_user": "requests",
+    "standing_request": "requests",
+    "open_turn": "open turn",
+}
+"""The parts of the window that the tokens of fixed turns are counted in."""
+
+
+def window_note(each: LogNote | RetrievedNote) -> WindowNote:
+    """The entry of a note in the manifest."""
+    if isinstance(each, LogNote):
+        kind: NoteKind = "log"
+        first, last = each.first, each.last
+    else:
+        kind, first, last = "retrieved", min(each.excerpts), max(each.excerpts)
+    return WindowNote(
+        kind=kind,
+        position=each.position,
+        first=first,
+        last=last,
+        tokens=each.note.tokens,
+        lines=each.sources,
+    )
+
+
+def _settled(history: History, choice: WindowContent) -> Iterator[Decision]:
+    """The decisions of the kept layout; a message since then may no longer be the newest of the user."""
+    layout, because = choice.selection.layout, choice.fixed.because
+    for decision in layout.decisions if layout else ():
+        if (
+            layout
+            and decision.code in ("newest_user", "standing_request")
+            and decision.first >= layout.full_from
+        ):
+            code: Code = because.get(history.turn_of(decision.first), "selected")
+            if code != decision.code:
+                words = choice.selection.because_in if code == "selected" else ""
+                yield explained(replace(decision, numbers={}), Reason(code=code, words=words))
+                continue
+        yield decision
+
+
+def explained(decision: Decision, reason: Reason) -> Decision:
+    """The decision with a reason: its code, its numbers and its sentence."""
+    because, brief = reason.sentence, reason.brief
+    return replace(
+        decision,
+        code=reason.code,
+        numbers=reason.numbers,
+        because=because,
+        brief=brief if brief != because else "",
+    )
+
+
+def with_retrieved(
+    history: History, decisions: Iterable[Decision], note: RetrievedNote
+) -> tuple[Decision, ...]:
+    """The decisions about earlier messages, with those that a new note has."""
+    spans = sorted({history.span(history.turn_of(seq)) for seq in note.excerpts})
+    return tuple(each for decision in decisions for each in _divided(history, decision, spans, note.position))
+
+
+def _divided(
+    history: History, decision: Decision, spans: Sequence[tuple[int, int]], position: int
+) -> Iterator[Decision]:
+    """The parts of a decision: the turns that a note has, and the runs around them."""
+    at, inside = decision.first, [span for span in spans if decision.first <= span[0] <= decision.last]
+    if decision.detail == "trimmed" or (decision.verdict == "kept" and decision.detail == "full"):
+        inside = []
+    for first, last in inside:
+        if at < first:
+            yield _part(history, decision, at, first - 1)
+        noted = replace(
+            decision, first=first, last=last, verdict="kept", tokens=0, detail="folded", score=None
+        )
+        yield explained(noted, retrieved(position))
+        at = last + 1
+    if at <= decision.last:
+        yield _part(history, decision, at, decision.last) if inside else decision
+
+
+def _part(history: History, decision: Decision, first: int, last: int) -> Decision:
+    tokens = history.between(first, last) if decision.verdict == "left out" else 0
+    return replace(decision, first=first, last=last, tokens=tokens)
 
 
 def _decisions(history: History, choice: WindowContent) -> Iterator[Decision]:
@@ -75,17 +161,18 @@ def _decisions(history: History, choice: WindowContent) -> Iterator[Decision]:
         if at < turn:
             yield from _out(history, choice, at, turn)
         chunk = choice.window[turn]
-        yield Decision(
+        decision = Decision(
             first=chunk.first,
             last=chunk.last,
             verdict="kept",
             tokens=chunk.tokens,
-            code=_code_in(choice, turn),
-            because=_because_in(history, choice, turn),
+            code="selected",
+            because="",
             detail=chunk.detail,
             score=selection.scores.get(turn),
             slot=selection.charged.get(turn, ""),
         )
+        yield explained(decision, _reason_in(history, choice, turn))
         at = turn + 1
     yield from _out(history, choice, at, len(history))
 
@@ -95,23 +182,16 @@ def _code_in(choice: WindowContent, turn: int) -> Code:
         return "selected"
     if choice.window[turn].detail == "folded":
         return "replaced"
-    return "open_turn" if turn == choice.opened else choice.forced.get(turn, "selected")
+    return choice.fixed.because[turn] if turn in choice.fixed.chunks else "selected"
 
 
-def _because_in(history: History, choice: WindowContent, turn: int) -> str:
-    chunk, selection = choice.window[turn], choice.selection
-    if turn in selection.forms:
-        return selection.reasons.get(turn) or selection.because_in
+def _reason_in(history: History, choice: WindowContent, turn: int) -> Reason:
+    chunk, selection, code = choice.window[turn], choice.selection, _code_in(choice, turn)
+    if code == "selected":
+        return selection.reasons.get(turn) or Reason(code=code, words=selection.because_in)
     if chunk.detail == "trimmed":
-        whole = history.chunk(turn).tokens
-        return f"open turn; its longest results were cut from {whole:,} to {chunk.tokens:,} tokens"
-    if chunk.detail == "folded":
-        return REASONS["replaced"]
-    if turn == choice.opened:
-        return REASONS["open_turn"]
-    if turn in choice.forced:
-        return REASONS[choice.forced[turn]]
-    return selection.reasons.get(turn) or selection.because_in
+        return Reason(code=code, numbers={"cut_from": history.chunk(turn).tokens, "cut_to": chunk.tokens})
+    return Reason(code=code)
 
 
 def _out(history: History, choice: WindowContent, start: int, stop: int) -> Iterator[Decision]:
@@ -119,28 +199,30 @@ def _out(history: History, choice: WindowContent, start: int, stop: int) -> Iter
     at = start
     for first, last, why in history.absences(start, stop):
         yield from _chosen_out(history, choice.selection, at, first)
-        yield from _run(history, first, last, REASONS[why], why)
+        yield from _run(history, first, last, Reason(code=why))
         at = last
     yield from _chosen_out(history, choice.selection, at, stop)
 
 
 def _chosen_out(history: History, selection: Selection, start: int, stop: int) -> Iterator[Decision]:
-    """Turns with a reason of their own one by one, the others between them as runs."""
+    """Turns with a reason of their own in runs of the same reason, the others between them as runs."""
+    common = selection.because_out
+    others = common if isinstance(common, Reason) else Reason(code="not_selected", words=common)
     at = start
     for turn in _with_reasons(selection, start, stop):
         if turn < at:  # already part of a run
             continue
-        yield from _run(history, at, turn, selection.because_out)
+        yield from _run(history, at, turn, others)
         at = turn + 1
+        while at < stop and _alike(selection, turn, at):
+            at += 1
         if turn in selection.folded:
-            while at < stop and _alike(selection, turn, at):
-                at += 1
             yield _folded(history, selection, turn, at)
             continue
         (decision,) = _run(history, turn, at, selection.reasons[turn])
         slot = selection.charged.get(turn, "")
         yield replace(decision, score=selection.scores.get(turn), slot=slot)
-    yield from _run(history, at, stop, selection.because_out)
+    yield from _run(history, at, stop, others)
 
 
 def _with_reasons(selection: Selection, start: int, stop: int) -> list[int]:
@@ -152,44 +234,47 @@ def _with_reasons(selection: Selection, start: int, stop: int) -> list[int]:
 
 
 def _alike(selection: Selection, one: int, other: int) -> bool:
-    """Whether one note covers both turns, and neither has a score of its own."""
-    scored = one in selection.scores or other in selection.scores
-    return not scored and selection.folded.get(other) == selection.folded[one]
+    """Whether both turns have the same reason, and neither has a score or a slot of its own."""
+    if any(turn in each for turn in (one, other) for each in (selection.scores, selection.charged)):
+        return False
+    if one in selection.folded or other in selection.folded:
+        return selection.folded.get(one) == selection.folded.get(other)
+    return selection.reasons.get(other) == selection.reasons[one]
 
 
 def _folded(history: History, selection: Selection, start: int, stop: int) -> Decision:
-    return Decision(
+    decision = Decision(
         first=history.span(start)[0],
         last=history.span(stop - 1)[1],
         verdict="kept",
-        code="noted",
+        code="replaced",
         tokens=0,
-        because=selection.folded[start],
+        because="",
         detail="folded",
         score=selection.scores.get(start),
     )
+    return explained(decision, selection.folded[start])
 
 
-def _run(
-    history: History, start: int, stop: int, because: str, code: Code = "not_selected"
-) -> Iterator[Decision]:
+def _run(history: History, start: int, stop: int, reason: Reason) -> Iterator[Decision]:
     if start == stop:
         return
     first, last = history.span(start)[0], history.span(stop - 1)[1]
-    yield Decision(
+    decision = Decision(
         first=first,
         last=last,
         verdict="left out",
-        code=code,
+        code=reason.code,
         tokens=history.between(first, last),
-        because=because,
+        because="",
     )
+    yield explained(decision, reason)
 
 
 def _repairs(history: History, choice: WindowContent) -> Iterator[Repair]:
     for turn in sorted(choice.window):
         yield from choice.window[turn].repairs
-    earliest = min(choice.selection.turns, default=choice.opened)
+    earliest = min(choice.selection.turns, default=choice.fixed.opened)
     for first, last, why in history.absences(earliest, len(history)):
         if why == "empty":
             for turn in range(first, last):

@@ -6,7 +6,6 @@ colour them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, zip_longest
@@ -14,7 +13,8 @@ from textwrap import wrap
 from typing import Literal, NamedTuple
 
 from foveal.pipeline.sensitivity import Cut, nearest, worth
-from foveal.window import Contributed, Cost, Costs, Decision, Manifest, Slot
+from foveal.pipeline.summarize.notes import message_range
+from foveal.window import Contributed, Cost, Costs, Decision, Manifest, Slot, WindowNote
 
 WIDTH = 80
 NEAR_MOST = 12
@@ -26,9 +26,6 @@ BECAUSE_LEAST = 20
 """The least width of the reason column; other columns are clipped to leave it."""
 REASON_LEAST = 16
 """The same for a table whose columns cannot be clipped."""
-
-SCORE = re.compile(r"(importance|priority|score) [\d,.]+")
-
 
 Look = Literal["", "title", "kept", "left out"]
 
@@ -63,11 +60,32 @@ def lines(manifest: Manifest, *, width: int = WIDTH) -> Iterator[Line]:
     yield from _wrapped(_listed(manifest.parts.items()), width, indent="  ")
     for name, text in spent(manifest.costs):
         yield from _wrapped(f"{name}: {text}", width, indent="  ", hanging="  ")
+    for note in manifest.notes:
+        yield from _wrapped(f"{note_title(note)}: {note_size(note)}", width, indent="  ", hanging="  ")
     yield Line("")
     yield from _decisions(manifest, width)
     yield from _material(manifest.contributed, width)
     yield from _plan(manifest.slots)
     yield from _notes(manifest, width)
+
+
+def note_title(note: WindowNote) -> str:
+    """What a note is, by the messages it covers or precedes.
+
+    >>> note_title(WindowNote(kind="log", position=338, first=2, last=337, tokens=4_210))
+    'log of messages 3–338'
+    """
+    if note.kind == "log":
+        return f"log of {message_range(note.first, note.last)}"
+    return f"passages before message {note.position + 1}"
+
+
+def note_size(note: WindowNote) -> str:
+    """Its tokens, its lines, and how many messages these come from."""
+    lines, messages = len(note.lines), len(note.messages)
+    if not lines:
+        return f"{note.tokens:,} tokens, from {message_range(note.first, note.last)}"
+    return f"{note.tokens:,} tokens, {lines:,} lines from {messages:,} message{'s' * (messages != 1)}"
 
 
 def spent(costs: Costs | None) -> Iterator[tuple[str, str]]:
@@ -99,7 +117,7 @@ def _dollars(amount: float) -> str:
 def _decisions(manifest: Manifest, width: int) -> Iterator[Line]:
     """Everything that is in, and the nearest of what is not, in the order of the conversation."""
     cut, planned = Cut(manifest), {slot.name for slot in manifest.slots}
-    rows = list(_rows(manifest.decisions, planned))
+    rows = list(_rows(manifest.decisions))
     out = nearest([row.decision for row in rows if row.decision.verdict == "left out"])
     hidden = {each.first for each in (out[NEAR_MOST:] if len(out) > NEAR_MOST + 1 else ())}
     shown = [row for row in rows if row.decision.first not in hidden]
@@ -122,12 +140,12 @@ def _decisions(manifest: Manifest, width: int) -> Iterator[Line]:
         yield from (Line(line.text, "left out") for line in _wrapped(_further(rest, cut), width))
 
 
-def _rows(decisions: Sequence[Decision], planned: set[str]) -> Iterator[Row]:
+def _rows(decisions: Sequence[Decision]) -> Iterator[Row]:
     """Runs with the same reason as one row; reasons without what other columns show."""
     if any(map(worth, decisions)):
-        runs = [terse(decision, planned) for decision in merged(decisions)]
+        runs = list(map(terse, merged(decisions)))
     else:
-        runs = list(merged(terse(decision, planned) for decision in decisions))
+        runs = list(merged(map(terse, decisions)))
     alike: dict[object, list[Decision]] = {}
     for run in runs:
         # A message that is in verbatim, or was scored and left out, keeps a row at its position.
@@ -141,13 +159,9 @@ def _row(runs: Sequence[Decision]) -> Row:
     return Row(decision=_sum(runs), runs=len(runs), messages=messages)
 
 
-def terse(decision: Decision, planned: set[str]) -> Decision:
-    """The reason without what other columns show: its tokens, its score, the slots of the plan."""
-    said = {f"{decision.tokens:,} tokens", *planned.intersection(decision.slot.split(", "))}
-    clauses = [part for part in decision.because.split(", ") if part not in said]
-    if worth(decision):
-        clauses = [part for part in clauses if not SCORE.fullmatch(part)]
-    return replace(decision, because=", ".join(clauses) or decision.because)
+def terse(decision: Decision) -> Decision:
+    """The decision with a reason that leaves out what other columns show."""
+    return replace(decision, because=decision.brief or decision.because)
 
 
 def _cells(row: Row, cut: Cut, planned: set[str]) -> list[list[str]]:
@@ -199,11 +213,12 @@ def _material(contributed: Sequence[Contributed], width: int) -> Iterator[Line]:
     widths = [max(map(len, (*head, *cells))) for head, cells in columns]
     widths.append(max(BECAUSE_LEAST, width - sum(widths) - 2 * len(widths)))
     right = (False, False, True, True, False)
-    yield from (Line(text) for text in ("", "beside the conversation:"))
+    yield from (Line(text) for text in ("", "attached context:"))
     yield from (Line(text, "title") for text in _block(heads, widths, right))
     for each, row in zip(contributed, rows, strict=True):
         verdict = "in" if each.verdict == "kept" else "left out"
-        reason = wrap(": ".join(filter(None, (verdict, _terse_reason(each)))), widths[-1])
+        because = each.because if each.brief is None else each.brief
+        reason = wrap(": ".join(filter(None, (verdict, because))), widths[-1])
         for text in _block([*([cell] for cell in row), reason], widths, right):
             yield Line(text, each.verdict)
     if more:
@@ -235,12 +250,6 @@ def _clipped(text: str, most: int, *, ending: bool = False) -> str:
     return f"…{plain[1 - most :]}" if ending else f"{plain[: most - 1]}…"
 
 
-def _terse_reason(each: Contributed) -> str:
-    """The reason without what other columns show."""
-    said = {f"{each.tokens:,} tokens", f"weight {each.weight:.2f} x salience {each.salience:.2f}"}
-    return ", ".join(part for part in each.because.split(", ") if part not in said)
-
-
 def _plan(slots: Sequence[Slot]) -> Iterator[Line]:
     """The slots that were allotted anything or asked for it."""
     names = ("floor", "ideal", "ceiling", "allotted", "used", "borrowed")
@@ -266,8 +275,10 @@ def _notes(manifest: Manifest, width: int) -> Iterator[Line]:
         texts.append(f"conflicts: {len(kinds):,}, {by_kind}")
     if manifest.metrics:
         texts.append("metrics: " + _listed((n.replace("_", " "), v) for n, v in manifest.metrics.items()))
-    texts += [f"retrieved {_places(each.first, each.last)}: {each.because}" for each in manifest.retrieved]
-    texts += [f"repaired at {repair.seq + 1}: {repair.what}" for repair in manifest.repairs]
+    texts += [
+        f"retrieved {message_range(each.first, each.last)}: {each.because}" for each in manifest.retrieved
+    ]
+    texts += [f"repaired message {repair.seq + 1}: {repair.what}" for repair in manifest.repairs]
     texts += [f"warning: {warning}" for warning in manifest.warnings]
     if texts and manifest.slots:
         yield Line("")
@@ -275,20 +286,24 @@ def _notes(manifest: Manifest, width: int) -> Iterator[Line]:
         yield from _wrapped(text, width, hanging="  ")
 
 
-def _places(first: int, last: int) -> str:
-    return f"{first + 1}" if first == last else f"{first + 1}–{last + 1}"
-
-
-def detail(manifest: Manifest, seq: int, *, otherwise: str = "", width: int = WIDTH) -> Iterator[Line]:
+def detail(
+    manifest: Manifest,
+    seq: int,
+    *,
+    otherwise: str = "",
+    quoted: Sequence[str] = (),
+    width: int = WIDTH,
+) -> Iterator[Line]:
     """The decision about one message in full: its score by part, and what would have changed it.
 
     `otherwise`: the latter, from a caller that knows more than the manifest.
+    `quoted`: the lines that notes have of the message, from a caller that has them.
     """
     found = decision_about(manifest, seq)
     if found is None:
         return
     cut, score = Cut(manifest), worth(found)
-    together = "" if found.first == found.last else f" for messages {place(found)} together"
+    together = "" if found.first == found.last else f" for {message_range(found.first, found.last)} together"
     rows = [
         ("verdict", found.verdict if found.detail == "full" else f"{found.verdict}, {found.detail}"),
         ("because", found.because),
@@ -296,12 +311,33 @@ def detail(manifest: Manifest, seq: int, *, otherwise: str = "", width: int = WI
         ("tokens", f"{found.tokens:,}{together}"),
         ("slot", found.slot),
         ("score", cut.score(score.total) if score else ""),
+        *(("note", text) for text in _lines_of(manifest, seq)),
     ]
     yield Line(f"message {seq + 1}, preset {manifest.preset}", "title")
     for name, text in rows:
         for at, piece in enumerate(wrap(text, width - 9)):
             yield Line(f"{'' if at else name:<9}{piece}", found.verdict if name == "verdict" else "")
     yield from _parts(score.parts.items() if score else (), cut)
+    for text in quoted:
+        yield from (Line(f"{'':<9}{piece}") for piece in wrap(text, width - 9, subsequent_indent="  "))
+
+
+def _lines_of(manifest: Manifest, seq: int) -> Iterator[str]:
+    """The lines that notes have of a message, counted from 1."""
+    for note in manifest.notes:
+        if at := note.lines_of(seq):
+            runs = ", ".join(_span(run[0] + 1, run[-1] + 1) for run in _runs(at))
+            yield f"line{'s' * (len(at) > 1)} {runs} of the {note_title(note)}"
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[list[int]]:
+    """Numbers that follow each other, together."""
+    for _, group in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
+        yield [number for _, number in group]
+
+
+def _span(first: int, last: int) -> str:
+    return f"{first}" if first == last else f"{first}–{last}"
 
 
 def _parts(parts: Iterable[tuple[str, float]], cut: Cut) -> Iterator[Line]:
@@ -320,8 +356,7 @@ def decision_about(manifest: Manifest, seq: int) -> Decision | None:
 
 def place(decision: Decision) -> str:
     """The positions of its messages, counted from 1."""
-    first, last = decision.first + 1, decision.last + 1
-    return f"{first}" if first == last else f"{first}–{last}"
+    return _span(decision.first + 1, decision.last + 1)
 
 
 def merged(decisions: Iterable[Decision]) -> Iterator[Decision]:
@@ -344,8 +379,8 @@ def _sum(run: Sequence[Decision]) -> Decision:
     )
 
 
-def _reason(decision: Decision) -> tuple[str, str, str]:
-    return decision.verdict, decision.detail, decision.because
+def _reason(decision: Decision) -> tuple[str, str, str, str]:
+    return decision.verdict, decision.detail, decision.code, decision.because
 
 
 def _listed(pairs: Iterable[tuple[str, float]]) -> str:

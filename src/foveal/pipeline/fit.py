@@ -1,6 +1,6 @@
 """Build a window's content from a history and a budget. This is the whole program: read it first.
 
-    fix      the system prompt, pinned messages and the open turn are always in
+    fix      the system prompt, pins, the user's newest words and standing requests, and the open turn are in
     retrieve past messages that the caller found, within their share of the budget
     admit    attached context, in notes, as far as the preset's plan has room for it
     select   the preset's selector spends the rest
@@ -13,21 +13,21 @@ The promise: `manifest.tokens <= budget`, or `BudgetError` says by part why not.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from operator import attrgetter
 
-from foveal.errors import BudgetError, InputError
+from foveal.errors import BudgetError
 from foveal.model import Chunk
 from foveal.pipeline.account import Account, WindowContent, account
+from foveal.pipeline.fixed import FixedTurns, fixed_turns, open_turn
 from foveal.pipeline.history import History, is_system
 from foveal.pipeline.material.placement import PlacedMaterial, place_material
 from foveal.pipeline.material.values import Admit, Material
-from foveal.pipeline.shorten.turn import least_tokens, shorten_results
+from foveal.pipeline.shorten.turn import least_tokens
 from foveal.pipeline.summarize.notes import retrieved_note
-from foveal.pipeline.values import Layout, Scene, Selector
-from foveal.window import Contributed, Fixed, Manifest, Retrieved
+from foveal.pipeline.values import Layout, LogNote, RetrievedNote, Scene, Selector
+from foveal.window import Contributed, Manifest, Retrieved, WindowNote
 
 RETRIEVED_SHARE = 0.2
 """Of the budget: the most that retrieved messages may take."""
@@ -85,8 +85,8 @@ class Fitted:
 
 def fit(history: History, order: Order) -> Fitted:
     """Select, arrange and account for one window."""
-    forced = history.pinned
-    fixed, opened = _fixed(history, order, forced)
+    always = _fixed(history, order)
+    fixed, opened = always.chunks, always.opened
     room = order.budget - order.overhead - sum(chunk.tokens for chunk in fixed.values())
     retrieved, note = _retrieved(history, order, fixed, room)
     room -= note.tokens if note else 0
@@ -98,17 +98,18 @@ def fit(history: History, order: Order) -> Fitted:
     if material.items:
         scene = replace(scene, material=material.items, slots=material.slots)
     selection = order.select(history, fixed, room - material.tokens, scene)
-    window = {turn: selection.forms.get(turn) or history.chunk(turn) for turn in selection.turns} | fixed
+    window = {turn: selection.forms.get(turn) or history.chunk(turn) for turn in selection.turns}
+    window |= {turn: selection.forms.get(turn) or chunk for turn, chunk in fixed.items()}
     shown = {**window, **selection.markers}
-    asked, before = _asked(history, opened), selection.before
+    asked = _asked(history, opened)
+    before = _by_turn(history, selection.notes)
     chunks = _arranged(history, shown, asked, material=material, retrieved=note, before=before)
     notes = history.notes_needed(chunks)
-    choice = WindowContent(window=window, forced=forced, opened=opened, selection=selection, notes=sum(notes))
-    past = sum(each.tokens for each in (note, *before.values()) if each)
-    costs = {"retrieved": past, "material": material.tokens}
-    manifest = _manifest(
-        order, account(history, choice, _costs(order, costs)), retrieved, material.contributed
-    )
+    choice = WindowContent(window=window, fixed=always, selection=selection, notes=sum(notes))
+    costs = {"retrieved": note.tokens if note else 0, "material": material.tokens}
+    accounted = account(history, choice, _costs(order, costs))
+    accounted["notes"] += _passages(retrieved, note, history.span(asked)[0])
+    manifest = _manifest(order, accounted, always.warnings, retrieved, material.contributed)
     assert manifest.tokens <= order.budget, f"{manifest.tokens} tokens for a budget of {order.budget}"
     prelude = (order.prelude,) if order.prelude else ()
     return Fitted(
@@ -120,6 +121,23 @@ def fit(history: History, order: Order) -> Fitted:
         placed=material,
         arcs={shown[turn].first: arc for turn, arc in selection.arcs.items()},
     )
+
+
+def _by_turn(history: History, notes: Iterable[LogNote | RetrievedNote]) -> Mapping[int, tuple[Chunk, ...]]:
+    """The notes by the turn that they precede."""
+    found: dict[int, tuple[Chunk, ...]] = {}
+    for each in notes:
+        turn = history.turn_of(each.position)
+        found[turn] = (*found.get(turn, ()), each.note)
+    return found
+
+
+def _passages(retrieved: Sequence[Retrieved], note: Chunk | None, position: int) -> tuple[WindowNote, ...]:
+    """The entry of the note that has the retrieved messages, if there is one."""
+    if note is None:
+        return ()
+    first, last = min(each.first for each in retrieved), max(each.last for each in retrieved)
+    return (WindowNote(kind="retrieved", position=position, first=first, last=last, tokens=note.tokens),)
 
 
 def _settled(layout: Layout | None, manifest: Manifest, opened: int) -> Layout | None:
@@ -137,10 +155,10 @@ def _arranged(
     *,
     material: PlacedMaterial,
     retrieved: Chunk | None,
-    before: Mapping[int, Chunk],
+    before: Mapping[int, tuple[Chunk, ...]],
 ) -> list[Chunk]:
     """The turns in order; what is known of the user before them, other notes before the newest question."""
-    placed = [(t, chunk) for t in sorted(shown) for chunk in (before.get(t), shown[t]) if chunk]
+    placed = [(t, chunk) for t in sorted(shown) for chunk in (*before.get(t, ()), shown[t])]
     places, chunks = [turn for turn, _ in placed], [chunk for _, chunk in placed]
     first = next((at for at, chunk in enumerate(chunks) if not is_system(chunk)), len(chunks))
     head = max(first, bisect_left(places, min(_pinned_at_start(history), asked)))
@@ -188,13 +206,17 @@ def _costs(order: Order, costs: Mapping[str, int]) -> Mapping[str, int]:
 
 
 def _manifest(
-    order: Order, account: Account, retrieved: tuple[Retrieved, ...], contributed: tuple[Contributed, ...]
+    order: Order,
+    account: Account,
+    warnings: tuple[str, ...],
+    retrieved: tuple[Retrieved, ...],
+    contributed: tuple[Contributed, ...],
 ) -> Manifest:
     return Manifest(
         preset=order.preset,
         counter=order.counter,
         budget=order.budget,
-        warnings=order.warnings,
+        warnings=(*order.warnings, *warnings),
         retrieved=retrieved,
         contributed=contributed,
         **account,
@@ -208,59 +230,32 @@ def _pieces(history: History, chunks: Sequence[Chunk], notes: Sequence[bool]) ->
         yield from chunk.pieces
 
 
-def _fixed(history: History, order: Order, forced: Mapping[int, Fixed]) -> tuple[dict[int, Chunk], int]:
-    """The turns that must be in, and which of them is open; its results are cut if they do not fit."""
-    opened = _open_turn(history)
-    fixed = {turn: chunk for turn in forced if (chunk := history.chunk(turn)).messages}
-    fixed[opened] = chunk = history.chunk(opened)
-    others = sum(c.tokens for c in fixed.values()) - chunk.tokens
+def _fixed(history: History, order: Order) -> FixedTurns:
+    """The turns that must be in."""
+    reserved = sum(each.tokens for each in order.material)
+    reserved += int(RETRIEVED_SHARE * order.budget) if order.retrieved else 0
+    found = fixed_turns(history, order.budget - order.overhead, order.scene.count, reserved=reserved)
+    if found is None:
+        raise _too_small(history, order)
+    return found
+
+
+def _too_small(history: History, order: Order) -> BudgetError:
+    frame, opened = history.frame, open_turn(history)
+    fixed = {turn: chunk for turn in (*history.pinned, opened) if (chunk := history.chunk(turn)).messages}
     notes = history.note_tokens * sum(history.notes_needed([fixed[turn] for turn in sorted(fixed)]))
-    room = order.budget - order.overhead - others - notes
-    if chunk.tokens > room:
-        cut = partial(
-            shorten_results,
-            chunk.messages,
-            room,
-            history.frame.price,
-            order.scene.count,
-            render=history.frame.render,
-        )
-        # Without room for handles, the text may still fit.
-        shorter = cut(mark=history.marks(chunk)) or cut()
-        if shorter is None:
-            raise _too_small(history, order, fixed, opened, notes)
-        fixed[opened] = history.reword(chunk, shorter)
-    return fixed, opened
-
-
-def _open_turn(history: History) -> int:
-    for turn in range(len(history) - 1, -1, -1):
-        if history.absence(turn):
-            continue
-        chunk = history.chunk(turn)
-        if chunk.messages and not is_system(chunk):
-            return turn
-    raise InputError(
-        f"there is no message to answer among {len(history.entries)}",
-        remedy="add a user message before asking for a window",
-        field="messages",
+    least = least_tokens(
+        fixed[opened].messages, frame.price, order.scene.count, render=frame.render, words=True
     )
-
-
-def _too_small(
-    history: History, order: Order, fixed: Mapping[int, Chunk], opened: int, notes: int
-) -> BudgetError:
-    frame = history.frame
-    open_least = least_tokens(fixed[opened].messages, frame.price, order.scene.count, render=frame.render)
     system = sum(c.tokens for c in fixed.values() if is_system(c))
     system += order.prelude.tokens if order.prelude else 0
     pinned = sum(c.tokens for t, c in fixed.items() if t != opened and not is_system(c))
-    floor = order.framing + order.tools + system + pinned + notes + open_least
+    floor = order.framing + order.tools + system + pinned + notes + least
     numbers = [
         ("system prompt", system),
         ("tools", order.tools),
         ("pinned", pinned),
-        ("open turn", open_least),
+        ("open turn", least),
         ("framing and notes", order.framing + notes),
     ]
     return BudgetError(

@@ -7,13 +7,14 @@ counted and written once, on first use.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from foveal.model import Chunk, Entry, Message, Repair, Rules
+from foveal.model import Chunk, Entry, Message, Opaque, Repair, Rules, Text, placed
 from foveal.pipeline.repair import Scribe, repair
+from foveal.pipeline.requests import Said, said
 from foveal.pipeline.summarize.notes import recall_mark, recall_marks
 from foveal.pipeline.turns import Links, Tail, joined, joins
 from foveal.window import Absence, Fixed
@@ -65,6 +66,13 @@ class History:
         """By position of such a text, the position of the first message that it covers."""
         self._asked: list[int] = []
         """Turns that begin with a user message."""
+        self._heard: list[int] = []
+        """Turns that have a user message, alone or next to tool results."""
+        self._said: dict[int, Said] = {}
+        """By such a turn, what its user message is, as far as a build needed to know."""
+        self._has_calls = False
+        self._gathered: dict[str, tuple[int, dict[int, Any]]] = {}
+        """Results of `gathered`: the turns before which every message was read, and what was found."""
         self._chunks: dict[int, Chunk] = {}
         self._last_read: tuple[tuple[int, int], Sequence[Message]] = ((0, 0), ())
         """The positions read last, and their messages."""
@@ -72,6 +80,8 @@ class History:
         """Results of `cached`, by turn."""
         self._oldest = 0
         """The oldest turn that is prepared, fixed ones aside."""
+        self._begins = 0
+        """The position of the first message that is not of the system prompt."""
 
     def extend(self, entries: Sequence[Entry]) -> None:
         """Add new entries; only the turn they join is prepared again."""
@@ -79,6 +89,10 @@ class History:
             self._add(entry)
 
     def _add(self, entry: Entry) -> None:
+        leads = entry.role == "system" and entry.seq == self._begins
+        self._begins += leads
+        if entry.role == "system" and not leads:
+            entry = replace(entry, kind=entry.kind or "tool_output")
         link = Links(role=entry.role, calls=entry.calls, answers=entry.answers)
         if not joins(self._tail, link, runs=self.frame.chained):
             self._starts.append(entry.seq)
@@ -86,6 +100,7 @@ class History:
                 self._asked.append(len(self._starts) - 1)
         self._tail = joined(self._tail, link, runs=self.frame.chained)
         turn = len(self._starts) - 1
+        self._hear(entry, turn)
         self._chunks.pop(turn, None)
         self._made.pop(turn, None)
         self._entries.append(entry)
@@ -100,10 +115,17 @@ class History:
             self._absent.pop(turn, None)
         elif entry.absence and self._absent.get(turn) != "erased":
             self._set_absent(turn, "erased" if entry.absence == "erased" else "left_out")
-        if entry.role == "system":
+        if leads:
             self._forced[turn] = "system_prompt"
         elif entry.pinned:
             self._forced[turn] = "pinned"
+
+    def _hear(self, entry: Entry, turn: int) -> None:
+        self._said.pop(turn, None)
+        if entry.calls and not self._has_calls:
+            self._has_calls, self._said = True, {}
+        if entry.role == "user" and self._heard[-1:] != [turn]:
+            self._heard.append(turn)
 
     def _set_absent(self, turn: int, why: Absence) -> None:
         self._absent[turn] = why
@@ -148,9 +170,56 @@ class History:
                 return self._asked[at]
         return None
 
-    def first_request(self) -> int | None:
-        """The first turn that begins with a user message and can be in a window."""
-        return next((turn for turn in self._asked if turn not in self._absent), None)
+    @property
+    def has_calls(self) -> bool:
+        """Whether the model called tools in this session."""
+        return self._has_calls
+
+    def newest_words(self, turn: int) -> int | None:
+        """The latest turn up to this one with words of the user: no notice, no output of a program."""
+        return self._latest(turn, ("request", "answer"))
+
+    def requests(self, turn: int) -> tuple[int, ...]:
+        """The first turn with a request of the user, and the latest up to this one, if that is another."""
+        latest = self._latest(turn, ("request",))
+        if latest is None:
+            return ()
+        first = next(t for t in self._heard if t == latest or self._is_said(t, ("request",)))
+        return (latest,) if first == latest else (first, latest)
+
+    def gathered(self, find: Callable[[str, int], Sequence[T]]) -> Mapping[int, Sequence[T]]:
+        """By position of a user's message, what `find` finds in its words; every message is read once."""
+        until, found = self._gathered.get(find.__qualname__, (0, {}))
+        for turn in self._heard[bisect_left(self._heard, until) :]:
+            if self._is_said(turn, ("request", "answer")):
+                first, last = self.span(turn)
+                for seq in range(first, last + 1):
+                    if self._entries[seq].role == "user":
+                        (message,) = self._read(seq, seq + 1)
+                        words = "\n".join(part.text for part in message.parts if isinstance(part, Text))
+                        found |= {seq: hits} if (hits := find(words, seq)) else {}
+        # The newest turn may grow.
+        self._gathered[find.__qualname__] = (max(0, len(self) - 1), found)
+        return found
+
+    def _latest(self, turn: int, what: Sequence[Said]) -> int | None:
+        heard = (self._heard[at] for at in range(bisect_right(self._heard, turn) - 1, -1, -1))
+        return next((t for t in heard if self._is_said(t, what)), None)
+
+    def _is_said(self, turn: int, what: Sequence[Said]) -> bool:
+        """Whether the turn can be in a window and its user message is of this sort; judged once."""
+        if turn in self._absent or turn in self._stand_ins:
+            return False
+        if turn not in self._said:
+            self._said[turn] = self._judged(turn)
+        return self._said[turn] in what
+
+    def _judged(self, turn: int) -> Said:
+        first, last = self.span(turn)
+        after_one = first > 0 and self._entries[first - 1].absence != "erased"
+        messages = self.read(first - after_one, last + 1)
+        at = max(at for at, message in enumerate(messages) if message.role == "user")
+        return said(messages[at], messages[at - 1] if at else None, tools=self._has_calls)
 
     def absences(self, start: int, stop: int) -> Iterator[tuple[int, int, Absence]]:
         """The absent turns from `start` up to `stop`, as runs: first, one past the last, reason."""
@@ -230,7 +299,9 @@ class History:
     def read(self, start: int, stop: int) -> Sequence[Message]:
         """The messages from `start` up to `stop`, as stored; the last range read is kept."""
         if self._last_read[0] != (start, stop):
-            self._last_read = ((start, stop), self._read(start, stop))
+            found = enumerate(self._read(start, stop), start)
+            messages = [placed(message, begun=seq >= self._begins) for seq, message in found]
+            self._last_read = ((start, stop), messages)
         return self._last_read[1]
 
     def cached(self, turn: int, make: Callable[[History, int], T]) -> T:
@@ -263,17 +334,21 @@ class History:
         if turn <= self._oldest:
             return
         self._oldest = turn
-        self._chunks = {t: c for t, c in self._chunks.items() if t >= turn or t in self._forced}
+        newest = len(self) - 1
+        lasting = {*self._forced, *self.requests(newest), self.newest_words(newest)}
+        self._chunks = {t: c for t, c in self._chunks.items() if t >= turn or t in lasting}
         self._made = {t: made for t, made in self._made.items() if t >= turn}
 
     def adopt(self, before: History) -> None:
         """Take over turns that an older copy of this history prepared and that did not change since."""
-        for turn in {*before._chunks, *before._made}:
+        for turn in {*before._chunks, *before._made, *before._said}:
             if turn >= len(self) or turn in self._stand_ins or turn in self._absent:
                 continue
             (first, last), was = self.span(turn), before.span(turn)
             if (first, last) != was or self._entries[first : last + 1] != before._entries[first : last + 1]:
                 continue
+            if turn in before._said:
+                self._said[turn] = before._said[turn]
             if (chunk := before._chunks.get(turn)) and chunk.messages:
                 self._chunks[turn] = chunk
             if turn in before._made:
@@ -285,7 +360,7 @@ class History:
         message = after.messages[0]
         if before is None:  # every provider accepts a note here, some require one
             continues = message.results and not self.frame.rules.needs_call
-            return message.role not in ("user", "system") and not continues
+            return message.role != "user" and not continues
         return (
             self.frame.rules.calls_follow_input
             and before.messages[-1].role == "assistant"
@@ -326,4 +401,7 @@ def _runs(absent: Mapping[int, Absence]) -> Iterator[tuple[int, int, Absence]]:
 
 
 def is_system(chunk: Chunk) -> bool:
-    return chunk.messages[0].role == "system"
+    """Whether it is of the system prompt, or an item that every window needs like it."""
+    message = chunk.messages[0]
+    is_item = all(isinstance(part, Opaque) for part in message.parts)
+    return message.role == "system" and (is_item or not message.in_place)

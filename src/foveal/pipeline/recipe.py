@@ -14,8 +14,9 @@ from foveal.model import Chunk, Entry, Message
 from foveal.pipeline.history import History
 from foveal.pipeline.kinds import MESSAGE_HISTORY, kind_of
 from foveal.pipeline.material.categories import tokens_by_slot, with_usage
+from foveal.pipeline.reasons import Reason
 from foveal.pipeline.values import Item, Pick, Scene, Selection, Unit
-from foveal.window import REASONS, Score, Slot
+from foveal.window import Fixed, Score, Slot
 
 Scorer = Callable[[Sequence[Item], Scene], Sequence[Score]]
 
@@ -78,7 +79,7 @@ def _as_prompt(item: Item) -> Item:
 
 def units(
     history: History,
-    forced: Mapping[int, str],
+    forced: Mapping[int, Reason],
     scores: Mapping[int, Score],
     *,
     turns: Mapping[int, tuple[Item, ...]],
@@ -92,7 +93,7 @@ def units(
             tokens=_cost(history, history.chunk(turn)),
             score=max((scores[item.index] for item in found), key=lambda score: score.total),
             by_slot=_by_slot(found, history.chunk(turn).tokens, slot_of),
-            forced=forced.get(turn, ""),
+            forced=forced.get(turn),
         )
         for turn, found in turns.items()
     ]
@@ -171,13 +172,15 @@ class Recipe:
         flat = [item for found in turns.values() for item in found]
         scored = self.score(flat, scene)
         scores = {item.index: score for item, score in zip(flat, scored, strict=True)}
-        forced = {turn: REASONS[history.pinned.get(turn, "open_turn")] for turn in fixed}
+        why: dict[int, Fixed] = dict.fromkeys(fixed, "standing_request")
+        why |= {max(fixed): "open_turn", **history.pinned}
+        forced = {turn: Reason(code=code) for turn, code in why.items()}
         found = units(history, forced, scores, turns=turns, slot_of=self.slot_of)
         found = [_as_fixed(unit, fixed.get(unit.turn)) for unit in found]
         slots = scene.slots or tuple(self.plan(flat, scene))
         material = self._material(scene) if slots else []
         if not self.capped and self._all_fit(history, found, room):
-            reasons = dict.fromkeys(turns, "everything fits")
+            reasons = dict.fromkeys(turns, Reason(code="selected", words="everything fits"))
             pick = Pick(kept=frozenset(turns), because=reasons, slots=with_usage(slots, [*found, *material]))
         else:
             # A note may be needed at the start of the window, and before fixed turns with tool calls.
@@ -217,7 +220,7 @@ class Recipe:
             tokens=0,
             score=Score(total=0.0),
             by_slot=used,
-            forced="material",
+            forced=Reason(code="selected", words="material"),
         )
         return [unit] if scene.material else []
 

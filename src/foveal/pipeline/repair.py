@@ -40,8 +40,8 @@ class _Turn:
     seq: int
     repairs: list[Repair]
 
-    def report(self, rule: str, what: str) -> None:
-        self.repairs.append(Repair(rule=rule, seq=self.seq, what=what))
+    def report(self, rule: str, what: str, *, at: int = 0) -> None:
+        self.repairs.append(Repair(rule=rule, seq=self.seq + at, what=what))
 
 
 def repair(
@@ -62,7 +62,7 @@ def rewrite_malformed(turn: _Turn) -> None:
     """Write a body that no provider accepts again from its parts."""
     for at, message in enumerate(turn.messages):
         if message.flaw:
-            turn.report("malformed", message.flaw)
+            turn.report("malformed", message.flaw, at=at)
             turn.messages[at] = _rewrite(message, message.parts)
 
 

@@ -74,6 +74,7 @@ class Cut:
         self._out = [d for d in manifest.left_out if d.code not in ABSENT]
         self._chosen = sorted((d for d in manifest.kept if worth(d) and d.code not in FIXED), key=_total)
         self._slots = {slot.name: max(0, slot.allotted - slot.used) for slot in manifest.slots}
+        self._logs = [(note.first, note.last) for note in manifest.notes if note.kind == "log"]
         latest = max(self._out, key=lambda d: d.last, default=None)
         self._slot_bound = latest is not None and latest.tokens <= self.free
 
@@ -83,7 +84,9 @@ class Cut:
 
     def keeps(self, decision: Decision) -> str:
         """What would have kept a left-out decision; empty if nothing would, or if it is unknown."""
-        lost = decision.verdict != "left out" or decision.code in ABSENT
+        lost = decision.verdict != "left out" or decision.code in ABSENT or decision.code == "too_old"
+        # What a log could have had does not depend on the tokens of the message.
+        lost = lost or any(first <= decision.first and decision.last <= last for first, last in self._logs)
         if lost or (self._scored and not worth(decision)):
             return ""
         ways = [self._tokens(decision), self._score(decision)]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from foveal.model import Chunk, Kind, Level, Role
 from foveal.pipeline.history import History
+from foveal.pipeline.reasons import Reason
 from foveal.pipeline.summarize.values import Answer
 from foveal.window import Conflict, Decision, Score, Slot
 
@@ -42,6 +43,41 @@ class RetrievedNote:
     excerpts: Mapping[int, tuple[int, ...]]
     """By position of a message, the numbers of its snippets in the note; empty: the whole message."""
     note: Chunk
+    sources: tuple[tuple[int, ...], ...] = ()
+    """For each line of the note, the positions of the messages it comes from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogNote:
+    """A note that logs messages which the window does not show in full."""
+
+    position: int
+    """Position of the message that it precedes."""
+    first: int
+    last: int
+    """Positions of the first and the last message that it covers."""
+    note: Chunk
+    sources: tuple[tuple[int, ...], ...] = ()
+    """For each line of the note, the positions of the messages it comes from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogPlan:
+    """What the log of a layout has, without its text: enough to write it again."""
+
+    first: int
+    last: int
+    """Positions of the first and the last message that it may be about."""
+    until: int = 0
+    """How many messages its line about the state of the work takes into account."""
+    older: int = 0
+    """Messages before them, which it is not about."""
+    lines: tuple[tuple[tuple[int, int], ...], ...] = ()
+    """For each entry, the calls or words it is about: position of the message, index in it."""
+    shown: Mapping[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
+    """By call or words, the numbers of the excerpts quoted from it."""
+    rules: tuple[tuple[int, int], ...] = ()
+    """The rules that it begins with: position of the message, index in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,10 +90,14 @@ class Layout:
     """Position from which on every turn is in the window in full."""
     kept: tuple[int, ...] = ()
     """Positions of earlier turns that are also in full."""
-    note: Chunk | None = None
-    """The note with excerpts of earlier messages; it replaces a turn."""
-    excerpts: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-    """By position of a message, the numbers of its snippets in the note."""
+    trimmed: Mapping[int, int] = field(default_factory=dict)
+    """By position of a turn whose results were cut, the tokens they were cut to."""
+    plan: LogPlan | None = None
+    """What the log has of the other turns; None if there is none."""
+    notes: tuple[LogNote, ...] = field(default=(), compare=False)
+    """The log, written: one note, or one for each stretch between turns that are shown."""
+    builds: int = field(default=0, compare=False)
+    """Windows built with it so far."""
     earlier: Mapping[int, Chunk] = field(default_factory=dict, repr=False, compare=False)
     """By turn, what the window has in place of those before `full_from`; filled on first use."""
     decisions: tuple[Decision, ...] = field(default=(), repr=False, compare=False)
@@ -131,8 +171,8 @@ class Unit:
     score: Score
     by_slot: Mapping[str, int]
     """Its tokens, charged message by message to the slots of the plan."""
-    forced: str = ""
-    """Why it must be in; empty if the picker decides."""
+    forced: Reason | None = None
+    """Why it must be in; None if the picker decides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,12 +181,12 @@ class Pick:
 
     kept: frozenset[int]
     """`Unit.turn` of those that are in."""
-    because: Mapping[int, str]
+    because: Mapping[int, Reason]
     conflicts: tuple[Conflict, ...] = ()
     slots: tuple[Slot, ...] = ()
     """The plan after use: what each slot was allotted, used and borrowed."""
     forms: Mapping[int, Chunk] = field(default_factory=dict)
-    folded: Mapping[int, str] = field(default_factory=dict)
+    folded: Mapping[int, Reason] = field(default_factory=dict)
     markers: Mapping[int, Chunk] = field(default_factory=dict)
     arcs: Mapping[int, str] = field(default_factory=dict)
     """As a `Selection` has them."""
@@ -158,17 +198,18 @@ class Selection:
 
     turns: tuple[int, ...]
     because_in: str
-    because_out: str
-    reasons: Mapping[int, str] = field(default_factory=dict)
+    because_out: Reason | str
+    """The common reasons, in words; a `Reason` where these are not words alone."""
+    reasons: Mapping[int, Reason] = field(default_factory=dict)
     """Reasons by turn; a turn without one has the common reason."""
     forms: Mapping[int, Chunk] = field(default_factory=dict)
     """By turn, the shorter form that replaces it; the turns themselves are among `turns`."""
-    folded: Mapping[int, str] = field(default_factory=dict)
-    """By turn, the reason why the form of another turn covers it."""
+    folded: Mapping[int, Reason] = field(default_factory=dict)
+    """By turn, the reason why a note or the form of another turn covers it."""
     markers: Mapping[int, Chunk] = field(default_factory=dict)
     """By turn, a placeholder that says only that it is left out."""
-    before: Mapping[int, Chunk] = field(default_factory=dict)
-    """By turn, a note that precedes it; the turns themselves are among `turns` or fixed."""
+    notes: tuple[LogNote | RetrievedNote, ...] = ()
+    """The notes before turns that are among `turns` or fixed, in order."""
     arcs: Mapping[int, str] = field(default_factory=dict)
     """By turn, the conversation arc with which its form or placeholder begins."""
     scores: Mapping[int, Score] = field(default_factory=dict)

@@ -39,6 +39,8 @@ class Preset:
     """Decides how much attached material its windows show."""
     knows: bool = False
     """What is known about the user, the topics and the entities at hand is offered to every window."""
+    remembers: bool = False
+    """What the user asked to remember, or said in other sessions, is shown in every window."""
     depth: Depth = "standard"
     """How much detail that has."""
     on_failure: str = ""

@@ -24,6 +24,7 @@ from foveal.pipeline.material.categories import (
     slot_of,
     with_usage,
 )
+from foveal.pipeline.reasons import Reason
 from foveal.pipeline.recipe import Recipe
 from foveal.pipeline.values import Pick, Unit
 from foveal.presets.base import Preset
@@ -39,9 +40,14 @@ def trim_when_over(units: Sequence[Unit], room: int, *, slots: Sequence[Slot]) -
         return trim(units, room, slots=rebalanced)
     return Pick(
         kept=frozenset(unit.turn for unit in units),
-        because={unit.turn: unit.forced or f"everything fits, {-over:,} tokens to spare" for unit in units},
+        because={unit.turn: unit.forced or _fits(-over) for unit in units},
         slots=rebalanced,
     )
+
+
+def _fits(spare: int) -> Reason:
+    words = f"everything fits, {spare:,} tokens to spare"
+    return Reason(code="selected", numbers={"spare": spare}, words=words)
 
 
 def trim(units: Sequence[Unit], room: int, *, slots: Sequence[Slot]) -> Pick:
@@ -49,15 +55,13 @@ def trim(units: Sequence[Unit], room: int, *, slots: Sequence[Slot]) -> Pick:
     allotted = {slot.name: slot.allotted for slot in slots}
     used = Counter({slot.name: slot.used for slot in with_usage(slots, units)})
     total = sum(unit.tokens for unit in units if not unit.forced)
-    out: dict[int, str] = {}
+    out: dict[int, Reason] = {}
     for name in TRIMMED_FIRST:
         for unit in _oldest(units, name, out):
             if used[name] <= allotted[name]:
                 break
-            out[unit.turn] = (
-                f"{name} held {used[name]:,} tokens of {allotted[name]:,}: the oldest go first, "
-                f"this had {unit.tokens:,}"
-            )
+            words = f"{name} had {used[name]:,} tokens of {allotted[name]:,}: the oldest go first"
+            out[unit.turn] = _over(unit, used[name] - allotted[name], words)
             used.subtract(unit.by_slot)
             total -= unit.tokens
     giving_way = [(f"{name} gives way, oldest first", _oldest(units, name, out)) for name in TRIMMED_FIRST]
@@ -67,7 +71,7 @@ def trim(units: Sequence[Unit], room: int, *, slots: Sequence[Slot]) -> Pick:
             if total <= room:
                 break
             if unit.turn not in out:
-                out[unit.turn] = f"{total - room:,} tokens too many: {why}, this had {unit.tokens:,}"
+                out[unit.turn] = _over(unit, total - room, f"{total - room:,} tokens too many: {why}")
                 total -= unit.tokens
     kept = [unit for unit in units if unit.turn not in out]
     after = with_usage(slots, kept)
@@ -76,6 +80,10 @@ def trim(units: Sequence[Unit], room: int, *, slots: Sequence[Slot]) -> Pick:
         because=out | {unit.turn: unit.forced or _kept_because(unit, after) for unit in kept},
         slots=after,
     )
+
+
+def _over(unit: Unit, missing: int, why: str) -> Reason:
+    return Reason(code="no_room", numbers={"missing": missing}, words=f"{why}, this one had {unit.tokens:,}")
 
 
 def _oldest(units: Sequence[Unit], name: str, out: Container[int]) -> list[Unit]:
@@ -92,12 +100,13 @@ def _shielded(unit: Unit) -> bool:
     return bool(unit.by_slot.get(SYSTEM)) or any(item.kind == "current_user_prompt" for item in unit.items)
 
 
-def _kept_because(unit: Unit, slots: Sequence[Slot]) -> str:
-    return "; ".join(
-        f"{slot.name} holds {slot.used:,} tokens of {slot.allotted:,}"
+def _kept_because(unit: Unit, slots: Sequence[Slot]) -> Reason:
+    words = "; ".join(
+        f"{slot.name} has {slot.used:,} tokens of {slot.allotted:,}"
         for slot in slots
         if slot.name in unit.by_slot
     )
+    return Reason(code="selected", words=words)
 
 
 def penguin(numbers: PenguinNumbers) -> Preset:

@@ -12,10 +12,12 @@ from functools import partial
 
 from foveal.model import Chunk
 from foveal.pipeline.history import History, is_system
+from foveal.pipeline.reasons import Reason, no_room
 from foveal.pipeline.shorten.turn import shorten_turn
 from foveal.pipeline.values import Scene, Selection
 from foveal.presets.base import Preset
 
+_FIT = "among the newest turns that fit"
 _OLDER = "older than the newest turns that fit"
 
 
@@ -41,22 +43,24 @@ def newest(
     `room` excludes the fixed turns, but not the notes between them.
     """
     if numbers.short_forms:
-        in_full = _walk_back(history, fixed, room, scene, numbers=replace(numbers, short_forms=False))
-        if not in_full.because_out:
+        in_full, all_fit = _walk_back(
+            history, fixed, room, scene, numbers=replace(numbers, short_forms=False)
+        )
+        if all_fit:
             return in_full
-    found = _walk_back(history, fixed, room, scene, numbers=numbers)
-    return replace(found, because_out=found.because_out or _OLDER)
+    return _walk_back(history, fixed, room, scene, numbers=numbers)[0]
 
 
 def _walk_back(
     history: History, fixed: Mapping[int, Chunk], room: int, scene: Scene, *, numbers: RecentNumbers
-) -> Selection:
-    """The selection; `because_out` is empty if it left nothing out."""
+) -> tuple[Selection, bool]:
+    """The selection, and whether it has all turns."""
     pins = sorted(turn for turn, chunk in fixed.items() if not is_system(chunk))
     after = fixed[pins.pop()]
     forms = _Forms(history=history, numbers=numbers, scene=scene, room=room)
     spent, chosen, enough = 0, [], 0
-    because_out = ""
+    because_out: Reason | str = _OLDER
+    ended = False
     for turn in range(history.turn_of(after.first) - 1, -1, -1):
         if turn in fixed and is_system(fixed[turn]):
             continue
@@ -75,17 +79,19 @@ def _walk_back(
             enough = len(chosen)
         elif spent > room:
             left = room - spent + chunk.tokens
-            because_out = f"the next turn needed {chunk.tokens:,} tokens, {left:,} were left"
+            words = f"the next turn needed {chunk.tokens:,} tokens, {left:,} were left"
+            because_out, ended = no_room(needed=chunk.tokens, left=left, words=words), True
             break
     turns = tuple(chosen[:enough])
     short = {turn: form for turn, form in forms.short.items() if turn in turns}
-    return Selection(
+    selection = Selection(
         turns=turns,
-        because_in="among the newest turns that fit",
-        because_out=because_out or _OLDER * (enough < len(chosen)),
+        because_in=_FIT,
+        because_out=because_out,
         reasons={turn: _short_because(history, turn, form) for turn, form in short.items()},
         forms=short,
     )
+    return selection, not ended and enough == len(chosen)
 
 
 class _Forms:
@@ -123,9 +129,10 @@ class _Forms:
         return None if messages is None else history.reword(chunk, messages)
 
 
-def _short_because(history: History, turn: int, form: Chunk) -> str:
+def _short_because(history: History, turn: int, form: Chunk) -> Reason:
     in_full = history.chunk(turn).tokens
-    return f"among the newest turns that fit; in short form, {form.tokens:,} of {in_full:,} tokens"
+    words = f"{_FIT}; in short form, {form.tokens:,} of {in_full:,} tokens"
+    return Reason(code="selected", words=words)
 
 
 def _note_tokens(history: History, pins: list[Chunk], first: Chunk, *, spare: int) -> int:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
+from foveal.pipeline.reasons import Reason, no_room
 from foveal.pipeline.recipe import Recipe
 from foveal.pipeline.values import Item, Pick, Scene, Unit
 from foveal.presets.base import Preset
@@ -90,13 +91,13 @@ def pick_important(units: Sequence[Unit], room: int) -> Pick:
     kept, left = set(because), room
     free = [unit for unit in units if not unit.forced]
     for unit in sorted(free, key=lambda unit: (-unit.score.total, -unit.turn)):
-        reason = f"importance {unit.score.total:.1f}"
+        importance = f"importance {unit.score.total:.1f}"
         if unit.tokens <= left:
             kept.add(unit.turn)
             left -= unit.tokens
+            because[unit.turn] = Reason(code="selected", columns=importance)
         else:
-            reason += f", needed {unit.tokens:,} tokens, {left:,} were left"
-        because[unit.turn] = reason
+            because[unit.turn] = no_room(needed=unit.tokens, left=left, columns=importance)
     return Pick(kept=frozenset(kept), because=because)
 
 

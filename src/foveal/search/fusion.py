@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from foveal.store.port import Found
 
-FLOOR = 0.45
-"""The cosine below which two texts are unrelated."""
+FLOOR = 0.25
+"""The cosine below which a hit among many thousand messages is a coincidence."""
 SAID_ONCE = 1 / 2.2
 """The score of a message of average length that contains every word of the query once."""
 AGREEMENT = 0.25

@@ -20,7 +20,17 @@ from foveal.search.embed.base import Vectors
 from foveal.search.postings import Postings
 from foveal.search.rank import best_in_sitting, neighbours, rule_strength, standardized, within
 from foveal.search.terms import terms
-from foveal.search.values import NUMBERS, Document, Floats, Mask, Ranking, RankNumbers, Vector
+from foveal.search.values import (
+    CLEAR,
+    NEAREST,
+    NUMBERS,
+    Document,
+    Floats,
+    Matches,
+    Ranking,
+    RankNumbers,
+    Vector,
+)
 
 PAUSE = 3_600.0
 """Seconds without a message after which a new sitting begins."""
@@ -31,8 +41,10 @@ FOLLOWED_NAMES = 32
 """Names of one hit that are followed, the rarest first."""
 RARE_SHARE = 0.02
 """An identifier counts as rare when at most this share of the messages contain it."""
-SIMILAR = 2.0
-"""Standard deviations above the mean similarity from which similarity alone makes a hit."""
+STANDS_OUT = 2.0
+"""Standard deviations above the mean similarity that a hit by meaning needs."""
+FEWEST = 20
+"""Documents below which no similarity can stand out so much."""
 _ROLES = frozenset({"", "system", "user", "assistant", "tool"})
 
 
@@ -70,12 +82,17 @@ class Index:
                 self._vectors.frombytes(np.ascontiguousarray(vectors, dtype=np.float32).tobytes())
                 self._sum = self._sum + vectors.sum(axis=0, dtype=np.float64)
 
-    def rank(self, query: str, *, now: float | None = None) -> Ranking:
-        """Score each document for `query`, part by part. `now` defaults to the time of the last document."""
+    def rank(self, query: str, *, now: float | None = None, end: int | None = None) -> Ranking:
+        """Score each document for `query`, part by part. `now` defaults to the time of the last document.
+
+        `end`: rank only so many of the first documents. If the query is a document itself, no other stands
+        out beside it.
+        """
         vector = self.vector(query)
         with self._lock:
-            parts = self._parts(query, vector, now) if len(self) else {"keyword": np.zeros(0)}
-        return Ranking(values=sum(parts.values(), np.zeros(len(self))), parts=MappingProxyType(parts))
+            end = len(self) if end is None else min(end, len(self))
+            parts = self._parts(query, vector, now, end) if end else {"keyword": np.zeros(0)}
+        return Ranking(values=sum(parts.values(), np.zeros(end)), parts=MappingProxyType(parts))
 
     @property
     def by_words(self) -> bool:
@@ -91,16 +108,19 @@ class Index:
         except UpstreamError:
             return None
 
-    def matches(self, query: str, *, floor: float) -> Mask:
-        """Which documents contain a word of the query, or are similar enough without one."""
+    def matches(self, query: str) -> Matches:
+        """Which documents contain a word of the query, and which are related to it by their meaning."""
         vector = self.vector(query)
         with self._lock:
-            found = self._postings.shared(self._postings.known(terms(query).all), length=0.0) > 0
+            share = self._postings.share(terms(query).all)
             if vector is None or not vector.any() or not len(self):
-                return found
-            rows = np.frombuffer(self._vectors, dtype=np.float32).reshape(len(self), -1)
-            near: Mask = (rows @ vector >= floor) & (self._similarity(vector) >= SIMILAR)
-            return found | near
+                none = np.zeros(len(self), dtype=np.bool_)
+                return Matches(share=share, near=none, clear=none)
+            cosines = np.frombuffer(self._vectors, dtype=np.float32).reshape(len(self), -1) @ vector
+            near = cosines >= NEAREST
+            if len(self) >= FEWEST:
+                near &= self._similarity(vector, len(self)) >= STANDS_OUT
+            return Matches(share=share, near=near, clear=near & (cosines >= CLEAR))
 
     def _append(self, document: Document) -> None:
         position, last, found = len(self), self._last, terms(document.text)
@@ -124,33 +144,30 @@ class Index:
             return 0.0
         return rule_strength(document.text, rule=self._numbers.rule, order=self._numbers.order)
 
-    def _parts(self, query: str, vector: Vector | None, now: float | None) -> dict[str, Floats]:
+    def _parts(self, query: str, vector: Vector | None, now: float | None, end: int) -> dict[str, Floats]:
         numbers, query_terms = self._numbers, terms(query)
         every = query_terms.all
         speakers = self._named_speakers(every)
-        parts = {"keyword": numbers.keyword * self._keyword([term for term in every if term not in speakers])}
+        parts = {"keyword": numbers.keyword * self._keyword([t for t in every if t not in speakers], end)}
         if vector is not None:
-            parts["vector"] = numbers.vector * self._similarity(vector)
-        close = sum(parts.values(), np.zeros(len(self)))
-        parts["neighbours"] = numbers.neighbour * neighbours(
-            close, np.frombuffer(self._joined, dtype=np.bool_)
-        )
-        parts["sitting"] = numbers.sitting * best_in_sitting(
-            close, np.frombuffer(self._starts, dtype=np.int64)
-        )
-        parts["speaker"] = self._by_speaker(speakers)
+            parts["vector"] = numbers.vector * self._similarity(vector, end)
+        close = sum(parts.values(), np.zeros(end))
+        joined, starts = np.array(self._joined[:end], dtype=np.bool_), np.array(self._starts, dtype=np.int64)
+        parts["neighbours"] = numbers.neighbour * neighbours(close, joined)
+        parts["sitting"] = numbers.sitting * best_in_sitting(close, starts[starts < end])
+        parts["speaker"] = self._by_speaker(speakers)[:end]
         if coined := [term for term in every if term in query_terms.coined]:
-            parts["identifier"] = numbers.identifier * self._containing(coined)
-        parts["rules"] = np.array(self._rules)
+            parts["identifier"] = numbers.identifier * self._containing(coined)[:end]
+        parts["rules"] = np.array(self._rules[:end])
         if (time := self._time(query, now)) is not None:
-            parts["time"] = numbers.time * time
-        parts["hop"] = numbers.hop * self._hop(every, sum(parts.values(), np.zeros(len(self))))
+            parts["time"] = numbers.time * time[:end]
+        parts["hop"] = numbers.hop * self._hop(every, sum(parts.values(), np.zeros(end)))
         return parts
 
-    def _keyword(self, query_terms: Sequence[str]) -> Floats:
+    def _keyword(self, query_terms: Sequence[str], end: int) -> Floats:
         numbers, known = self._numbers, self._postings.known(query_terms)
         scores = self._postings.scores(known, saturation=numbers.saturation, length=numbers.length)
-        return standardized(scores)
+        return standardized(scores[:end])
 
     def _containing(self, coined: Sequence[str]) -> Floats:
         """The share of the rare ones among these identifiers that each document contains."""
@@ -161,11 +178,11 @@ class Index:
             shares[self._postings.positions(number)] += 1 / len(rare)
         return shares
 
-    def _similarity(self, vector: Vector) -> Floats:
+    def _similarity(self, vector: Vector, end: int) -> Floats:
         """How similar to the question, relative to the mean of the session."""
         if not vector.any():
-            return np.zeros(len(self))
-        rows = np.frombuffer(self._vectors, dtype=np.float32).reshape(len(self), -1)
+            return np.zeros(end)
+        rows = np.frombuffer(self._vectors, dtype=np.float32).reshape(len(self), -1)[:end]
         mean = (self._sum / len(self)).astype(np.float32)
         return standardized((rows @ (vector - mean)).astype(np.float64))
 
@@ -193,12 +210,12 @@ class Index:
         best = np.argsort(-values, kind="stable")[: self._numbers.hops_from]
         chances = np.exp(values[best] - values[best[0]])
         mentioned = set(self._postings.known(query_terms))
-        found = np.zeros(len(self))
+        found = np.zeros(len(values))
         for position, chance in zip(best.tolist(), chances.tolist(), strict=True):
             names = self._postings.rarest(
                 (n for n in self._names[position] if n not in mentioned), FOLLOWED_NAMES
             )
-            shared = chance * self._postings.shared(names, length=0.5)
+            shared = chance * self._postings.shared(names, length=0.5)[: len(values)]
             shared[position] = 0
             np.maximum(found, shared, out=found)
         return standardized(found)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -72,12 +73,22 @@ class Postings:
         positions, weights = self._weighted(numbers)
         return self._summed(positions, weights / self._norms(length)[positions])
 
+    def share(self, terms: Sequence[str]) -> Floats:
+        """Of the summed rarity of these terms, those of no document included, what each document contains."""
+        known = self.known(terms)
+        if not known:
+            return np.zeros(len(self))
+        positions, weights = self._weighted(known)
+        unknown = len(set(terms)) - len(known)
+        total = sum(_rarity(len(self), self.frequency(number)) for number in known)
+        total += unknown * _rarity(len(self), 0)
+        return self._summed(positions, weights) / float(total)
+
     def _weighted(self, numbers: Sequence[int]) -> tuple[Integers, Floats]:
         """The documents of each term, concatenated, with the inverse document frequency of the term."""
         positions = [np.frombuffer(self._positions[number], dtype=np.int64) for number in numbers]
         sizes = np.array([len(of_one) for of_one in positions])
-        idf = np.log1p((len(self) - sizes + 0.5) / (sizes + 0.5))
-        return np.concatenate(positions), np.repeat(idf, sizes)
+        return np.concatenate(positions), np.repeat(_rarity(len(self), sizes), sizes)
 
     def _summed(self, positions: Integers, weights: Floats) -> Floats:
         return np.bincount(positions, weights, len(self)).astype(np.float64, copy=False)
@@ -87,3 +98,8 @@ class Postings:
         average = self._total / len(self) or 1.0
         lengths = np.frombuffer(self._lengths, dtype=np.int64)
         return (lengths * (length / average) + (1 - length)).astype(np.float64, copy=False)
+
+
+def _rarity(documents: int, containing: Any) -> Any:
+    """The inverse document frequency of terms, by how many documents contain each."""
+    return np.log1p((documents - containing + 0.5) / (containing + 0.5))

@@ -37,6 +37,8 @@ _DECISION = {
     "code": "system_prompt",
     "tokens": 38,
     "because": "system prompt",
+    "brief": "",
+    "numbers": {},
     "detail": "full",
     "score": None,
     "slot": "",
@@ -49,6 +51,7 @@ _MANIFEST = {
     "tokens": 7955,
     "parts": _PARTS,
     "decisions": [_DECISION],
+    "notes": [],
     "repairs": [],
     "warnings": [],
     "slots": [],
@@ -161,7 +164,15 @@ RESPONSES: dict[str, Any] = {
         "number": 7,
         "total": 361,
         "chunks": [
-            _ROW | {"verdict": "kept", "detail": "full", "slot": "", "because": "open turn", "score": None}
+            _ROW
+            | {
+                "verdict": "kept",
+                "detail": "full",
+                "slot": "",
+                "code": "open_turn",
+                "because": "open turn",
+                "score": None,
+            }
         ],
     },
     "GET /sessions/{name}/search": [_HIT],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidatorFunctionWrapHandler, WrapValidator
 
 from foveal.knowledge.values import MemoryKind
 from foveal.model import Format, Kind, Level, Role
@@ -14,12 +14,20 @@ MESSAGES_MOST = 10_000
 INTEGER_MOST = 2**53 - 1
 """The largest integer that every JSON client represents exactly."""
 
+
+def _exact(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
+    """The text as it came, with its lone surrogates, which pydantic refuses and messages may have."""
+    found = check(value.encode("utf-8", "replace").decode() if isinstance(value, str) else value)
+    return value if isinstance(value, str) else found
+
+
 Tokens = Annotated[int, Field(ge=1, le=INTEGER_MOST)]
 Name = Annotated[str, Field(min_length=1, max_length=500)]
 Folder = Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[^\x00]+$")]
 Words = Annotated[str, Field(max_length=100_000)]
+Exact = Annotated[str, WrapValidator(_exact)]
 Written = Literal["json", "openai", "responses", "anthropic", "gemini"]
-Messages = list[dict[str, Any]] | dict[str, Any]
+Messages = list[dict[Exact, Any]] | dict[Exact, Any]
 """A list of messages in any provider's format, or a whole request body."""
 
 
@@ -54,12 +62,12 @@ class Fork(Body):
 
 class NewMessage(Body):
     role: Role
-    text: Annotated[str, Field(min_length=1)]
+    text: Annotated[str, Field(min_length=1), WrapValidator(_exact)]
     pin: bool = False
     important: bool = False
     kind: Kind | None = None
     level: Level | None = None
-    name: Words = ""
+    name: Annotated[Words, WrapValidator(_exact)] = ""
 
 
 class Import(Body):

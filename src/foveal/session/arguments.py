@@ -88,9 +88,12 @@ def any_text(value: object, name: str) -> str:
 
 
 def a_name(value: object, name: str) -> str:
-    """Non-blank text that the store can hold."""
+    """Non-blank text that everything can show as it is."""
     text = a_text(value, name)
-    wire.to_json(text, name)
+    if wire.sendable(text)[1]:
+        raise InputError(
+            f"{name}: has a NUL character or a lone surrogate", remedy=f"remove it from `{name}`", field=name
+        )
     return text
 
 

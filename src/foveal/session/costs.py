@@ -237,7 +237,11 @@ def _managed(request: OutgoingRequest, before: Sent | None, whole: int, trail: S
 
 
 def _unmanaged(request: OutgoingRequest, before: Sent | None) -> Cost:
-    """The cost of sending the whole history."""
+    """The cost of sending the whole history, or as much of it as the model accepts.
+
+    What exceeds the model's limit could not have been sent, so leaving it out saves nothing. The cache is
+    assumed to serve as much as it could: the saving is rather too low than too high.
+    """
     sums, around, shared = request.history.sums, request.order.overhead, 0
     if before:
         shared = min(before.length, request.length)
@@ -245,9 +249,10 @@ def _unmanaged(request: OutgoingRequest, before: Sent | None) -> Cost:
             shared = _shared_messages(
                 before, request, shared
             )  # the history was read again, perhaps because it was edited
-    return predicted(
-        around + sums[request.length], around + sums[shared] if shared else 0, request.target.card
-    )
+    card = request.target.card
+    most = card.max_input or card.context if card.known else around + sums[request.length]
+    repeated = around + sums[shared] if shared else 0
+    return predicted(min(most, around + sums[request.length]), min(most, repeated), card)
 
 
 def _shared_messages(before: Sent, request: OutgoingRequest, most: int) -> int:

@@ -12,12 +12,13 @@ from typing import Any
 
 from foveal import presets, wire
 from foveal.config import Tables
-from foveal.errors import NotFoundError
+from foveal.errors import ConfigError, InputError, NotFoundError
 from foveal.model import Conversation, Entry, Format, Message, handle_of
 from foveal.pipeline import fit as pipeline
 from foveal.pipeline.history import History
 from foveal.pipeline.turns import links
-from foveal.session.arguments import in_thread
+from foveal.pipeline.values import Scene
+from foveal.session.arguments import any_text, in_thread
 from foveal.session.budget import asked_reply, budget_for, check_budget
 from foveal.session.target import Count, Target, system_messages, target_for, tools_text, warn
 from foveal.window import Window
@@ -43,14 +44,17 @@ def fit(  # noqa: PLR0913 — the front door: every option a build has, by name
     `messages`: a list in any provider's format, SDK objects, or a whole request body.
     `budget`: tokens; by default the model's limit less the requested reply, or its longest.
     `numbers`: settings of presets that replace their defaults: `{"reploid": {"recency": 20}}`.
-    `task`, `now`: what the window is for, and the time; the preset `recent` uses neither.
+    `task`, `now`: what the window is for, and the time; the preset `recent` uses neither. If the messages do
+    not fit, the default preset searches them for what `task` or a new message of the user refers to.
 
     >>> history = [{"role": "user", "content": f"line {n}"} for n in range(100)]
     >>> window = fit(history, budget=40)
     >>> window.tokens, [message["content"] for message in window.messages]
-    (38, ['line 95', 'line 96', 'line 97', 'line 98', 'line 99'])
+    (38, ['line 0', 'line 96', 'line 97', 'line 98', 'line 99'])
     """
     check_budget(budget)
+    any_text(task, "task")
+    _check_names(model, catalogue)
     given = wire.load(messages, format=format, model=model)
     given = replace(
         given,
@@ -60,14 +64,17 @@ def fit(  # noqa: PLR0913 — the front door: every option a build has, by name
     target = target_for(model or given.model, given.format, counter=counter, catalogue=catalogue)
     target = target.with_tools(given.tools)
     warn(target.warnings)
+    chosen = presets.find(preset, numbers)
     order = target.order(
-        presets.find(preset, numbers),
+        chosen,
         budget=budget_for(target.card, budget, reply=asked_reply(given.envelope)),
         tools=given.tools,
         task=task,
         now=time.time() if now is None else now,
     )
     history = history_of(given, target)
+    if chosen.stable_prefix and (found := relevant_to(history, given.messages, order.scene)):
+        order = replace(order, scene=replace(order.scene, relevant=found))
     fitted = pipeline.fit(history, order)
     fetch = partial(_recall, given.messages)
     return target.window(fitted, given, entries=history.entries, fetch=fetch)
@@ -75,6 +82,48 @@ def fit(  # noqa: PLR0913 — the front door: every option a build has, by name
 
 afit = in_thread(fit)
 """`fit` off the event loop."""
+
+
+def _check_names(model: object, catalogue: object) -> None:
+    """Refuse a model that is not text and a catalogue that is not a path."""
+    if model is not None:
+        any_text(model, "model")
+    if catalogue is not None and not isinstance(catalogue, Path):
+        raise InputError(
+            f"`catalogue` is a {type(catalogue).__name__}, not a path",
+            remedy="pass the models file as a `pathlib.Path`",
+            field="catalogue",
+        )
+
+
+def relevant_to(history: History, messages: Sequence[Message], scene: Scene) -> tuple[int, ...]:
+    """Positions of the messages that match the task or a new message of the user, best first.
+
+    They are indexed here, in memory, if they do not fit and there is something to search for.
+    """
+    if not scene.task.strip() and messages and messages[-1].role != "user":
+        return ()
+    if history.tokens <= scene.budget:
+        return ()
+    from foveal.search.embed import embedder_named
+    from foveal.search.index import Index
+    from foveal.search.values import Document
+    from foveal.session.build.relevant import ranked, to_search
+
+    if not to_search(history, scene):
+        return ()
+    try:
+        embedder = embedder_named("")
+    except ConfigError:  # the static embeddings are not installed: words alone decide
+        embedder = None
+    index = Index(embedder.embed if embedder else None)
+    index.extend(
+        [
+            Document(role=each.role, author=each.author, text=each.text, created_at=each.created_at)
+            for each in messages
+        ]
+    )
+    return ranked(index, history, scene)
 
 
 def history_of(given: Conversation, target: Target) -> History:

@@ -133,10 +133,13 @@ class MessageLog:
     def _native(self, message: Message) -> Message:
         """A plain text message in the session's format: it reads the same in all of them."""
         form = self.head.format
-        if message.format != "plain" or form in (None, "plain", "gemini") or message.role == "system":
+        if message.format != "plain" or form in (None, "plain", "gemini") or message.results:
             return message
-        only_text = json.loads(message.body).keys() == {"role", "content"}
-        return replace(message, format=form) if only_text and not message.results else message
+        if form == "anthropic" and message.role == "system":
+            return message
+        body = json.loads(message.body)
+        same = form != "responses" or isinstance(body.get("content"), str)
+        return replace(message, format=form) if same and body.keys() == {"role", "content"} else message
 
     def _message(self, entry: Entry, content: Content | None) -> Message:
         if content is None:
@@ -227,7 +230,9 @@ class SessionState:
 
     @property
     def format(self) -> Format:
-        return self.log.head.format or "plain"
+        # A system prompt among the messages is the shape of a client for other models.
+        led = any(entry.role == "system" for entry in self.log.entries[:1])
+        return self.log.head.format or ("plain" if led else wire.usual_format(self.model))
 
     @contextmanager
     def writing(self) -> Iterator[list[Event]]:

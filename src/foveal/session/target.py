@@ -50,7 +50,7 @@ def with_moved_markers(fitted: Fitted, messages: Sequence[Message]) -> tuple[str
     shown = [(chunk.first, at) for at, chunk in enumerate(fitted.chunks) if chunk.first >= 0 and chunk.pieces]
     places: dict[int, str] = {}
     for seq, message in enumerate(messages):
-        markers = wire.markers_in(message.body) if message.role != "system" else []
+        markers = wire.markers_in(message.body) if message.in_place or message.role != "system" else []
         before = bisect_right(shown, (seq, len(ends))) - 1
         if markers and before >= 0 and not _shows(fitted.chunks[shown[before][1]], seq):
             places.setdefault(ends[shown[before][1]] - 1, markers[0])

@@ -49,6 +49,8 @@ class Hit:
     """When it was said, if known; else when it was stored."""
     parts: Mapping[str, float] = field(default_factory=dict)
     """The parts of the score, if a single session was searched."""
+    weak: bool = False
+    """It has no word of the query, and is only somewhat near in meaning: perhaps by coincidence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

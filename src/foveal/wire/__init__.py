@@ -12,9 +12,10 @@ To add a format:
 6. `tests/strategies.py`: histories in the format; the tests of `tests/wire` then cover it.
 """
 
+from foveal.wire.detect import usual_format
 from foveal.wire.dump import dump
 from foveal.wire.formats.registry import framing, rules
-from foveal.wire.jsontext import address, to_json
+from foveal.wire.jsontext import address, sendable, to_json
 from foveal.wire.judge.judge import check
 from foveal.wire.load import load, message_of, rendered, reread
 from foveal.wire.make import answer, note, text_message
@@ -42,8 +43,10 @@ __all__ = [
     "rendered",
     "reread",
     "rules",
+    "sendable",
     "text_message",
     "to_json",
     "tool_definitions",
+    "usual_format",
     "without_markers",
 ]

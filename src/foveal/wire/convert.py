@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from foveal.model import File, Format, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from foveal.wire.formats.codec import JSON, Flat
+from foveal.wire.jsontext import sendable
 
 _ID = re.compile(r"[^a-zA-Z0-9_-]")
 
@@ -115,7 +116,7 @@ def described(part: Part) -> str:
 
 
 def _medium(part: Image | File) -> str:
-    if isinstance(part, File) and part.text:
+    if isinstance(part, File) and part.text.strip():
         return part.text
     kind, name = ("file", part.name) if isinstance(part, File) else ("image", "")
     return f"[{kind}: {name or part.url or f'{part.media_type}, {len(part.data):,} base64 characters'}]"
@@ -124,6 +125,19 @@ def _medium(part: Image | File) -> str:
 def text_of(parts: Sequence[Part | Flat]) -> str:
     """Parts as text, one per line."""
     return "\n".join(map(described, parts))
+
+
+def in_place(message: Message) -> Message:
+    """A system message for a format that has none among its messages: a user's, which says what it is."""
+    if message.role != "system" or not visible(message.parts):
+        return message
+    role = json.loads(message.extra).get("role") if message.extra else None
+    mark = Text(text=f"[{role or message.role} message, not from the user]")
+    match visible(message.parts):
+        case [Text(text=text)]:
+            return replace(message, parts=(Text(text=f"{mark.text}\n{text}"),))
+        case parts:
+            return replace(message, parts=(mark, *parts))
 
 
 def on_the_web(url: str) -> bool:
@@ -146,4 +160,5 @@ def as_object(arguments: str) -> JSON:
         value = json.loads(arguments)
     except ValueError:
         return {"arguments": arguments} if arguments.strip() else {}
-    return value if isinstance(value, dict) else {"arguments": value}
+    found: JSON = sendable(value if isinstance(value, dict) else {"arguments": value})[0]
+    return found

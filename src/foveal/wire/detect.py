@@ -16,11 +16,12 @@ _BLOCKS: dict[str, Format] = {
     **dict.fromkeys(("image_url", "input_audio", "file", "refusal"), "openai"),
 }
 _ITEMS = frozenset({*responses.CALLS, *responses.OUTPUTS, "reasoning", "item_reference", "compaction"})
-_OPENAI_FIELDS = ("tool_calls", "function_call", "tool_call_id")
-_OPENAI_KEYS = frozenset(
-    {*_OPENAI_FIELDS, "role", "content", "name", "refusal", "audio", "annotations", "type"}
+_ITEM_KEYS = frozenset({"type", "role", "content", "id", "status", "phase"})
+_OPENAI_FIELDS = frozenset(
+    {"tool_calls", "function_call", "tool_call_id", "refusal", "audio", "annotations"}
     | {"reasoning_content", "reasoning", "reasoning_details"}
 )
+_OPENAI_KEYS = frozenset({*_OPENAI_FIELDS, "role", "content", "name", "type"})
 _PLAIN_KEYS = plain.KEYS - _OPENAI_KEYS
 _DECISIVE_KEYS = frozenset({"contents", "input", "system", "anthropic_version"})
 """Keys of a request body that only one format has."""
@@ -60,11 +61,14 @@ def _only_format(item: JSON) -> Format | None:
     if "parts" in item and "content" not in item:
         return "gemini"
     kind = item.get("type")
-    if kind in _ITEMS or (isinstance(kind, str) and "role" not in item and "content" not in item):
+    if kind in _ITEMS or (isinstance(kind, str) and "content" not in item):
         return "responses"
     if format := _format_of_blocks(item):
         return format
-    return "openai" if any(key in item for key in _OPENAI_FIELDS) else None
+    if kind == "message" and item.keys() <= _ITEM_KEYS:
+        return "responses"
+    is_openai = item.get("role") in ("tool", "function") or not item.keys().isdisjoint(_OPENAI_FIELDS)
+    return "openai" if is_openai else None
 
 
 def _format_of_blocks(item: JSON) -> Format | None:
@@ -85,8 +89,6 @@ def _by_model(items: list[JSON], model: str) -> Format:
         return "anthropic"
     if not items and "gemini" in model.lower():
         return "gemini"
-    if any(item.get("role") == "tool" and "tool_call_id" not in item for item in items):
-        return "plain"
     return "openai" if all(item.keys() <= _OPENAI_KEYS for item in items) else "plain"
 
 
@@ -98,20 +100,18 @@ def _is_claude(model: str) -> bool:
     return "claude" in model.lower() or "anthropic" in model.lower()
 
 
-def is_guess(items: list[Any], body: JSON | None, model: str) -> bool:
-    """Whether other formats have messages like these, and neither body nor model decides which it is."""
-    body = body or {}
-    if not _DECISIVE_KEYS.isdisjoint(body) or _is_claude(model or str(body.get("model") or "")):
-        return False
-    return all(isinstance(item, dict) and _is_common(item) for item in items)
+def usual_format(model: str) -> Format:
+    """The format for a model whose messages so far are in no particular one.
+
+    >>> usual_format("claude-sonnet-4-5"), usual_format("gpt-5")
+    ('anthropic', 'plain')
+    """
+    return "anthropic" if _is_claude(model) else "plain"
 
 
-def _is_common(item: JSON) -> bool:
-    if item.keys() != {"role", "content"} or item["role"] not in ("user", "assistant", "system"):
-        return False
-    content = item["content"]
-    if not isinstance(content, list):
-        return isinstance(content, str)
-    return _format_of_blocks(item) is None and all(
-        isinstance(b, dict) and b.get("type") == "text" for b in content
+def is_guess(items: list[Any], body: JSON | None = None) -> bool:
+    """Whether several formats have messages like these; then a later message decides which it is."""
+    return _DECISIVE_KEYS.isdisjoint(body or {}) and all(
+        isinstance(item, dict) and _only_format(item) is None and item.keys().isdisjoint(_PLAIN_KEYS)
+        for item in items
     )

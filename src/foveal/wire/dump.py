@@ -6,7 +6,6 @@ and the results that follow it stay together.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,7 +13,7 @@ from foveal.model import Format, Message
 from foveal.wire.convert import converted
 from foveal.wire.formats.codec import Codec
 from foveal.wire.formats.registry import codec_of
-from foveal.wire.jsontext import compact
+from foveal.wire.jsontext import compact, sendable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,23 +42,17 @@ def _system(system: Sequence[Message], codec: Codec) -> str:
     """The system prompt as JSON; empty without one."""
     if not system or codec.write_system is None:
         return ""
-    if len(system) == 1 and system[0].format == codec.format and system[0].body and not _listed(system[0]):
+    if len(system) == 1 and system[0].format == codec.format and system[0].body and system[0].outside:
         return system[0].body
     return compact(codec.write_system(system))
 
 
 def _outside(message: Message, codec: Codec) -> bool:
     """Whether the format keeps this message outside the list, as the system prompt."""
-    if message.role != "system" or codec.write_system is None:
+    if message.role != "system" or message.in_place or codec.write_system is None:
         return False
     # Responses also takes system messages among its items: only what came as `instructions` goes there.
-    return codec.format != "responses" or (message.format == "responses" and message.body.startswith('"'))
-
-
-def _listed(system: Message) -> bool:
-    """Whether it was in the message list, where it had a role."""
-    body = json.loads(system.body)
-    return isinstance(body, dict) and "content" in body
+    return codec.format != "responses" or (message.format == "responses" and message.outside)
 
 
 def _pieces(messages: Sequence[Message], codec: Codec) -> tuple[str, ...]:
@@ -70,5 +63,5 @@ def _pieces(messages: Sequence[Message], codec: Codec) -> tuple[str, ...]:
         if message.body and message.format == codec.format:
             pieces.append(message.body)
         else:
-            pieces += map(compact, codec.write(message))
+            pieces += (compact(sendable(piece)[0]) for piece in codec.write(message))
     return tuple(pieces)

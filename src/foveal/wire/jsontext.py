@@ -1,7 +1,8 @@
 """Encode values as JSON text with a content address; an `InputError` names the field that cannot be encoded.
 
 Checks run on the whole text at the speed of the JSON encoder; only a value that fails is walked again,
-slowly, to find the field.
+slowly, to find the field. NUL characters and lone surrogates, which providers refuse, are kept as JSON
+escapes; `sendable` replaces them.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -18,6 +20,10 @@ from foveal.wire.markers import MARKER, remove_markers
 MAX_BYTES = 32 * 1024 * 1024
 MAX_DEPTH = 200
 _TAG = b"foveal.message.1\n"
+_REPLACEMENT = "\ufffd"
+# NUL is always written as an escape, and of the surrogates only lone ones are. An even number of backslashes
+# before it is a text that ends with backslashes.
+_UNSENDABLE = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u0000|ud[89a-f][0-9a-f]{2})")
 _REMEDY = "send JSON values: text, numbers, true, false, null, lists and objects with text keys"
 
 
@@ -32,7 +38,25 @@ _CANONICAL = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=("
 
 def compact(value: Any) -> str:
     """JSON text without spaces, in the given key order."""
-    return _COMPACT.encode(value)
+    return _escaped(_COMPACT.encode(value))
+
+
+def _escaped(text: str) -> str:
+    """JSON text that can be encoded: lone surrogates as escapes."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+def sendable(value: Any, body: str = "") -> tuple[Any, int]:
+    """The value with U+FFFD in place of NUL characters and lone surrogates, and how many there were.
+
+    `body`: its JSON text, if the caller has it.
+
+    >>> sendable({"text": "a\\0b"})
+    ({'text': 'a\ufffdb'}, 1)
+    """
+    body = body or compact(value)
+    text, replaced = _UNSENDABLE.subn(rf"\g<1>{_REPLACEMENT}", body) if "\\u" in body else (body, 0)
+    return (json.loads(text), replaced) if replaced else (value, 0)
 
 
 def address(body: str) -> str:
@@ -44,27 +68,25 @@ def sealed(value: Any, where: str) -> tuple[str, str]:
     """The JSON text of a value and its address; the caller has passed the value through `plain`."""
     try:
         body = compact(value)
-        size = len(body.encode())
     except (ValueError, RecursionError):
         raise _located(value, where) from None
+    size = len(body) if body.isascii() else len(body.encode())
     if size > MAX_BYTES:
         raise InputError(
             f"{where} is {size:,} bytes of JSON; the most is {MAX_BYTES:,}",
             remedy="send large data as a file or a URL, or split the message",
         )
-    # An escaped NUL and the characters \u0000 in a text look alike here: the slow walk can tell them apart.
-    if "\\u0000" in body and any(_errors(value, "")):
-        raise _located(value, where)
     return body, _digest(value, body)
 
 
 def to_json(value: Any, where: str) -> str:
-    """Any JSON-like value, SDK objects too, as checked JSON text."""
-    return sealed(plain(value, where), where)[0]
+    """Any JSON-like value, SDK objects too, as checked JSON text that providers accept."""
+    given = plain(value, where)
+    return sealed(sendable(given, sealed(given, where)[0])[0], where)[0]
 
 
 def plain(value: Any, where: str) -> Any:
-    """A copy of plain JSON values: SDK objects are dumped, tuples become lists."""
+    """A copy of plain JSON values: SDK objects are dumped, tuples are lists, surrogate pairs are joined."""
     try:
         return _plain(value, 0)
     except (_NotJSONError, RecursionError):
@@ -72,19 +94,32 @@ def plain(value: Any, where: str) -> Any:
 
 
 def _plain(value: Any, depth: int) -> Any:
-    if value is None or isinstance(value, str | int | float):
+    if isinstance(value, str):
+        return _paired(value)
+    if value is None or isinstance(value, int | float):
         return value
     if depth > MAX_DEPTH:
         raise _NotJSONError
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
             raise _NotJSONError
-        return {key: _plain(item, depth + 1) for key, item in value.items()}
+        return {_paired(key): _plain(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item, depth + 1) for item in value]
     if hasattr(value, "model_dump"):
         return _plain(_dumped(value), depth + 1)
     raise _NotJSONError
+
+
+def _paired(text: str) -> str:
+    """The text with each pair of surrogates as the one character that it is in JSON."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    return text
 
 
 def _dumped(model: Any) -> Any:
@@ -102,7 +137,7 @@ def _digest(value: Any, body: str) -> str:
         value = json.loads(body)
         remove_markers(value)
     canonical = _CANONICAL.encode(value)
-    return hashlib.sha256(_TAG + canonical.encode()).hexdigest()
+    return hashlib.sha256(_TAG + _escaped(canonical).encode()).hexdigest()
 
 
 def _located(value: Any, where: str) -> InputError:
@@ -118,36 +153,20 @@ def _field(path: str) -> str:
 
 
 def _errors(value: Any, path: str) -> Iterator[tuple[str, str, str]]:
-    """Everything that JSON, a provider or a store would refuse: path, what, remedy."""
+    """Everything that JSON cannot express: path, what, remedy."""
     if path.count(".") + path.count("[") > MAX_DEPTH:
         yield path[:60] + "…", f"is nested deeper than {MAX_DEPTH} levels", "flatten it, or send it as text"
         return
     if isinstance(value, Mapping):
         for key, item in value.items():
             if isinstance(key, str):
-                yield from _text_errors(key, f"{path}.{key!r}")
                 yield from _errors(item, f"{path}.{key}")
             else:
                 yield path, f"has the key {key!r}, which is not text", _REMEDY
     elif isinstance(value, list | tuple):
         for index, item in enumerate(value):
             yield from _errors(item, f"{path}[{index}]")
-    elif isinstance(value, str):
-        yield from _text_errors(value, path)
     elif isinstance(value, float) and not math.isfinite(value):
         yield path, f"is {value}, which JSON does not have", "send null or a text instead"
-    elif not (value is None or isinstance(value, int | float) or hasattr(value, "model_dump")):
+    elif not (value is None or isinstance(value, str | int | float) or hasattr(value, "model_dump")):
         yield path, f"is a {type(value).__name__}, not a JSON value", _REMEDY
-
-
-def _text_errors(text: str, path: str) -> Iterator[tuple[str, str, str]]:
-    if "\0" in text:
-        yield path, f"has a NUL character at {text.index(chr(0)):,}", "remove it: providers refuse it"
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        yield (
-            path,
-            f"has a lone surrogate at {error.start:,}",
-            "decode the bytes it came from with `errors='replace'`",
-        )

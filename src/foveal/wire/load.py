@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import Any
 
 from foveal.errors import InputError
-from foveal.model import SYSTEM_KEYS, Conversation, Format, Message, Role
+from foveal.model import SYSTEM_KEYS, Conversation, Format, Message, Role, placed
 from foveal.wire.detect import detect, is_guess
 from foveal.wire.dump import dump
 from foveal.wire.formats.codec import JSON, Codec
 from foveal.wire.formats.registry import codec_of
-from foveal.wire.jsontext import compact, plain, sealed
+from foveal.wire.jsontext import compact, plain, sealed, sendable, to_json
 
 _REMEDY = "pass a list of messages, or a request body with `messages`, `input` or `contents`"
 
@@ -34,7 +34,7 @@ def load(data: Any, *, format: Format | None = None, model: str = "") -> Convers
     items, body = _opened(data)
     codec = codec_of(format or detect(items, body, model))
     found = _conversation(items, body, codec)
-    return replace(found, guessed=format is None and is_guess(items, body, model))
+    return replace(found, guessed=format is None and is_guess(items, body))
 
 
 def message_of(item: Any, format: Format, *, where: str = "message 0") -> Message:
@@ -45,11 +45,18 @@ def message_of(item: Any, format: Format, *, where: str = "message 0") -> Messag
 def reread(body: str, format: Format, role: Role, *, digest: str) -> Message:
     """Read a stored message again; a system prompt from outside the messages is recognized by its shape."""
     value, codec = json.loads(body), codec_of(format)
-    outside = not isinstance(value, dict) or "role" not in value or format == "gemini"
-    if role == "system" and codec.read_system is not None and outside:
-        parts = codec.read_system(value, "a stored system prompt")
-        return Message(role=role, parts=parts, format=format, body=body, digest=digest)
+    if role == "system" and codec.read_system is not None and _is_outside(value, format):
+        return _prompt(value, codec, "a stored system prompt", body=body, digest=digest)
     return message_of(value, format, where="a stored message")
+
+
+def _is_outside(value: Any, format: Format) -> bool:
+    """Whether it is a system prompt from outside the messages; Gemini's may have the role user."""
+    if not isinstance(value, dict):
+        return True
+    if format == "gemini":
+        return bool(value.get("role", "user") == "user")
+    return value.keys().isdisjoint({"role", "type"})
 
 
 def rendered(messages: Sequence[Message], format: Format) -> tuple[Message, ...]:
@@ -125,8 +132,8 @@ def _conversation(items: list[Any], body: JSON | None, codec: Codec) -> Conversa
     return Conversation(
         format=codec.format,
         messages=(*system, *_messages(items, codec)),
-        tools=sealed(body["tools"], "request: `tools`")[0] if body.get("tools") else "",
-        envelope=sealed(envelope, "request")[0],
+        tools=to_json(body["tools"], "request: `tools`") if body.get("tools") else "",
+        envelope=to_json(envelope, "request"),
     )
 
 
@@ -139,12 +146,28 @@ def _system(value: Any, key: str, codec: Codec) -> Message:
             field=key,
         )
     body, digest = sealed(value, where)
-    parts = codec.read_system(value, where)
-    return Message(role="system", parts=parts, format=codec.format, body=body, digest=digest)
+    return _prompt(value, codec, where, body=body, digest=digest)
+
+
+def _prompt(value: Any, codec: Codec, where: str, *, body: str, digest: str) -> Message:
+    """A system prompt from outside the messages."""
+    assert codec.read_system is not None
+    shown, replaced = sendable(value, body)
+    return Message(
+        role="system",
+        parts=codec.read_system(shown, where),
+        format=codec.format,
+        body=body,
+        digest=digest,
+        flaw=_replaced(replaced),
+        outside=True,
+    )
 
 
 def _messages(items: list[Any], codec: Codec) -> tuple[Message, ...]:
-    return tuple(_message(item, codec, f"messages[{index}]") for index, item in enumerate(items))
+    found = [_message(item, codec, f"messages[{index}]") for index, item in enumerate(items)]
+    begun = next((at for at, message in enumerate(found) if message.role != "system"), len(found))
+    return (*found[:begun], *(placed(message, begun=True) for message in found[begun:]))
 
 
 def _message(item: Any, codec: Codec, where: str) -> Message:
@@ -154,7 +177,8 @@ def _message(item: Any, codec: Codec, where: str) -> Message:
             remedy="give each message a role and a content",
         )
     body, digest = sealed(item, where)
-    found = codec.read(item, where)
+    shown, replaced = sendable(item, body)
+    found = codec.read(shown, where)
     return Message(
         role=found.role,
         parts=found.parts,
@@ -163,12 +187,17 @@ def _message(item: Any, codec: Codec, where: str) -> Message:
         digest=digest,
         extra=compact(found.extra) if found.extra else "",
         rest=found.rest,
-        flaw=found.flaw,
+        flaw="; ".join(filter(None, (found.flaw, _replaced(replaced)))),
+        pinned=found.pinned,
         id=found.id,
         author=found.author,
         created_at=found.created_at,
         metadata=found.metadata,
     )
+
+
+def _replaced(characters: int) -> str:
+    return f"NUL characters or lone surrogates, shown as U+FFFD: {characters:,}" if characters else ""
 
 
 def _key_list(body: JSON) -> str:

@@ -7,12 +7,13 @@ import json
 from foveal.model import Format, Message, Role, Text, ToolCall, ToolResult
 from foveal.wire.formats.codec import JSON
 from foveal.wire.formats.registry import codec_of
+from foveal.wire.jsontext import sendable
 from foveal.wire.load import message_of
 
 
 def text_message(role: Role, text: str, *, name: str = "") -> Message:
     """A plain message."""
-    return message_of({"role": role, "content": text} | ({"name": name} if name else {}), "plain")
+    return _sendable({"role": role, "content": text} | ({"name": name} if name else {}), "plain")
 
 
 def note(text: str, format: Format) -> Message:
@@ -23,10 +24,10 @@ def note(text: str, format: Format) -> Message:
 def answer(call: ToolCall, text: str, format: Format) -> Message:
     """A tool result with our own text, in answer to `call`."""
     if format == "responses" and call.raw:
-        return message_of(_output(call, json.loads(call.raw), text), format)
+        return _sendable(_output(call, json.loads(call.raw), text), format)
     result = ToolResult(call_id=call.id, name=call.name, parts=(Text(text=text),))
     if format == "openai" and not call.id:  # results of the legacy `function_call` go by name
-        return message_of({"role": "function", "name": call.name, "content": text}, format)
+        return _sendable({"role": "function", "name": call.name, "content": text}, format)
     return _native(Message(role="tool", parts=(result,), format=_other(format)), format)
 
 
@@ -37,7 +38,11 @@ def _other(format: Format) -> Format:
 
 def _native(message: Message, format: Format) -> Message:
     (piece,) = codec_of(format).write(message)
-    return message_of(piece, format)
+    return _sendable(piece, format)
+
+
+def _sendable(piece: JSON, format: Format) -> Message:
+    return message_of(sendable(piece)[0], format)
 
 
 def _output(call: ToolCall, item: JSON, text: str) -> JSON:

@@ -237,7 +237,7 @@ def test_explain_shows_one_message_in_full(filled: CommandLine) -> None:
     out = filled.foveal("explain", "--message", "m41").out
     assert out.startswith("message 41, preset reploid\n")
     assert all(f"\n{' ' * 9}{part} " in out for part in ("recency", "role"))
-    found = filled.foveal("explain", "--message", "m2", "--json").json
+    found = filled.foveal("explain", "--message", "m4", "--json").json
     assert found["verdict"] == "left out"
     assert "no message 'm99'" in filled.foveal("explain", "--message", "m99").err
 

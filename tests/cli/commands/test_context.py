@@ -97,7 +97,7 @@ def test_a_window_may_hold_a_workspace_beside_the_conversation(shell: CommandLin
     out = shell.foveal("build", "--workspace", "shop", "--active", "cart.py", "--budget", "4000").out
     assert "## [WORKING_FILES] cart.py" in out
     assert out.endswith("── user\nFix the total.\n")
-    assert "beside the conversation:" in shell.foveal("explain").out
+    assert "attached context:" in shell.foveal("explain").out
 
 
 def test_open_files_are_those_of_a_workspace(shell: CommandLine) -> None:

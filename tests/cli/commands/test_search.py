@@ -52,7 +52,8 @@ def test_search_takes_a_limit_and_the_best_come_first(talked: CommandLine) -> No
     assert [hit["id"] for hit in hits][:1] == ["m32"]
     assert len(hits) <= 2
     assert set(hits[0]) == {
-        "id", "handle", "session", "role", "score", "text", "created_at", "parts",
+        "id", "handle", "session", "role", "score",
+        "weak", "text", "created_at", "parts",
     }  # fmt: skip
 
 

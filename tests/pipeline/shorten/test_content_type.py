@@ -35,3 +35,8 @@ TEXTS = {
 @pytest.mark.parametrize(("text", "kind"), TEXTS.values(), ids=TEXTS)
 def test_the_shape_of_its_lines_decides_the_content_type(text: str, kind: str) -> None:
     assert content_type(text) == kind
+
+
+def test_lines_that_begin_with_iso_8601_timestamps_are_a_log() -> None:
+    log = "\n".join(f"2026-11-16T10:01:{n:02} INFO worker-{n} is ready" for n in range(40))
+    assert content_type(log) == "log"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveal.model import Message
-from foveal.pipeline.shorten.turn import cut_middle, least_tokens, shorten_results
+from foveal.pipeline.shorten.turn import Render, cut_middle, least_tokens, shorten_turn
 from foveal.wire import load
 
 LONG = "\n".join(f"line {n} of the log" for n in range(400))
@@ -17,6 +17,10 @@ LONG = "\n".join(f"line {n} of the log" for n in range(400))
 
 def words(text: str) -> int:
     return len(text.split())
+
+
+def shorter(messages: Sequence[Message], room: int, render: Render = tuple) -> tuple[Message, ...] | None:
+    return shorten_turn(messages, room, price=lambda m: words(m.text), render=render, count=words)
 
 
 def tool(text: str) -> dict[str, object]:
@@ -41,14 +45,14 @@ def test_a_cut_never_exceeds_its_room(text: str, room: int) -> None:
 
 def test_the_longest_results_are_cut_first() -> None:
     messages = load([tool(LONG), tool("short and whole")]).messages
-    long, short = shorten_results(messages, 200, lambda m: words(m.text), words) or ((), ())
-    assert words(long.text) < 200  # type: ignore[union-attr]
+    long, short = shorter(messages, 200) or messages
+    assert words(long.text) < 200
     assert short == messages[1]
 
 
 def test_what_cannot_fit_is_said_to_be_impossible() -> None:
     messages = load([{"role": "user", "content": LONG}]).messages
-    assert shorten_results(messages, 10, lambda m: words(m.text), words) is None
+    assert shorter(messages, 3) is None
 
 
 def test_every_probe_costs_the_room_and_not_the_text() -> None:
@@ -79,7 +83,7 @@ def test_what_is_written_otherwise_for_the_provider_must_fit_as_it_is_written() 
     def twice(found: Sequence[Message]) -> tuple[Message, ...]:
         return (*found, *found)
 
-    short = shorten_results(messages, 200, lambda m: words(m.text), words, render=twice)
+    short = shorter(messages, 200, twice)
     assert short is not None
     assert words(short[0].text) <= 100
     assert least_tokens(messages, lambda m: words(m.text), words, render=twice) <= 200

@@ -88,6 +88,6 @@ def test_a_chunk_beside_the_conversation_is_heard_as_well() -> None:
 
 
 def test_head_and_tail_of_a_turn_say_that_they_are_a_record() -> None:
-    page = {"role": "user", "content": "word " * 2_000}
-    window = fit([page, {"role": "user", "content": "And?"}], budget=400, preset="openscroll", now=0.0)
-    assert window.messages[0]["content"].startswith("[Summary of earlier messages, made by a program.")
+    asked, page = {"role": "user", "content": "Write."}, {"role": "assistant", "content": "word " * 2_000}
+    window = fit([asked, page, {"role": "user", "content": "And?"}], budget=400, preset="openscroll", now=0.0)
+    assert window.messages[1]["content"].startswith("[Summary of earlier messages, made by a program.")

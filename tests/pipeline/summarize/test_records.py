@@ -53,6 +53,7 @@ def test_what_a_user_settles_forbids_or_corrects_is_a_record(text: str, kind: st
         "We have not decided yet.",
         "I don't know why.",
         "Fix the login.",
+        "Final Version (250 words)",
         "The bot says: never stop.",
     ],
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from choosing import chosen_tokens, unit, unit_lists
+from choosing import chosen_tokens, sentences, unit, unit_lists
 from foveal.pipeline.values import Pick, Scene, Unit
 from foveal.presets.fifth.levels import LEVELS, by_level, levels
 
@@ -23,7 +23,7 @@ def working(turn: int, tokens: int, score: float = 0.0) -> Unit:
 def test_the_best_score_stays_and_the_reason_has_its_numbers() -> None:
     found = pick([working(0, 60, 0.9), working(1, 60, 0.2)], 100)
     assert found.kept == {0}
-    assert found.because == {
+    assert sentences(found) == {
         0: "working, score 0.90, 60 tokens",
         1: "working, score 0.20, needed 60 tokens, 40 were left",
     }
@@ -53,7 +53,7 @@ def test_a_level_has_its_budget_before_another_may_overflow_into_it() -> None:
 
 def test_what_a_level_leaves_unused_flows_on() -> None:
     found = pick([working(0, 700, 0.9), working(1, 700, 0.8)], 1_500)
-    assert found.because[1] == "working, score 0.80, 700 tokens that other levels left unused"
+    assert found.because[1].sentence == "working, score 0.80, 700 tokens that other levels left unused"
     used = {slot.name: (slot.used, slot.allotted, slot.borrowed) for slot in found.slots}
     assert used["working"] == (1_400, 1_400, 600)
 

@@ -1,123 +1,180 @@
-"""What a digest promises: the most valuable snippets within the room, nothing twice."""
+"""What a log has, where not everything fits: words and actions first, then the most useful excerpts."""
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foveal.pipeline.signals import weight
-from foveal.presets.foveal.digest import LEAST, Digest, DigestNumbers, Surroundings, choose, note_text
-from foveal.presets.foveal.snippets import LABEL, Snippet
+from foveal.presets.foveal.digest import SHORT, Digest, DigestNumbers, Surroundings, choose
+from foveal.presets.foveal.log import LogEntry, LogReader
+from foveal.presets.foveal.log_note import written
+from foveal.presets.foveal.paths import Paths
+from tool_runs import history_with, said, step
+
+JSON = dict[str, Any]
+NUMBERS = DigestNumbers()
 
 
-def snippet(seq: int, *names: str, tokens: int = 10, **more: Any) -> Snippet:
-    given: dict[str, Any] = {"number": 0, "voice": "tool", "text": f"{seq} {' '.join(names)}", **more}
-    return Snippet(seq=seq, names=names, tokens=tokens, **given)
+def count(text: str) -> int:
+    return len(text) // 4 + 1
 
 
-def chosen(snippets: list[Snippet], room: int = 100, **more: Any) -> Digest:
-    numbers = more.pop("worth", DigestNumbers())
-    return choose(snippets, room, numbers=numbers, surroundings=Surroundings(**more))
+def entries(messages: list[JSON]) -> list[LogEntry]:
+    history, reader = history_with(messages), LogReader(count)
+    return [entry for turn in range(len(history)) for entry in reader.entries(history, turn)]
 
 
-def places(digest: Digest) -> list[int]:
-    return [each.seq for each in digest.chosen]
-
-
-def test_names_that_cannot_be_guessed_come_first() -> None:
-    assert places(chosen([snippet(0, "available"), snippet(1, "HAT285")])) == [1, 0]
-
-
-def test_a_name_that_the_window_has_adds_no_value() -> None:
-    assert places(chosen([snippet(0, "HAT285"), snippet(1, "HAT285")])) == [0]
-    assert places(chosen([snippet(0, "HAT285")], known=frozenset({"HAT285"}))) == []
-
-
-def test_a_landmark_has_a_value_without_a_name() -> None:
-    assert places(chosen([snippet(0), snippet(1, landmark="failed")])) == [1]
-
-
-def test_of_equals_the_newer_one_is_chosen() -> None:
-    far = {0: 3.0, 1: 0.0}
-    found = chosen([snippet(0, "HAT285"), snippet(1, "HAT287")], room=LEAST, distance=far.__getitem__)
-    assert places(found) == [1]
-
-
-def test_names_in_tool_calls_come_before_names_the_model_only_saw() -> None:
-    rows = [snippet(0, "HAT285"), snippet(1, "HAT287")]
-    assert places(chosen(rows, room=LEAST, used=frozenset({"HAT287"}))) == [1]
-
-
-def test_requests_of_the_user_come_first_within_their_share() -> None:
-    rows = [
-        snippet(0, landmark="asked"),
-        snippet(1, landmark="asked"),
-        *(snippet(n, f"HAT{n}") for n in range(200, 230)),
-    ]
-    plain = DigestNumbers(asked=0.0)
-    assert places(chosen(rows, room=60, worth=plain))[0] == 200
-    assert places(chosen(rows, room=60, worth=plain, gists=20))[:2] == [1, 200]
-    assert places(chosen(rows, room=60, worth=plain, gists=40))[:3] == [1, 0, 200]
-
-
-def test_a_repeated_text_is_chosen_once_at_its_newest_position() -> None:
-    rows = [snippet(at, landmark="decided", text="It must be stale.") for at in range(5)]
-    assert places(chosen(rows, room=100, gists=100)) == [4]
-
-
-def test_the_digest_reports_the_best_value_that_did_not_fit() -> None:
-    found = chosen([snippet(0, "HAT285"), snippet(1, "HAT287", tokens=90)], room=40)
-    assert (places(found), found.cut > 0) == ([0], True)
-
-
-def test_without_room_nothing_is_chosen() -> None:
-    assert chosen([snippet(0, "HAT285")], room=LEAST - 1) == Digest()
-
-
-def test_the_note_is_in_conversation_order_with_a_label_per_speaker() -> None:
-    lines = note_text([snippet(7, "b", text="later"), snippet(2, "a", text="sooner", voice="user")]).split(
-        "\n"
+def digest(messages: list[JSON], room: int, **surroundings: Any) -> Digest:
+    return choose(
+        entries(messages),
+        room,
+        numbers=NUMBERS,
+        surroundings=Surroundings(**surroundings),
+        paths=Paths(),
+        count=count,
     )
-    assert lines[1:-1] == ["[user 3] sooner", "[tool 8] later"]
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 5), st.sampled_from("abcd"), st.integers(1, 60))), st.integers(0, 200)
-)
-def test_a_digest_is_never_over_its_room(rows: list[tuple[int, str, int]], room: int) -> None:
-    found = chosen([snippet(seq, f"{name}_17", tokens=size) for seq, name, size in rows], room=room)
-    labels = LABEL * len({each.seq for each in found.chosen})
-    assert sum(each.tokens for each in found.chosen) + labels <= room
+def text(found: Digest) -> str:
+    return "\n".join(line.text for line in written(found.lines, found.shown, Paths()))
 
 
-def value(snippets: tuple[Snippet, ...]) -> float:
-    return sum(weight(name) for name in {name for each in snippets for name in each.names})
+def page(number: int, rows: int = 12) -> str:
+    return "\n".join(
+        f"def method_{n}_{number}(self, argument): return self.field_{n}_{number} + argument"
+        for n in range(rows)
+    )
 
 
-def best(snippets: list[Snippet], room: int) -> float:
-    """The highest value of any choice, by trying them all."""
-    every = (each for size in range(len(snippets) + 1) for each in combinations(snippets, size))
-    return max(value(each) for each in every if sum(one.tokens + LABEL for one in each) <= room)
-
-
-@given(
-    st.lists(
-        st.tuples(st.sets(st.sampled_from("ABCDEF"), min_size=1, max_size=3), st.integers(4, 30)),
-        min_size=1,
-        max_size=7,
-    ),
-    st.integers(LEAST, 120),
-)
-def test_a_digest_has_at_least_half_the_best_value_but_for_one_snippet(
-    rows: list[tuple[set[str], int]], room: int
-) -> None:
-    made = [
-        snippet(at, *(f"{name}_1234" for name in sorted(names)), tokens=size)
-        for at, (names, size) in enumerate(rows)
+def reads(start: int, stop: int) -> list[JSON]:
+    return [
+        message
+        for number in range(start, stop)
+        for message in step(number, "Read", page(number), file_path=f"module_{number}.py")
     ]
-    found = chosen(made, room=room, worth=DigestNumbers(bent=1.0))
-    largest = max(value((each,)) for each in made)
-    assert value(found.chosen) + largest >= best(made, room) / 2
+
+
+def edit(number: int, file: str, result: str = "ok") -> list[JSON]:
+    return step(
+        number, "Edit", result, file_path=file, old_string="x = 1", new_string=f"timeout = {number}00"
+    )
+
+
+def test_bulk_output_never_displaces_a_person_s_words() -> None:
+    words = [f"Our CI machine number {n} has only 2 GB of memory." for n in range(5)]
+    messages = [each for n, word in enumerate(words) for each in (said(word), *reads(9 * n, 9 * n + 9))]
+    shown = text(digest(messages, 150))
+    assert [word for word in words if word not in shown] == []
+
+
+def test_a_short_message_is_quoted_whole_and_a_long_one_by_its_beginning_and_its_end() -> None:
+    short = "Look at the pool first. Then look at the store. Do not touch the migrations folder."
+    middle = "The garden was wet and the shed was full, as I said. " * 20
+    begin = "Please find out why the refresh of tokens fails for some of the users since May."
+    long = f"{begin} {middle}Answer in French."
+    shown = text(digest([said(short), said(long), *reads(0, 40)], 200))
+    assert count(short) <= SHORT < count(long)
+    assert short in shown
+    assert begin in shown
+    assert "Answer in French." in shown
+    assert shown.count("The garden was wet") < 5
+
+
+def test_actions_come_before_excerpts() -> None:
+    edits = [message for number in range(10) for message in edit(number, f"file_{number}.py")]
+    messages = [said("Go."), *edits, *reads(10, 40)]
+    shown = text(digest(messages, 250))
+    assert [number for number in range(10) if f"Edit file_{number}.py → ok" not in shown] == []
+
+
+def test_where_room_is_short_repeated_actions_become_one_line() -> None:
+    edits = [message for number in range(60) for message in edit(number, f"file_{number % 3}.py")]
+    roomy, tight = digest([said("Go."), *edits], 3_000), digest([said("Go."), *edits], 400)
+    assert sum(line.acts for line in roomy.lines) == 60
+    assert sum(line.acts for line in tight.lines) < 30
+    assert "×" in text(tight)
+    assert all(f"file_{number}.py" in text(tight) for number in range(3))
+
+
+def test_of_too_many_actions_the_latest_are_kept() -> None:
+    edits = [message for number in range(200) for message in edit(number, f"file_{number}.py")]
+    shown = text(digest([said("Go."), *edits], 300))
+    assert "file_199.py" in shown
+    assert "file_0.py" not in shown
+
+
+def test_what_was_used_later_is_quoted_before_what_was_not() -> None:
+    messages = [said("Go."), *reads(0, 20)]
+    room = 120
+    assert "method_7_11(" not in text(digest(messages, room))
+    assert "method_7_11(" in text(digest(messages, room, used=frozenset({"method_7_11"})))
+
+
+def test_what_the_window_has_already_is_not_quoted_again() -> None:
+    messages = [said("Go."), *step(0, "Read", page(0, 2), file_path="a.py")]
+    names = {name for entry in entries(messages) for part in entry.excerpts.parts for name in part.names}
+    assert "method_0_0" in text(digest(messages, 400))
+    assert "method_0_0" not in text(digest(messages, 400, known=names))
+
+
+def test_lines_of_which_there_are_many_lose_against_others() -> None:
+    bulk = "\n".join(
+        f"2026-11-16T10:{n // 60:02}:{n % 60:02} INFO worker-{n} finished its job, hash={n * 99991:032x}"
+        for n in range(200)
+    )
+    fact = "The connection to db-replica-7 was lost because of its certificate, see ticket FOV-2231"
+    messages = [said("Go."), *step(0, "fetch_logs", f"{bulk}\n{fact}\n{bulk}")]
+    shown = text(digest(messages, 120))
+    assert "FOV-2231" in shown
+
+
+def test_a_line_that_was_used_later_counts_however_many_there_are() -> None:
+    bulk = "\n".join(
+        f"2026-11-16 INFO worker-{n} finished request-{n * 7919} without a problem" for n in range(200)
+    )
+    messages = [said("Go."), *step(0, "fetch_logs", bulk)]
+    assert f"request-{150 * 7919} " in text(digest(messages, 60, used=frozenset({f"request-{150 * 7919}"})))
+
+
+def test_what_is_far_back_is_worth_less_than_what_is_near() -> None:
+    messages = [said("Go."), *reads(0, 2)]
+    shown = text(digest(messages, 90, distance=lambda seq: 12.0 if seq < 3 else 0.0))
+    assert "method_0_1(" in shown
+    assert "method_0_0(" not in shown
+
+
+def test_without_room_there_is_no_log() -> None:
+    assert digest([said("Go."), *reads(0, 3)], 10) == Digest()
+
+
+def test_an_excerpt_that_is_taken_out_again_is_the_one_taken_last() -> None:
+    found = digest([said("Go."), *reads(0, 20)], 400)
+    less = found.without(1)
+    assert found.order[: len(less.order)] == less.order
+    assert len(found.order) - len(less.order) == 1
+
+
+def test_taking_out_more_and_more_ends_with_an_empty_log() -> None:
+    found, times = digest([said("Go."), *reads(0, 20), *edit(20, "a.py")], 400), 0
+    while found.lines:
+        found, times = found.without(100), times + 1
+        assert times < 50
+
+
+@settings(max_examples=40)
+@given(st.integers(24, 2_000), st.integers(0, 12), st.booleans())
+def test_the_chosen_excerpts_are_within_the_room(room: int, files: int, long: bool) -> None:
+    words = "Please look at the pool, the store and the keeper of the north quay. " * (20 if long else 1)
+    messages = [said(words), *reads(0, files), *edit(90, "a.py"), said("Again."), *reads(20, 20 + files)]
+    found = digest(messages, room)
+    # Gaps, line breaks and indentation are not counted, so a log may be slightly larger than it was planned.
+    assert count(text(found)) <= 1.35 * room + 10
+
+
+@pytest.mark.parametrize("room", [24, 100, 1_000, 100_000])
+def test_every_line_has_an_excerpt_or_is_about_an_action(room: int) -> None:
+    found = digest([said("Go."), *reads(0, 20), *edit(20, "a.py")], room)
+    assert all(line.says or any(found.shown.get(each.id) for each in line.entries) for line in found.lines)

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from choosing import sentences
 from foveal.errors import InputError
+from foveal.pipeline.reasons import Reason
 from foveal.pipeline.values import Item, Pick, Unit
 from foveal.presets.omar.greedy import Terms, charges, fractional_bound, greedy, without_forced
 from foveal.presets.omar.solve import exact
@@ -27,7 +29,12 @@ def unit(
         index=turn, id=str(turn), role="user", kind="tool_output", text=groups, tokens=tokens, timestamp=at
     )
     return Unit(
-        turn=turn, items=(item,), tokens=tokens, score=Score(total=priority), by_slot={}, forced=forced
+        turn=turn,
+        items=(item,),
+        tokens=tokens,
+        score=Score(total=priority),
+        by_slot={},
+        forced=Reason(code="pinned", words=forced) if forced else None,
     )
 
 
@@ -77,14 +84,14 @@ def test_selection_continues_after_a_misfit_unless_partial_fill_is_off() -> None
     assert greedy(units, 9).kept == {0, 2}
     stopped = greedy(units, 9, Terms(allow_partial_fill=False))
     assert stopped.kept == {0}
-    assert stopped.because[2] == (
+    assert stopped.because[2].sentence == (
         "priority 180.0, needed 2 tokens, and turn 1 did not fit before it: `allow_partial_fill` is off"
     )
 
 
 def test_every_reason_has_the_numbers_that_decided() -> None:
     pick = greedy([unit(0, 880, 160), unit(1, 300, 152), unit(2, 7, 3, forced="pinned")], 1_000)
-    assert dict(pick.because) == {
+    assert sentences(pick) == {
         0: "priority 160.0, 880 tokens",
         1: "priority 152.0, needed 300 tokens, 120 were left",
         2: "pinned",
@@ -95,7 +102,7 @@ def test_a_cap_keeps_a_unit_out_and_says_so() -> None:
     units = [unit(0, 8, 200, groups="a"), unit(1, 8, 190, groups="a"), unit(2, 8, 180)]
     pick = greedy(units, 100, terms(caps={"a": 12}))
     assert pick.kept == {0, 2}
-    assert pick.because[1] == "priority 190.0, needed 8 tokens, 4 were left of the 12 for a"
+    assert pick.because[1].sentence == "priority 190.0, needed 8 tokens, 4 were left of the 12 for a"
     assert [(slot.name, slot.used) for slot in pick.slots] == [("room", 16), ("a", 8)]
 
 
@@ -110,7 +117,8 @@ def test_exact_takes_two_small_ones_where_greedy_takes_the_large_one() -> None:
     pick = exact(units, 10)
     assert pick.kept == {1, 2}
     assert (
-        pick.because[0] == "priority 150.0, needed 10 tokens, 0 were left by the choice with the best total"
+        pick.because[0].sentence
+        == "priority 150.0, needed 10 tokens, 0 were left by the choice with the best total"
     )
 
 
@@ -177,7 +185,7 @@ def test_greedy_never_exceeds_and_records_every_drop(
     assert set(pick.because) == {u.turn for u in units}
     dropped = {u.turn for u in units} - pick.kept
     assert {each.chunk2 for each in pick.conflicts} <= dropped
-    assert all(str(units[turn].tokens) in pick.because[turn] or not go_on for turn in dropped)
+    assert all(str(units[turn].tokens) in pick.because[turn].sentence or not go_on for turn in dropped)
 
 
 @settings(max_examples=300)

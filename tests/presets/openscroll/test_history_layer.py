@@ -56,8 +56,10 @@ def test_every_message_has_one_decision_and_a_summary_says_which_ones_it_holds()
 
 def test_the_arc_stands_before_the_history_in_its_own_layer() -> None:
     window = built(40, 1_200)
-    assert window.messages[0]["content"].startswith("[Summary of earlier messages, made by a program.")
-    assert "Decisions:\n- user: We'll use option" in window.messages[0]["content"]
+    request, note = (message["content"] for message in window.messages[:2])
+    assert request.startswith("Question 0:")
+    assert note.startswith("[Summary of earlier messages, made by a program.")
+    assert "Decisions:\n- user: We'll use option" in note
     assert 0 < slot(window, ARC).used <= slot(window, ARC).allotted
 
 

@@ -120,10 +120,9 @@ def test_a_build_sets_nothing_aside_for_what_it_does_not_have() -> None:
     assert plan == {"L0": 100, "L1": 0, "L2": 0, "L3": 0, "L4": 0, "L5": 0, "L6": 4_000, "L7": 20}
 
 
-def test_a_user_message_larger_than_the_budget_is_refused_with_both_numbers() -> None:
-    with pytest.raises(BudgetError, match="has 9,000 tokens; the budget is 8,000") as failure:
-        layers([item(0, 9_000, "current_user_prompt")], Scene(now=0, budget=8_000))
-    assert "`budget` to 9,000" in failure.value.remedy
+def test_a_user_message_larger_than_the_budget_gets_all_of_it() -> None:
+    slots = layers([item(0, 9_000, "current_user_prompt")], Scene(now=0, budget=8_000))
+    assert {slot.name[:2]: slot.allotted for slot in slots if slot.allotted} == {"L7": 8_000}
 
 
 def test_every_number_can_be_changed() -> None:

@@ -36,7 +36,7 @@ def test_material_has_its_layer_s_allotment_and_the_newest_comes_first() -> None
     most = next(slot.allotted for slot in PLAN if slot.name == RETRIEVAL)
     found = pick([unit(0, {RETRIEVAL: most}), unit(1, {RETRIEVAL: most - 5})], 2_000)
     assert found.kept == {1}
-    assert found.because[0] == f"{RETRIEVAL}, needed {most} tokens, 5 were left"
+    assert found.because[0].sentence == f"{RETRIEVAL}, needed {most} tokens, 5 were left"
 
 
 def test_a_layer_with_no_allotment_shows_nothing() -> None:

@@ -89,11 +89,19 @@ def test_no_words_of_others_can_pass_for_a_title_or_a_speaker(fov: Foveal) -> No
     assert "| ## User message\nGive me the keys.\n| [user]\nNow." in text
 
 
-def test_a_user_message_larger_than_the_budget_is_refused_with_both_numbers(fov: Foveal) -> None:
+def test_a_user_message_larger_than_the_budget_is_cut_at_its_middle(fov: Foveal) -> None:
     session = fov.session("large", model="gpt-5", preset="openscroll")
     session.add("user", "word " * 900)
-    with pytest.raises(BudgetError, match=r"budget is 500 tokens.*open turn 90\d") as failure:
-        session.build(budget=500)
+    window = session.build(budget=500)
+    assert "characters cut" in window.messages[0]["content"]
+    assert any("newest user message has 90" in warning for warning in window.manifest.warnings)
+
+
+def test_a_budget_without_room_for_its_beginning_and_end_is_refused_with_the_numbers(fov: Foveal) -> None:
+    session = fov.session("large", model="gpt-5", preset="openscroll")
+    session.add("user", "word " * 900)
+    with pytest.raises(BudgetError, match=r"budget is 30 tokens.*open turn \d\d,") as failure:
+        session.build(budget=30)
     assert "`budget`" in failure.value.remedy
 
 
@@ -104,9 +112,9 @@ def test_nor_is_it_left_out_where_something_else_is_to_be_answered() -> None:
         {"role": "assistant", "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "a", "content": "a.py"},
     ]
-    with pytest.raises(BudgetError, match=r"the user message has 90\d tokens; the budget is 500") as failure:
-        foveal.fit(history, budget=500, preset="openscroll")
-    assert "shorten the user message" in failure.value.remedy
+    window = foveal.fit(history, budget=500, preset="openscroll")
+    assert "characters cut" in window.messages[0]["content"]
+    assert window.messages[1:] == history[1:]
 
 
 def test_the_negotiation_refuses_it_in_the_same_words() -> None:

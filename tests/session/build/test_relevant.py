@@ -76,3 +76,43 @@ def test_no_model_is_asked_for_a_window(searched: list[tuple[int, ...]], tmp_pat
     with Foveal(":memory:", embedder=str(tmp_path / "no model here")) as fov:
         full(fov.session("s")).build(budget=1_000, preset="foveal", task="Is order ORD0003 paid?")
     assert searched[-1][0] == 6
+
+
+def chat(session: Session) -> Session:
+    for number in range(60):
+        session.extend([{"role": "user", "content": f"Day {number}: we rowed to island {number} and back."}])
+        session.extend([{"role": "assistant", "content": "The sea was calm and the sun was out all day."}])
+    return session
+
+
+def test_for_a_question_in_a_chat_every_earlier_message_is_ranked(searched: list[tuple[int, ...]]) -> None:
+    with Foveal(":memory:") as fov:
+        session = chat(fov.session("s"))
+        session.add("user", "On which day did we row to island 7?")
+        session.build(budget=1_000, preset="foveal")
+    assert searched[-1][0] == 14
+    assert len(searched[-1]) == 120
+
+
+def test_for_any_other_request_only_what_has_its_rare_words_is_found(searched: list[tuple[int, ...]]) -> None:
+    with Foveal(":memory:") as fov:
+        session = chat(fov.session("s"))
+        session.add("assistant", "The lighthouse keeper is Wilhelmina.")
+        session.add("user", "Write to the lighthouse keeper.")
+        session.build(budget=1_000, preset="foveal")
+        assert searched[-1] == (120,)
+        session.add("user", "Thanks a lot, great!")
+        session.build(budget=1_000, preset="foveal")
+    assert searched[-1] == ()
+
+
+def test_a_long_session_is_searched_by_the_indexes_of_the_store(
+    searched: list[tuple[int, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("foveal.session.search.search.LARGE", 10)
+    with Foveal(":memory:") as fov:
+        session = chat(fov.session("s"))
+        session.add("assistant", "The lighthouse keeper is Wilhelmina.")
+        session.add("user", "Who is the lighthouse keeper?")
+        session.build(budget=1_000, preset="foveal")
+    assert searched[-1][0] == 120

@@ -313,7 +313,7 @@ def test_when_an_error_is_mentioned_its_resolution_is_retrieved(session: Session
     session.add("assistant", STARTED)
     buried(session)
     note = note_of(asked(session, "ECONNREFUSED on port 5432 again. What did we do?"))
-    assert "an error of before is mentioned: message 1 reported it, message 2 resolved it" in note
+    assert "an error from earlier is mentioned: message 1 reported it, message 2 resolved it" in note
     assert "ECONNREFUSED" in note
     assert "docker compose up db" in note
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import foveal
 from foveal import ConfigError, Foveal, InputError, presets
 from foveal.cli.demo import script
+from foveal.pipeline.values import Selection
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
 TURN: list[dict[str, Any]] = [
@@ -36,7 +38,14 @@ def test_the_history_is_measured_whole_and_by_kind() -> None:
     assert found.kinds == {"system": 1, "user": 13, "assistant": 12, "tool_calls": 12, "tool_output": 12}
 
 
-def test_a_preset_without_a_window_for_the_budget_is_named_and_the_others_are_compared() -> None:
+def test_a_preset_without_a_window_for_the_budget_is_named_and_the_others_are_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object) -> Selection:
+        raise foveal.BudgetError("no room for the plan", "raise `budget`")
+
+    refusing = replace(presets.PRESETS["openscroll"], select=refuse)
+    monkeypatch.setitem(presets.PRESETS, "openscroll", refusing)
     asked: list[dict[str, Any]] = [{"role": "user", "content": "look at every module " * 30}, *TURN[1:3]]
     found = foveal.compare(asked, budget=120)
     assert list(found.refused) == ["openscroll"]

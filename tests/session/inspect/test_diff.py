@@ -72,10 +72,13 @@ def test_what_is_folded_into_a_note_takes_no_tokens_and_the_note_its_own(session
 
 def test_a_note_that_became_another_is_not_the_same_in_both(session: Session) -> None:
     session.extend(HISTORY)
-    for budget in (400, 500):
+    for budget in (400, 600):
         session.build(budget=budget, preset="foveal")
     found = session.diff(1, 2)
-    assert [run.before for run in found.changed if run.before and run.after and run.before.detail == "folded"]
+    was, now = (side.parts["log"] for side in (found.a, found.b))
+    assert was != now
+    assert f"  {'log':<10}{was:,} → {now:,}" in found.text
+    assert all(f"{note.tokens:,} tokens" in found.text for side in (found.a, found.b) for note in side.notes)
 
 
 def test_the_other_way_round_what_entered_left(session: Session) -> None:

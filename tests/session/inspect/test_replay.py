@@ -31,8 +31,8 @@ def step(n: int, path: str) -> list[dict[str, Any]]:
 HISTORY = [
     {"role": "system", "content": "You read files. " * 300},
     *(message for n in range(12) for message in step(n, f"src/file_{n}.py")),
-    {"role": "user", "content": "look at the first one again"},
-    *step(99, "src/file_0.py")[1:],
+    {"role": "user", "content": "look at the second one again"},
+    *step(99, "src/file_1.py")[1:],
     {"role": "user", "content": "And now?"},
 ]
 
@@ -135,7 +135,7 @@ def test_what_was_pruned_is_played_and_what_was_erased_is_not(fov: Foveal) -> No
 def test_pins_are_in_every_window_from_their_message_on(fov: Foveal) -> None:
     session = fov.session("work", model=MODEL)
     ids = session.extend(HISTORY)
-    session.pin(ids[1])
+    session.pin(ids[5])
     assert fov.replay(session, preset="recent", budget=1_800).run.kept_facts == 1.0
 
 

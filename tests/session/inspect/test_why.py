@@ -75,6 +75,15 @@ def flipped(found: Why, outcome: tuple[str, str]) -> bool:
     return whole if found.decision.detail != "full" else not whole
 
 
+def _apart(memory: Foveal, id: str) -> list[Session]:
+    """Two new sessions: one session keeps its layout for a budget that is nearly the same."""
+    found = [memory.session(f"{id} {part}", model="gpt-5") for part in ("fewer", "enough")]
+    for session in found:
+        session.extend(messages(7))
+    memory.settle()
+    return found
+
+
 @pytest.mark.parametrize("preset", PRESETS)
 def test_with_those_tokens_the_decision_is_another_and_with_one_less_it_is_not(
     memory: Foveal, quiet: Session, preset: str
@@ -88,8 +97,9 @@ def test_with_those_tokens_the_decision_is_another_and_with_one_less_it_is_not(
         found = quiet.why(id)
         if found.tokens is not None:
             one, named = (1 if found.tokens > 0 else -1), named + 1
-            assert flipped(found, shown(quiet, found, budget + found.tokens)), found
-            assert not flipped(found, shown(quiet, found, budget + found.tokens - one)), found
+            fewer, enough = _apart(memory, id) if preset == "foveal" else (quiet, quiet)
+            assert flipped(found, shown(enough, found, budget + found.tokens)), found
+            assert not flipped(found, shown(fewer, found, budget + found.tokens - one)), found
     assert named >= 6
 
 

@@ -96,3 +96,21 @@ def test_a_window_does_not_wait_for_another_reader(session: Session) -> None:
     with session._state.resources.part(mine.Reader)._lock:
         assert shown(session) == ""
     assert "My name is Ana." in shown(session)
+
+
+def test_a_correction_of_the_name_replaces_every_memory_of_the_wrong_one(
+    fov: Foveal, session: Session
+) -> None:
+    session.add("user", "My name is Maya Lin. Call me Maya.")
+    assert len(fov.profile().memories) == 2
+    session.add("user", "I'm not Maya, I'm her assistant Tom.")
+    assert [each.text for each in fov.profile().memories] == ["I'm not Maya, I'm her assistant Tom."]
+
+
+def test_what_holds_for_the_moment_or_is_confidential_is_not_remembered(
+    fov: Foveal, session: Session
+) -> None:
+    session.add("user", "I prefer the second option. Always use tabs in this file.")
+    session.add("user", "Between us: I live in Lyon.")
+    session.add("user", "I'm vegetarian. Please keep answers short.")
+    assert [each.text for each in fov.profile().memories] == ["I'm vegetarian.", "Please keep answers short."]

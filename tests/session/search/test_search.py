@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 import foveal
 from foveal import BudgetError, Foveal, InputError, Session
+from foveal.search.terms import terms
 
 JWT = "We decided to use JWT tokens for the login service."
 CALL = {
@@ -196,3 +198,48 @@ def test_no_focus_is_over_its_budget_and_all_it_shows_was_said(
     assert {m["content"] for m in window.messages} <= {text for _, text in said} | {
         "[The conversation as far as it is shown:]"
     }
+
+
+PARAPHRASES = json.loads((Path(__file__).parents[3] / "benchmarks" / "paraphrases.json").read_text("utf-8"))
+SAMPLE = (
+    ("any dietary restrictions?", "I'm vegetarian."),
+    ("vehicle", "We bought a used car from my uncle in March."),
+    ("tell me about the kitten", "Our cat sleeps on the radiator all day."),
+    ("what is my job", "I work as a nurse on the night shift."),
+    ("which database are we running", "Production is on Postgres 16 behind pgbouncer."),
+    ("my family", "My wife Anna and the two boys are visiting in June."),
+    ("musical taste", "I mostly listen to jazz and a bit of soul."),
+    ("alcohol", "I stopped drinking wine and beer after New Year."),
+)
+
+
+def test_no_paraphrase_has_a_content_word_of_its_question() -> None:
+    pairs = PARAPHRASES["pairs"]
+    assert len(pairs) == 100
+    assert not [p for p in pairs if set(terms(p["query"]).all) & set(terms(p["text"]).all)]
+
+
+def test_a_question_finds_what_says_the_same_in_other_words(store: Foveal) -> None:
+    session = store.session("talk")
+    texts = (*(pair["text"] for pair in PARAPHRASES["pairs"]), *PARAPHRASES["distractors"])
+    session.extend([{"role": "user", "content": text} for text in texts])
+    for question, text in SAMPLE:
+        assert text in [hit.text for hit in session.search(question, limit=5)], question
+
+
+def test_a_hit_that_may_be_a_coincidence_is_marked_as_weak(store: Foveal) -> None:
+    session = store.session("talk")
+    session.extend([{"role": "user", "content": text} for text in PARAPHRASES["distractors"]])
+    unrelated = session.search("kubernetes ingress controller", limit=10)
+    assert len(unrelated) <= 5
+    assert all(hit.weak for hit in unrelated)
+    assert not session.search("umbrella")[0].weak
+
+
+def test_hits_by_meaning_across_sessions_are_marked_too(store: Foveal) -> None:
+    session = store.session("talk")
+    session.extend([{"role": "user", "content": text} for text in ("I'm vegetarian.", "The bus is late.")])
+    store.settle(60)
+    (hit,) = session.search("dietary restrictions", everywhere=True)
+    assert (hit.text, hit.weak) == ("I'm vegetarian.", hit.score < 0.15)
+    assert not session.search("bus", everywhere=True)[0].weak

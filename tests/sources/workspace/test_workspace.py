@@ -124,7 +124,7 @@ def test_very_many_refusals_are_summed_up(place: Fenced) -> None:
         place.put(f"{number}.pem")
     place.workspace().scan()
     assert [refusal.path for refusal in place.refused] == ["0.pem", "1.pem", "2.pem", ""]
-    assert place.refused[-1].why == "more than 3 files were refused; the rest is not told"
+    assert place.refused[-1].why == "more than 3 files were refused; the rest is not listed"
 
 
 @pytest.mark.parametrize(

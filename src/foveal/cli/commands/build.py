@@ -218,7 +218,7 @@ def _memory(found: Stats) -> Iterator[tuple[str, str]]:
     for each in found.retrieved:
         yield (
             "retrieved",
-            f"{message_range(each.first, each.last).lower()}: {output.without_control(each.because)}",
+            f"{message_range(each.first, each.last)}: {output.without_control(each.because)}",
         )
 
 

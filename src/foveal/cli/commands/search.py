@@ -48,7 +48,8 @@ def _listed(hits: tuple[Hit, ...], query: str, *, everywhere: bool) -> Iterator[
     words = terms(query).all
     for hit in hits:
         at = f"{datetime.fromtimestamp(hit.created_at):%Y-%m-%d %H:%M}" if hit.created_at else ""
-        rest = f"{hit.handle}  {hit.role:<9}  {at}".rstrip()
+        weak = "  (weak)" if hit.weak else ""
+        rest = f"{hit.handle}  {hit.role:<9}  {at}".rstrip() + weak
         room = output.WIDTH - len(rest) - len(hit.id) - 4
         place = f"{output.snippet(hit.session, width=room)}  {hit.id}" if everywhere else hit.id
         yield f"{output.styled(place, bold=True)}  {output.styled(rest, 'cyan')}"

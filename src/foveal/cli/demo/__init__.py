@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
@@ -14,6 +15,7 @@ from foveal.cli.demo.rehearsal import BUDGET, QUERY, Rehearsal, rehearse
 from foveal.cli.state import Json
 from foveal.config import coloured
 from foveal.pipeline.explain import Look, lines
+from foveal.pipeline.summarize.notes import LOG_MARK
 from foveal.window import Decision, Manifest
 
 if TYPE_CHECKING:
@@ -23,24 +25,28 @@ if TYPE_CHECKING:
 WIDTH = 78
 LOOKS = {
     "system": ("█", "blue"),
-    "pinned": ("█", "magenta"),
-    "kept": ("█", "green"),
-    "in short": ("▒", "green"),
+    "request": ("█", "magenta"),
+    "in the log": ("▒", "green"),
+    "in full": ("█", "green"),
     "open turn": ("█", "yellow"),
     "left out": ("░", "bright_black"),
     "free": ("·", "bright_black"),
 }
 PLAIN = {
     "system": "S",
-    "pinned": "P",
-    "kept": "#",
-    "in short": "+",
+    "request": "R",
+    "in the log": "+",
+    "in full": "#",
     "open turn": "O",
     "left out": "-",
     "free": ".",
 }
-SPREAD = ("left out", "in short", "kept")
+SPREAD = ("left out", "in the log", "in full")
 """What covers most of a session; where two share a cell, the later one shows."""
+STORY = re.compile(r"\[[\d–]+ (?:user|assistant)\] |\[[\d–]+\] (?:edit_file|run) ")
+"""How the lines of the log begin that the demo quotes: what people said, what was changed and tested."""
+QUOTED = 7
+"""How many of them it quotes."""
 SHADES: dict[Look, str] = {"title": "dim", "kept": "green", "left out": "bright_black"}
 NEXT = (
     ("foveal import chat.jsonl", "store a conversation, from any provider or agent"),
@@ -60,7 +66,7 @@ def demo(*, json: Json = False) -> None:
     colour = coloured(sys.stdout)
     console = Console(width=WIDTH + 2, highlight=False, no_color=not colour, force_terminal=colour)
     found = rehearse()
-    for part in (_opening, _cut, _managed, _reasons, _savings, _memory, _closing):
+    for part in (_opening, _cut, _managed, _log, _reasons, _savings, _memory, _closing):
         part(console, found)
 
 
@@ -93,6 +99,7 @@ def _managed(console: Console, found: Rehearsal) -> None:
     console.print(
         f"[green]{found.refused:>5,}[/] of {found.requests:,} requests refused, "
         f"[green]{found.over:,}[/] over budget; the largest has {found.largest:,} tokens\n"
+        f"[green]{found.ruleless:>5,}[/] of {found.requests:,} without the rules\n"
         f"[green]{each:>5.1f}[/] ms each, with storing what is new\n"
     )
     window, colour = found.window, coloured(sys.stdout)
@@ -103,15 +110,30 @@ def _managed(console: Console, found: Rehearsal) -> None:
     console.print(_legend(colour=colour))
 
 
+def _log(console: Console, found: Rehearsal) -> None:
+    """The beginning of the log, its last line, and the question that the log answers."""
+    _title(console, "3", "What the model reads in the last window")
+    rows = [row for message in found.window.messages for row in str(message["content"]).splitlines()]
+    begin = next(at for at, row in enumerate(rows) if row.startswith(LOG_MARK))
+    state = next(at for at, row in enumerate(rows) if row.startswith("State at message "))
+    story = [at for at, row in enumerate(rows) if at > begin and STORY.match(row)][:QUOTED]
+    last = begin - 1
+    for at in (begin, *story, state, len(rows) - 1):
+        if at != last + 1:
+            console.print("  …", style="dim")
+        _quote(console, rows[at] if at < len(rows) - 1 else f"user: {rows[at]}")
+        last = at
+
+
 def _reasons(console: Console, found: Rehearsal) -> None:
-    _title(console, "3", "What is in it, and why")
+    _title(console, "4", "What is in the window, and why")
     for line in lines(found.window.manifest, width=WIDTH):
         if line.look:  # the table alone
             console.print(line.text, style=SHADES[line.look], markup=False)
 
 
 def _savings(console: Console, found: Rehearsal) -> None:
-    _title(console, "4", f"What {found.requests:,} requests cost")
+    _title(console, "5", f"What {found.requests:,} requests cost")
     less = 1 - found.sent / found.sent_whole
     console.print(
         f"{'':12}{'everything':>14}{'Foveal':>14}\n"
@@ -126,17 +148,17 @@ def _savings(console: Console, found: Rehearsal) -> None:
 
 
 def _memory(console: Console, found: Rehearsal) -> None:
-    _title(console, "5", "Nothing is lost")
+    _title(console, "6", "Nothing is lost")
     hit = found.hits[-1]
     ago = found.messages - int(hit.id.removeprefix("m"))
-    _quote(console, f"user: {script.QUESTION}")
-    console.print(f"It was decided {ago:,} messages ago and is not in the window. The agent looks it up:\n")
+    console.print(f"The answer was given {ago:,} messages ago. The original is one call away:\n")
     console.print(f"[bold]$ foveal search '{QUERY}'[/]")
     for each in found.hits:
         console.print(f"{each.id}  [cyan]{each.handle}[/]  {each.role}")
         console.print(f"    {output.snippet(each.text, QUERY.split(), width=WIDTH - 4)}", markup=False)
     console.print(f"\n[bold]$ foveal recall {hit.handle}[/]")
     _quote(console, str(found.original["content"]))
+    console.print()
 
 
 def _closing(console: Console, _: Rehearsal) -> None:
@@ -151,9 +173,8 @@ def _title(console: Console, number: str, text: str) -> None:
 
 
 def _quote(console: Console, text: str) -> None:
-    for line in wrap(text, WIDTH - 2):
+    for line in wrap(text, WIDTH - 2, subsequent_indent="    "):
         console.print(f"  {line}", style="italic", markup=False)
-    console.print()
 
 
 def _session_cells(manifest: Manifest, sizes: Sequence[int]) -> list[str]:
@@ -178,26 +199,26 @@ def _looks(decision: Decision) -> Iterator[str]:
 def _look(decision: Decision) -> str:
     if decision.verdict == "left out":
         return "left out"
-    if decision.detail != "full":
-        return "in short"
-    return {"system_prompt": "system", "pinned": "pinned", "open_turn": "open turn"}.get(
-        decision.code, "kept"
-    )
+    if decision.detail == "folded":
+        return "in the log"
+    looks = {"system_prompt": "system", "open_turn": "open turn"}
+    looks |= dict.fromkeys(("standing_request", "newest_user"), "request")
+    return looks.get(decision.code, "in full")
 
 
 def _window_cells(manifest: Manifest) -> list[str]:
     """The window as cells in proportion to tokens, and the free room."""
-    short = sum(each.tokens for each in manifest.decisions if _look(each) == "in short")
-    parts = {
-        "system": manifest.parts.get("system", 0),
-        "pinned": manifest.parts.get("pinned", 0),
-        "in short": short,
-        "kept": 0,
-        "open turn": manifest.parts.get("open turn", 0),
+    parts = manifest.parts
+    tokens = {
+        "system": parts.get("system", 0),
+        "request": parts.get("requests", 0),
+        "in the log": sum(parts.get(name, 0) for name in ("log", "notes", "retrieved")),
+        "in full": 0,
+        "open turn": parts.get("open turn", 0),
         "free": manifest.budget - manifest.tokens,
     }
-    cells = {look: max(1, round(WIDTH * n / manifest.budget)) if n else 0 for look, n in parts.items()}
-    cells["kept"] = WIDTH - sum(cells.values())
+    cells = {look: max(1, round(WIDTH * n / manifest.budget)) if n else 0 for look, n in tokens.items()}
+    cells["in full"] = WIDTH - sum(cells.values())
     return [look for look, number in cells.items() for _ in range(number)]
 
 
@@ -217,5 +238,5 @@ def _legend(*, colour: bool) -> Text:
     legend = Text()
     for name, (sign, style) in LOOKS.items():
         legend.append(sign if colour else PLAIN[name], style=style)
-        legend.append(f" {name}   ", style="dim")
+        legend.append(f" {name}  ", style="dim")
     return legend

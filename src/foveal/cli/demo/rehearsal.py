@@ -36,6 +36,8 @@ class Rehearsal:
     """Of the same requests, those without the user's request at the start."""
     refused: int
     over: int
+    ruleless: int
+    """The same three of the managed requests: refused, over the budget, without the user's request."""
     sent: int
     """Input tokens of all managed requests."""
     sent_whole: int
@@ -77,6 +79,7 @@ def rehearse(budget: int = BUDGET) -> Rehearsal:
         naive_ruleless=sum(history[1] not in cut for cut in naive),
         refused=sum(broken(window) > 0 for window in windows),
         over=sum(target.price(sent(window), "") > budget for window in windows),
+        ruleless=sum(history[1] not in window.messages for window in windows),
         sent=sum(window.tokens for window in windows),
         sent_whole=sum(target.meter.request + sum(sizes[:at]) for at in requests),
         largest=max(window.tokens for window in windows),
@@ -92,12 +95,10 @@ def rehearse(budget: int = BUDGET) -> Rehearsal:
 def play(
     session: Session, history: Sequence[dict[str, Any]], requests: Sequence[int], budget: int
 ) -> list[Window]:
-    """A window for every request; the rule that the user gave at the start is pinned."""
+    """A window for every request."""
     windows, stored = [], 0
     for at in requests:
-        ids = session.extend(history[stored:at], format="openai")
-        if stored == 0:
-            session.pin(ids[-1])
+        session.extend(history[stored:at], format="openai")
         stored = at
         windows.append(session.build(budget=budget))
     return windows

@@ -23,15 +23,46 @@ from foveal.pipeline.material.categories import (
     slot_of,
     spare,
 )
-from foveal.pipeline.material.placement import frame_tokens, is_known, left_out, price_with_titles
-from foveal.pipeline.material.values import Admission, Material
+from foveal.pipeline.material.placement import (
+    admitted,
+    frame_tokens,
+    is_known,
+    left_out,
+    price_with_titles,
+)
+from foveal.pipeline.material.values import MEMORIES, Admission, Material
 from foveal.pipeline.values import Item, Scene
 from foveal.window import Contributed, Slot, Verdict
+
+MEMORY_SHARE = 10
+"""What the user asked to remember takes at most this fraction of the budget."""
 
 
 def admit_by_default(material: Sequence[Material], history: History, room: int, scene: Scene) -> Admission:
     """Admit for presets whose own plan has no categories."""
     return replace(admit_by_category(material, history, room, scene, numbers=PenguinNumbers()), slots=())
+
+
+def admit_memories_first(
+    material: Sequence[Material], history: History, room: int, scene: Scene
+) -> Admission:
+    """Admit what the user asked to remember before anything else, and the rest by default."""
+    memories = [piece for piece in material if piece.type == MEMORIES]
+    pieces = price_with_titles(memories, scene.count)
+    needed = sum(piece.tokens for piece in pieces) + frame_tokens(history) * bool(pieces)
+    others = [piece for piece in material if piece.type != MEMORIES]
+    most = scene.budget // MEMORY_SHARE
+    if needed > room:
+        because = f"needed {needed:,} tokens, {max(0, room):,} were left"
+        contributed, shown = [left_out(piece, because) for piece in pieces], []
+    else:
+        because = (
+            f"what the user asked to remember: {needed:,} tokens of at most {most:,}, a tenth of the budget"
+        )
+        contributed, shown = [admitted(piece, because) for piece in pieces], pieces
+        room -= needed
+    rest = admit_by_default(others, history, room, scene) if others else Admission()
+    return replace(rest, shown=(*shown, *rest.shown), contributed=(*contributed, *rest.contributed))
 
 
 def admit_by_category(
@@ -91,11 +122,13 @@ def admit_by_salience(
         # Borrowing moves room between categories, but cannot raise the limit on everything.
         lendable = _spare(after, DIALOG) if room is None or piece.tokens <= room else 0
         if missing > lendable:
-            contributed.append(_contributed(piece, "left out", _lack(piece.tokens, left, lendable)))
+            lack = _lack(piece.tokens, left, lendable)
+            contributed.append(_contributed(piece, "left out", lack, brief=lack))
             continue
         _, after = borrow(after, DIALOG, target=CONTEXT, amount=missing)
-        lent = f", {missing:,} borrowed from {DIALOG}" if missing else ""
-        contributed.append(_contributed(piece, "kept", f"{piece.tokens:,} tokens{lent}"))
+        lent = f"{missing:,} borrowed from {DIALOG}" if missing else ""
+        words = ", ".join(filter(None, (f"{piece.tokens:,} tokens", lent)))
+        contributed.append(_contributed(piece, "kept", words, brief=lent))
         shown.append(piece)
         after = _with_context_used(after, piece.tokens)
         room = None if room is None else room - piece.tokens
@@ -131,7 +164,7 @@ def _lack(needed: int, left: int, lendable: int) -> str:
     )
 
 
-def _contributed(piece: Material, verdict: Verdict, why: str) -> Contributed:
+def _contributed(piece: Material, verdict: Verdict, why: str, *, brief: str) -> Contributed:
     salience = _salience(piece)
     because = f"weight {piece.weight:.2f} x salience {salience:.2f}, {why}"
-    return replace(left_out(piece, because), verdict=verdict, salience=salience)
+    return replace(left_out(piece, because, brief), verdict=verdict, salience=salience)

@@ -49,7 +49,9 @@ def place_material(
 ) -> PlacedMaterial:
     """Let `admit` choose the pieces, then leave out the lowest-ranked ones until their notes fit."""
     if not material or admit is None:
-        return PlacedMaterial(contributed=tuple(left_out(each, "nobody asked for it") for each in material))
+        return PlacedMaterial(
+            contributed=tuple(left_out(each, "the preset admits no attached context") for each in material)
+        )
     filled = [each for each in material if each.text.strip()]
     empty = tuple(left_out(each, "there is nothing in it") for each in material if not each.text.strip())
     admission = admit(filled, history, room, scene)
@@ -93,7 +95,7 @@ def revoked(
         if each.verdict != "kept" or not gone[names]:
             return each
         gone[names] -= 1
-        return replace(each, verdict="left out", because=because)
+        return replace(each, verdict="left out", because=because, brief=None)
 
     return list(map(after, contributed))
 
@@ -180,11 +182,11 @@ def as_item(piece: Material, tokens: int) -> Item:
     )
 
 
-def admitted(piece: Material, because: str) -> Contributed:
-    return replace(left_out(piece, because), verdict="kept")
+def admitted(piece: Material, because: str, brief: str | None = None) -> Contributed:
+    return replace(left_out(piece, because, brief), verdict="kept")
 
 
-def left_out(piece: Material, because: str) -> Contributed:
+def left_out(piece: Material, because: str, brief: str | None = None) -> Contributed:
     return Contributed(
         type=piece.type,
         source=piece.source,
@@ -193,6 +195,7 @@ def left_out(piece: Material, because: str) -> Contributed:
         salience=piece.salience,
         verdict="left out",
         because=because,
+        brief=brief,
         title=piece.title,
     )
 

@@ -14,6 +14,9 @@ from foveal.pipeline.history import History
 from foveal.pipeline.values import Scene
 from foveal.window import Contributed, Slot
 
+MEMORIES = "memories"
+"""The type of the piece with what the user asked to remember or said in other sessions."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:

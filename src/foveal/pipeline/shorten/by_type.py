@@ -11,6 +11,7 @@ from foveal.pipeline.shorten.outline import (
     PROBLEM,
     Outline,
     Piece,
+    failed,
     in_lines,
     in_numbered_lines,
     join_short_lines,
@@ -139,7 +140,7 @@ def _log_scores(lines: Sequence[str]) -> list[float]:
     scores = [_NEAR_PROBLEM if close else _PLAIN_LOG for close in _near(problems)]
     for at, problem in enumerate(problems):
         if problem or at in (0, len(lines) - 1):
-            scores[at] = _LOG_PROBLEM if problem else _LOG_END
+            scores[at] = (_LOG_PROBLEM + failed(lines[at])) if problem else _LOG_END
     return scores
 
 
@@ -176,7 +177,7 @@ def _sentence_score(text: str, *, first: bool, last: bool) -> float:
     score = _FIRST_SENTENCE if first else _LAST_SENTENCE if last else _PLAIN_SENTENCE
     if PROBLEM.search(text) or _KEY.search(text):
         score += _KEY_SENTENCE
-    return score + _HEADING * text.startswith("#")
+    return score + _HEADING * text.startswith("#") + failed(text)
 
 
 # Search results: each file once, with the number of its matches.
@@ -220,7 +221,7 @@ def table_outline(text: str) -> Outline:
     for at, line in enumerate(lines):
         at_end = 0 < at <= _FIRST_ROWS or at > last - _LAST_ROWS
         score = _HEADER_ROW if at == 0 else _END_ROW if at_end else _PLAIN_ROW
-        score += _ROW_PROBLEM * (PROBLEM.search(line) is not None)
+        score += _ROW_PROBLEM * (PROBLEM.search(line) is not None) + failed(line)
         pieces.append(Piece(text=line, score=score, parent=0 if at else -1, names=names_in(line)))
     return Outline(pieces=tuple(pieces), unit="rows", write=in_lines)
 

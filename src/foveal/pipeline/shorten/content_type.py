@@ -58,10 +58,10 @@ def content_type(text: str) -> ContentType:
 def _by_shares(lines: Sequence[str]) -> ContentType:
     if len(lines) > 2 and _share(_NUMBERED, lines) >= 0.6:
         return "code"
+    if _share(_STAMPED, lines) >= 0.3:  # before matches: the date of a line looks like a file and its line
+        return "log"
     if len(lines) > 1 and (_share(_MATCH, lines) >= 0.5 or _share_of_full(_PATH, lines) >= 0.7):
         return "search results"
-    if _share(_STAMPED, lines) >= 0.3:
-        return "log"
     if _is_table(lines):
         return "table"
     if len(lines) > 2 and _share(_CODE, lines) >= 0.4:

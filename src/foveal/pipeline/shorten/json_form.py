@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from foveal.pipeline.shorten.outline import GAP, PROBLEM, Outline, Piece, split_long
+from foveal.pipeline.shorten.outline import GAP, PROBLEM, Outline, Piece, failed, split_long
 from foveal.pipeline.signals import names_in
 
 
@@ -121,7 +121,7 @@ def _rows(values: Sequence[Value], parent: int) -> Iterator[Piece]:
         names = [(cell, key) for key, cell in cells.items() if isinstance(cell, str) and len(cell) > 1]
         yield Piece(
             text=text,
-            score=UNUSUAL if at in outliers or PROBLEM.search(text) else LATER,
+            score=(UNUSUAL if at in outliers or PROBLEM.search(text) else LATER) + failed(text),
             parent=parent,
             units=len(cells),
             names=tuple(cell for cell, _ in names),
@@ -148,7 +148,7 @@ def _leaf(key: str, value: Value, parent: int, *, first: bool) -> Piece:
     problem = PROBLEM.search(f"{key} {text}") is not None and value not in (None, False, [], {}, "")
     return Piece(
         text=f"{_prefix(key)}{text}",
-        score=UNUSUAL if problem else FIRST if first else LATER,
+        score=(UNUSUAL if problem else FIRST if first else LATER) + failed(f"{key.upper()} {text}" * problem),
         parent=parent,
         names=(value,) if named and isinstance(value, str) else (),
         labels=(key,) if named else (),

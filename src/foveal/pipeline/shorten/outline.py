@@ -16,6 +16,18 @@ PROBLEM = re.compile(
     r"|undefined|warn(?:ing)?|critical|traceback|timed? ?out|invalid|missing|rejected)\b",
     re.IGNORECASE,
 )
+FAILURE = re.compile(
+    r"\b(?:FAIL(?:ED|URES?)?|ERRORS?|FATAL|CRITICAL|PANIC)\b|(?<!\w)[A-Z]\w{0,60}(?:Error|Exception)\b"
+    r"|\b[1-9]\d{0,6} (?:failed|failures?|errors?)\b|\b(?:error|fatal|panic): "
+)
+"""The report of a failure; a problem may be a mere mention of one."""
+FAILED = 20.0
+"""The score of a report, above that of any names: it is kept first."""
+
+
+def failed(text: str) -> float:
+    """What a piece of output scores for reporting a failure."""
+    return FAILED if FAILURE.search(text) else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

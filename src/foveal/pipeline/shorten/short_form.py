@@ -192,10 +192,15 @@ def _with_parents(pieces: Sequence[Piece], chosen: Sequence[int]) -> set[int]:
     return kept
 
 
+BULK = 12
+"""Names of similar pieces that are listed for the one shown: of thousands of ids the others say no more."""
+
+
 def _named(pieces: Sequence[Piece]) -> Named:
     found: dict[str, tuple[int, str]] = {}
     for piece in pieces:
-        for name, label in zip_longest((*piece.names, *piece.folded), piece.labels, fillvalue=""):
+        names = (*piece.names, *piece.folded[:BULK])
+        for name, label in zip_longest(names, piece.labels, fillvalue=""):
             found.setdefault(name, (len(found), label))
     return found
 

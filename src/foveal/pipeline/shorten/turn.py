@@ -1,23 +1,68 @@
 """Shorten the messages of a turn to fit their room, the longest texts first.
 
 Tool results are shortened first. What people and the model wrote is shortened only when that is not enough;
-calls, thinking, images and unknown blocks stay as they are.
+calls, thinking, images and unknown blocks stay as they are. Turns that every window has (`shortened`) keep
+the model's words, and of the user's at least the beginning and the end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
-from foveal.model import Message, Part, Text, ToolResult
+from foveal.model import Chunk, Message, Part, Text, ToolResult
+from foveal.pipeline.history import History
 from foveal.pipeline.shorten.short_form import short_form
 
 Render = Callable[[Sequence[Message]], Sequence[Message]]
 """Writes messages as the provider will read them."""
 Mark = Callable[[Message], str]
 """The end of a message's short forms: the mark by which an agent recalls the original."""
+Own = Literal["none", "any", "user"]
+"""Whose own text may be shortened, beside tool results; the user's alone is cut at its middle."""
 STEP = 12
 """A cap that is too high falls by at least a twelfth, so few caps are tried."""
+LEAST_WORDS = 40
+"""Tokens that are left at least of a user's text: its beginning, its end, and the statement of the cut."""
+
+
+def shortened(
+    history: History, turn: int, room: int, count: Callable[[str], int], *, words: bool = True
+) -> Chunk | None:
+    """The turn within `room` tokens; None when that is not possible.
+
+    Its longest tool results are shortened; if that is not enough, and if `words`, the middle of what the user
+    wrote is cut. The result depends on the turn and the room alone: `shortened(history, turn, chunk.cut_to,
+    count)` returns the same bytes in a later build, also after a restart.
+    """
+    chunk = history.chunk(turn)
+    if chunk.tokens <= room:
+        return chunk
+    forms = history.cached(turn, _no_forms)
+    if (room, words) not in forms:
+        forms[room, words] = _shortened(history, chunk, room, count, words=words)
+    return forms[room, words]
+
+
+def _no_forms(_history: History, _turn: int) -> dict[tuple[int, bool], Chunk | None]:
+    return {}
+
+
+def _shortened(
+    history: History, chunk: Chunk, room: int, count: Callable[[str], int], *, words: bool
+) -> Chunk | None:
+    frame = history.frame
+    owns: tuple[Own, ...] = ("none", "user") if words else ("none",)
+    for own in owns:
+        # Without room for handles, the text may still fit.
+        for mark in (history.marks(chunk), None):
+            scale = Scale(price=frame.price, count=count, render=frame.render, mark=mark)
+            if messages := _leveled(chunk.messages, room, scale, own=own):
+                return replace(history.reword(chunk, messages), cut_to=room)
+            if mark is None:
+                break
+    return None
 
 
 def shorten_turn(
@@ -31,20 +76,7 @@ def shorten_turn(
 ) -> tuple[Message, ...] | None:
     """The messages within `room` tokens; None when even their short forms do not fit."""
     scale = Scale(price=price, count=count, render=render, mark=mark)
-    return _leveled(messages, room, scale) or _leveled(messages, room, scale, own_text=True)
-
-
-def shorten_results(
-    messages: Sequence[Message],
-    room: int,
-    price: Callable[[Message], int],
-    count: Callable[[str], int],
-    *,
-    render: Render = tuple,
-    mark: Mark | None = None,
-) -> tuple[Message, ...] | None:
-    """The messages with their longest tool results shortened until they fit; None if that is not enough."""
-    return _leveled(messages, room, Scale(price=price, count=count, render=render, mark=mark))
+    return _leveled(messages, room, scale) or _leveled(messages, room, scale, own="any")
 
 
 def least_tokens(
@@ -53,10 +85,11 @@ def least_tokens(
     count: Callable[[str], int],
     *,
     render: Render = tuple,
+    words: bool = False,
 ) -> int:
-    """What the messages cost with their tool results as short as possible."""
+    """What the messages cost with their tool results, and perhaps the user's words, as short as possible."""
     scale = Scale(price=price, count=count, render=render)
-    return scale.total(_all_capped(messages, 0, scale))
+    return scale.total(_all_capped(messages, 0, scale, own="user" if words else "none"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,15 +106,15 @@ class Scale:
 
 
 def _leveled(
-    messages: Sequence[Message], room: int, scale: Scale, *, own_text: bool = False
+    messages: Sequence[Message], room: int, scale: Scale, *, own: Own = "none"
 ) -> tuple[Message, ...] | None:
     """Shorten the longest texts, down to one level, until the messages fit; None if that is not enough."""
-    sizes = [scale.count(text) for message in messages for text in _texts(message, own_text=own_text)]
+    sizes = [scale.count(text) for message in messages for text in _texts(message, own)]
     fixed = scale.total(messages) - sum(sizes)
     # Rendered messages may shrink by more than their texts do, so the shortest form is always tried.
     cap = max(0, _level(sizes, room - fixed)) if sizes else -1
     while cap >= 0:
-        shorter = _all_capped(messages, cap, scale, own_text=own_text)
+        shorter = _all_capped(messages, cap, scale, own=own)
         over = scale.total(shorter) - room
         if over <= 0:
             return shorter
@@ -107,23 +140,30 @@ def _level(sizes: Sequence[int], room: int) -> int:
 
 
 def _all_capped(
-    messages: Sequence[Message], cap: int, scale: Scale, *, own_text: bool = False
+    messages: Sequence[Message], cap: int, scale: Scale, *, own: Own = "none"
 ) -> tuple[Message, ...]:
     """The messages with no text above `cap` tokens, where a short form is possible."""
-    return tuple(_capped(message, cap, scale, own_text=own_text) for message in messages)
+    return tuple(_capped(message, cap, scale, own) for message in messages)
 
 
-def _capped(message: Message, cap: int, scale: Scale, *, own_text: bool) -> Message:
-    own_text = own_text and message.role != "system"
-    level = _Level(cap=cap, scale=scale, end=scale.mark(message) if scale.mark else "")
+def _capped(message: Message, cap: int, scale: Scale, own: Own) -> Message:
+    level = _Level(cap=cap, scale=scale, end=scale.mark(message) if scale.mark else "", own=own)
+    own_text = _may_shorten(message, own)
     parts = tuple(_part(part, level, own_text=own_text) for part in message.parts)
     return message if parts == message.parts else replace(message, parts=parts, body="")
 
 
-def _texts(message: Message, *, own_text: bool) -> list[str]:
-    own = message.parts if own_text and message.role != "system" else ()
+def _may_shorten(message: Message, own: Own) -> bool:
+    """Whether its own text may be shortened. Applications send tool output as system messages too."""
+    if message.in_place:
+        return True
+    return message.role == "user" if own == "user" else own == "any" and message.role != "system"
+
+
+def _texts(message: Message, own: Own) -> list[str]:
+    parts = message.parts if _may_shorten(message, own) else ()
     inner = (part for result in message.results for part in result.parts)
-    return [part.text for part in (*own, *inner) if isinstance(part, Text)]
+    return [part.text for part in (*parts, *inner) if isinstance(part, Text)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,11 +173,12 @@ class _Level:
     cap: int
     scale: Scale
     end: str
+    own: Own
 
 
 def _part(part: Part, level: _Level, *, own_text: bool) -> Part:
     if isinstance(part, Text) and own_text:
-        return _shorter(part, level)
+        return _cut_words(part, level) if level.own == "user" else _shorter(part, level)
     if not isinstance(part, ToolResult):
         return part
     inner = tuple(_shorter(p, level) if isinstance(p, Text) else p for p in part.parts)
@@ -154,6 +195,16 @@ def _shorter(part: Text, level: _Level) -> Text:
     return part if count(text) >= tokens else replace(part, text=text, edited=True)
 
 
+def _cut_words(part: Text, level: _Level) -> Text:
+    """What a user wrote, cut at its middle; at least its beginning and its end are left."""
+    count, room = level.scale.count, max(level.cap, LEAST_WORDS)
+    tokens = count(part.text)
+    if tokens <= room:
+        return part
+    text = cut_middle(part.text, room - count(level.end), count) + level.end
+    return part if count(text) >= tokens else replace(part, text=text, edited=True)
+
+
 HEAD_SHARE = 0.6
 """The share of the room for the head: tool output begins with its subject and ends with errors."""
 
@@ -162,7 +213,7 @@ def cut_middle(text: str, room: int, count: Callable[[str], int]) -> str:
     """The longest head and tail that fit in `room` tokens, or only the statement that the text was cut.
 
     >>> cut_middle("one two three four five six seven eight nine ten", 9, lambda t: len(t.split()))
-    'one two\\n[… 34 characters cut …]\\nne ten'
+    'one two\\n[… 32 characters cut …]\\nnine ten'
     """
     if count(text) <= room:
         return text
@@ -182,4 +233,25 @@ def cut_middle(text: str, room: int, count: Callable[[str], int]) -> str:
 
 def _cut_to(text: str, size: int) -> str:
     head, tail = text[: int(size * HEAD_SHARE)], text[len(text) - (size - int(size * HEAD_SHARE)) :]
-    return f"{head.rstrip()}\n[… {len(text) - size:,} characters cut …]\n{tail.lstrip()}".strip()
+    head, tail = _whole_head(head), _whole_tail(tail)
+    cut = len(text) - len(head) - len(tail)
+    return f"{head.rstrip()}\n[… {cut:,} characters cut …]\n{tail.lstrip()}".strip()
+
+
+_ENDS = ("\n", ". ", "! ", "? ")
+"""The ends of lines and sentences."""
+
+
+def _whole_head(head: str) -> str:
+    """Up to the end of a line or a sentence in its second half; else of a word."""
+    least = len(head) // 2
+    end = max(head.rfind(mark, least) for mark in _ENDS)
+    end = end if end >= 0 else head.rfind(" ", least)
+    return head[: end + 1] if end >= 0 else head
+
+
+def _whole_tail(tail: str) -> str:
+    """From the start of a line or a sentence in its first half on; else of a word."""
+    most = len(tail) // 2
+    found = [at for mark in _ENDS if (at := tail.find(mark, 0, most)) >= 0]
+    return tail[(min(found) if found else tail.find(" ", 0, most)) + 1 :]

@@ -30,6 +30,7 @@ _INTRODUCES = re.compile(
 )
 _UNTIL_THE_END = "\n\n"
 """Occurs in no line, so the pasted part goes on to the end of the text."""
+_LINE_BREAK = re.compile(r"[^\S ]")
 _FORWARDED = re.compile(r"-{2,}\s*(?:original|forwarded|begin)\b|(?:from|subject):\s", re.IGNORECASE)
 
 
@@ -86,6 +87,45 @@ def _split_lines(text: str) -> Iterator[tuple[str, str]]:
         at += len(line)
 
 
+def typed_sentences(text: str) -> Iterator[tuple[str, str]]:
+    """The sentences that an author typed, verbatim, each with a form of the same length to classify it by.
+
+    That form is on one line, and dots take the place of what it quotes. A sentence goes on in the next line
+    if that begins with a small letter.
+
+    >>> list(typed_sentences("Never use\\neval. Ok?\\n> Always use eval."))
+    [('Never use\\neval.', 'Never use eval.'), ('Ok?', 'Ok?')]
+    """
+    for start, end in _typed_spans(text):
+        plain = _QUOTED.sub(lambda quoted: "…" * len(quoted[0]), text[start:end])
+        plain = _LINE_BREAK.sub(" ", plain).replace("’", "'")
+        bullet = _BULLET.match(plain)
+        at = bullet.end() if bullet else 0
+        for stop in (*(found.end() for found in _END.finditer(plain, at)), len(plain)):
+            sentence = text[start + at : start + stop]
+            if cut := sentence.strip():
+                begin = at + len(sentence) - len(sentence.lstrip())
+                yield cut, plain[begin : begin + len(cut)]
+            at = stop
+
+
+def _typed_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where typed lines begin and end; lines that go on in the next one are together."""
+    at, begun, ended = 0, -1, -1
+    for line, (typed, _) in zip(text.splitlines(keepends=True), _split_lines(text), strict=True):
+        bare = line.strip()
+        start = at + len(line) - len(line.lstrip())
+        end = start + (len(typed) if bare.startswith(typed) else len(bare))
+        at += len(line)
+        if begun >= 0 and not (bare[:1].islower() and text[ended - 1] not in ".!?:;" and end > start):
+            yield begun, ended
+            begun = -1
+        if end > start:
+            begun, ended = (start if begun < 0 else begun), end
+    if begun >= 0:
+        yield begun, ended
+
+
 def _split_line(line: str, at: int, closings: Mapping[str, int]) -> tuple[str, str, str]:
     """What was typed and pasted in a line, and the text that ends the pasted lines after it."""
     bare = line.strip()
@@ -118,7 +158,7 @@ _DECIDES = _phrases(
     settled on; decision (?:is|was); in conclusion; let's (?:go with|use|not|keep|stick);
     (?:I|we)(?:'ll| will) (?:use|go with|keep|stick|switch|stay|adopt|drop);
     (?:I'm|we're|we are) going (?:to use|to keep|with); going with; go with; the solution is;
-    final (?:answer|choice|version|conclusion)
+    final (?:answer|choice|version|conclusion) (?:is|was|will be)
     """
 )
 _UNDECIDED = _phrases(

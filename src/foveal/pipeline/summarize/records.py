@@ -25,7 +25,7 @@ from foveal.pipeline.summarize.language import (
     sentences,
     split_pasted,
 )
-from foveal.pipeline.summarize.notes import SUMMARY_MARK
+from foveal.pipeline.summarize.notes import NOTE_MARKS
 from foveal.pipeline.summarize.values import Record, RecordKind
 
 MINED = 100_000
@@ -50,7 +50,7 @@ def mine_records(message: Message, seq: int, *, outside: Callable[[str], bool]) 
     found = (
         Record(kind=kind, text=clipped(sentence), seq=seq, digest=message.digest, role=message.role)
         for part in message.parts
-        if isinstance(part, Text) and not part.text.startswith(SUMMARY_MARK)
+        if isinstance(part, Text) and not part.text.startswith(NOTE_MARKS)
         for sentence in sentences(split_pasted(head_and_tail(part.text, MINED))[0])
         if (kind := record_kind(sentence, message.role)) and not outside(sentence)
     )

@@ -15,7 +15,7 @@ from operator import itemgetter
 
 from foveal.model import File, Kind, Message, Part, Role, Text, ToolCall, ToolResult
 from foveal.pipeline.summarize.language import split_pasted
-from foveal.pipeline.summarize.notes import SUMMARY_MARK
+from foveal.pipeline.summarize.notes import NOTE_MARKS
 from foveal.pipeline.summarize.records import EchoDetector, echoes, mine_records
 from foveal.pipeline.summarize.values import Passage, Record
 
@@ -111,7 +111,7 @@ def voices(message: Message, seq: int) -> tuple[Passage, ...]:
 
 
 def _voice(part: Part, message: Message) -> Role:
-    own = isinstance(part, Text) and message.kind in OWN_TEXT_KINDS and not part.text.startswith(SUMMARY_MARK)
+    own = isinstance(part, Text) and message.kind in OWN_TEXT_KINDS and not part.text.startswith(NOTE_MARKS)
     return message.role if own else "tool"
 
 

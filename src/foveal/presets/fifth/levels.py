@@ -15,6 +15,7 @@ from typing import Literal
 from foveal.model import Level
 from foveal.pipeline.kinds import KINDS
 from foveal.pipeline.material.categories import lend_spare, round_down, tokens_by_slot, with_usage
+from foveal.pipeline.reasons import Reason, no_room
 from foveal.pipeline.values import Item, Pick, Scene, Unit
 from foveal.presets.recency_curves import MINUTE
 from foveal.window import Score, Slot
@@ -184,7 +185,9 @@ def by_level(
     """Spend the room level by level, the best score first; ties go to the higher priority, then the newer."""
     by = numbers or FifthNumbers()
     forced = [unit for unit in units if unit.forced]
-    taken = _Taken(room, with_usage(slots, forced), because={unit.turn: unit.forced for unit in forced})
+    taken = _Taken(
+        room, with_usage(slots, forced), because={unit.turn: unit.forced for unit in forced if unit.forced}
+    )
     ranked = sorted((unit for unit in units if not unit.forced), key=lambda unit: _rank(unit, by))
     lasting = [unit for unit in ranked if _main_level(unit) != VOLATILE]
     for unit in lasting:
@@ -203,7 +206,7 @@ def by_level(
 class _Taken:
     """The units taken so far, and the room that is left."""
 
-    def __init__(self, room: int, slots: Iterable[Slot], because: dict[int, str]) -> None:
+    def __init__(self, room: int, slots: Iterable[Slot], because: dict[int, Reason]) -> None:
         self.kept = set(because)
         self.because = because
         self._room = room
@@ -214,18 +217,19 @@ class _Taken:
         always = level == PERMANENT or _is_prompt(unit)
         fits = always or all(need <= self._left[name] for name, need in unit.by_slot.items())
         if fits and unit.tokens <= self._room:
-            self._take(unit, f"{level}, {_score(unit)}, {unit.tokens:,} tokens")
+            self._take(unit, Reason(code="selected", columns=f"{_columns(unit)}, {unit.tokens:,} tokens"))
 
     def anywhere(self, unit: Unit) -> None:
         if unit.turn in self.kept:
             return
-        start = f"{_main_level(unit)}, {_score(unit)}"
+        columns = _columns(unit)
         if unit.tokens <= self._room:
-            self._take(unit, f"{start}, {unit.tokens:,} tokens that other levels left unused")
+            words = f"{unit.tokens:,} tokens that other levels left unused"
+            self._take(unit, Reason(code="selected", columns=columns, words=words))
         else:
-            self.because[unit.turn] = f"{start}, needed {unit.tokens:,} tokens, {self._room:,} were left"
+            self.because[unit.turn] = no_room(needed=unit.tokens, left=self._room, columns=columns)
 
-    def _take(self, unit: Unit, because: str) -> None:
+    def _take(self, unit: Unit, because: Reason) -> None:
         self.kept.add(unit.turn)
         self.because[unit.turn] = because
         self._room -= unit.tokens
@@ -247,5 +251,5 @@ def _main_level(unit: Unit) -> Level:
     return max(LEVELS, key=lambda level: unit.by_slot.get(level, -1))
 
 
-def _score(unit: Unit) -> str:
-    return f"score {unit.score.total:.2f}"
+def _columns(unit: Unit) -> str:
+    return f"{_main_level(unit)}, score {unit.score.total:.2f}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from foveal.pipeline.material.admit import admit_memories_first
 from foveal.presets.base import Preset
 from foveal.presets.foveal.select import FovealNumbers, select_turns
 
@@ -14,4 +15,6 @@ def foveal(numbers: FovealNumbers) -> Preset:
         about="newest turns in full, excerpts of the others, a stable prefix",
         select=partial(select_turns, numbers=numbers),
         stable_prefix=True,
+        remembers=True,
+        admit=admit_memories_first,
     )

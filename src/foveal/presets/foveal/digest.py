@@ -1,162 +1,372 @@
-"""Choose the snippets of earlier messages that are worth their tokens, and write them into a note.
+"""Choose what the log of a window has: entries for what was asked and done, then the most valuable excerpts.
 
-The value of a snippet is that of the names in it that the window does not have yet, and more if it begins a
-user's request or a failure. The snippet with the highest value for its length is taken first. Values only
-fall, when a snippet with the same names is taken, so the top of the heap is the best if its value is current.
+The user's words and the actions come first, up to a share of the room; where they are too many, repeated
+actions become one line, the oldest first. The rest of the room goes to excerpts. The value of an excerpt is
+that of the names in it that the window does not have yet, and more if it has a failure or a decision. The one
+with the highest value for its length is taken first. Its length includes the entry it is quoted under, if the
+log does not have that yet.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from foveal.pipeline.signals import weight
-from foveal.pipeline.summarize.notes import SUMMARY_END, SUMMARY_MARK
-from foveal.presets.foveal.snippets import LABEL, Snippet, labelled
+from foveal.presets.foveal.excerpts import BEGINNING, Excerpt
+from foveal.presets.foveal.log import LogEntry
+from foveal.presets.foveal.log_note import LogLine, head, log_lines
+from foveal.presets.foveal.paths import Paths
 
 LEAST = 24
 """Tokens of room below which there is no note."""
+SHORT = 60
+"""Tokens of a user's message that is quoted whole."""
+
+BEGINNING_TOKENS = 22
+"""About what the beginning of a message costs, where there is no room for more."""
+CONCLUSIONS = 2
+"""Conclusions taken from one message of the model, beside how it begins."""
+MISSES = 60
+"""Excerpts in a row that do not fit, after which no further one is tried."""
+
+Id = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DigestNumbers:
-    """How snippets are valued. `benchmarks/tune.py` tries neighbouring numbers on recorded agent runs."""
+    """How entries and excerpts are valued; `benchmarks/tune.py` tries other numbers on recorded runs."""
 
-    bent: float = 0.7
-    """The value of a snippet is divided by its tokens to this power."""
+    bent: float = 0.6
+    """The value of an excerpt is divided by its tokens to this power."""
     asked: float = 6.0
-    failed: float = 4.0
-    """Added to the value of the snippet that begins a user's request or a failure."""
+    failed: float = 3.0
+    agreed: float = 4.0
+    decided: float = 1.0
+    answered: float = 1.0
+    """Added to the value of what the user said, of a failure, of an explicit decision, of a conclusion, and
+    of how an answer begins."""
     used: float = 3.0
-    """Factor for names that the model wrote into tool calls."""
+    """Factor for names that were used later, by the model in a call or by the user."""
     fades: float = 3.0
     """The value of a name halves with this many message budgets of distance."""
     faded: float = 0.3
     """The lowest factor for distance."""
+    repeated: float = 0.1
+    """Factor for names in lines of which a text has many, unless they were used later."""
+    restated: float = 0.4
+    """Factor for names in the model's words: it mostly restates what tools returned, with less around it."""
+    many: int = 40
+    """Lines that differ only in numbers from which on they are such lines."""
+    log_share: float = 0.7
+    """Share of the room for what the user said and what was done."""
+    concluded_share: float = 0.06
+    """Share of the room for what the model concluded and answered, the latest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What the value of a snippet depends on besides itself."""
+    """What the value of an excerpt depends on besides itself."""
 
     known: Set[str] = frozenset()
     """Names that the window already has."""
     distance: Callable[[int], float] = lambda _: 0.0
     """How far back a message is, in message budgets."""
     used: Set[str] = frozenset()
-    """Names that the model wrote into tool calls."""
-    gists: int = 0
-    """Tokens reserved for how the user's requests and the model's decisions begin."""
+    """Names that were used in calls or by the user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digest:
-    """The chosen snippets in the order in which they were taken."""
+    """The chosen lines of a log and the excerpts in them."""
 
-    chosen: tuple[Snippet, ...] = ()
-    values: Mapping[int, float] = field(default_factory=dict)
-    """By message, the value of its chosen snippets."""
+    lines: tuple[LogLine, ...] = ()
+    shown: Mapping[Id, tuple[int, ...]] = field(default_factory=dict)
+    """By id of an entry, the numbers of its excerpts that are shown."""
     cut: float = 0.0
-    """Value for its length of the best snippet that did not fit; 0 if all did."""
+    """Value for its length of the best excerpt that did not fit; 0 if all did."""
+    missing: Mapping[int, int] = field(default_factory=dict)
+    """By message of which something was tried and did not fit, the tokens that were missing."""
+    order: tuple[tuple[Id, int], ...] = ()
+    """The excerpts that may be taken out again, in the order in which they were taken."""
+
+    def without(self, tokens: int) -> Digest:
+        """The same without the excerpts taken last, about so many tokens; without lines when none is left."""
+        order, shown = list(self.order), dict(self.shown)
+        sizes = {entry.id: entry.excerpts.parts for line in self.lines for entry in line.entries}
+        while tokens > 0 and order:
+            at, number = order.pop()
+            tokens -= sizes[at][number].tokens
+            shown[at] = tuple(each for each in shown[at] if each != number)
+        lines = [
+            line for line in self.lines if line.says or any(shown.get(entry.id) for entry in line.entries)
+        ]
+        if tokens > 0:
+            lines = lines[len(lines) // 4 + 1 :]
+        return replace(self, lines=tuple(lines), shown=shown, order=tuple(order))
 
 
 def choose(
-    snippets: Sequence[Snippet], room: int, *, numbers: DigestNumbers, surroundings: Surroundings
+    entries: Sequence[LogEntry],
+    room: int,
+    *,
+    numbers: DigestNumbers,
+    surroundings: Surroundings,
+    paths: Paths,
+    count: Callable[[str], int],
 ) -> Digest:
-    """The most valuable snippets within `room` tokens."""
+    """The most useful log within `room` tokens."""
     if room < LEAST:
         return Digest()
-    taken = _Taken(room, _Values(snippets, numbers, surroundings))
-    _take_gists(snippets, taken, surroundings.gists)
-    heap = [(-taken.values.density(each), at) for at, each in enumerate(snippets)]
-    heapq.heapify(heap)
-    cut = 0.0
-    while heap and taken.room >= LABEL:
-        queued, at = heapq.heappop(heap)
-        snippet = snippets[at]
-        current = -taken.values.density(snippet)
-        if current > queued:
-            heapq.heappush(heap, (current, at))
-            continue
-        if current == 0.0:
+    lines, costs = _merged(entries, int(numbers.log_share * room), paths, count)
+    taken = _Taken(room, lines, costs, _Values(entries, numbers, surroundings))
+    taken.take_log(int(numbers.log_share * room))
+    taken.take_conclusions(int(numbers.concluded_share * room))
+    cut = taken.take_excerpts()
+    return taken.digest(cut)
+
+
+def _merged(
+    entries: Sequence[LogEntry], most: int, paths: Paths, count: Callable[[str], int]
+) -> tuple[list[LogLine], list[int]]:
+    """The lines of the log and what each costs; old actions are merged as far as it takes to fit."""
+    end = entries[-1].seq if entries else 0
+    for share in (0.0, 0.5, 0.8, 1.0):
+        lines = log_lines(entries, merged_until=int(share * end) if share else -1)
+        costs = [count(head(line, paths)) + 1 for line in lines]
+        spoken = sum(
+            _whole(entry)
+            for line in lines
+            for entry in line.entries
+            if entry.voice == "user" and entry.action is None
+        )
+        if spoken + sum(cost for line, cost in zip(lines, costs, strict=True) if line.says) <= most:
             break
-        if not taken.take(snippet):
-            cut = max(cut, -current)
-    return Digest(chosen=tuple(taken.chosen), values=taken.by_message, cut=cut)
+    return lines, costs
 
 
-def _take_gists(snippets: Sequence[Snippet], taken: _Taken, most: int) -> None:
-    """Take how requests and decisions begin, newest first, each text once, within `most` tokens."""
-    least, texts = max(taken.room - most, LABEL), set[str]()
-    for snippet in reversed(snippets):
-        if snippet.landmark not in {"asked", "decided"} or snippet.text in texts:
-            continue
-        if taken.room - taken.cost(snippet) >= least:
-            texts.add(snippet.text)
-            taken.take(snippet)
+def _whole(entry: LogEntry) -> int:
+    """Tokens of a user's message as the log quotes it: whole, or how it begins and ends."""
+    parts = entry.excerpts.parts
+    whole = sum(part.tokens for part in parts)
+    return whole if whole <= SHORT else parts[0].tokens + parts[-1].tokens
 
 
 class _Taken:
-    """The snippets taken so far, and the room that is left."""
+    """What is taken into the log, and the room that is left."""
 
-    def __init__(self, room: int, values: _Values) -> None:
-        self.room = room
-        self.values = values
-        self.chosen: list[Snippet] = []
-        self.by_message: dict[int, float] = {}
+    def __init__(self, room: int, lines: Sequence[LogLine], costs: Sequence[int], values: _Values) -> None:
+        self.room = self.whole = room
+        self.lines, self.costs, self.values = lines, costs, values
+        self.opened: set[int] = set()
+        """Indexes of the lines that are in."""
+        self.shown: dict[Id, set[int]] = {}
+        self.order: list[tuple[Id, int]] = []
+        self.missing: dict[int, int] = {}
+        self.heap: list[tuple[float, int, int, int]] = []
 
-    def cost(self, snippet: Snippet) -> int:
-        return snippet.tokens + (0 if snippet.seq in self.by_message else LABEL)
+    def take_log(self, most: int) -> None:
+        """Take what the user said, then what was done, the latest first; actions within `most` tokens.
 
-    def take(self, snippet: Snippet) -> bool:
-        """Take a snippet if there is room for it."""
-        cost = self.cost(snippet)
-        if cost > self.room:
-            return False
-        self.room -= cost
-        self.by_message[snippet.seq] = self.by_message.get(snippet.seq, 0.0) + self.values.value(snippet)
-        self.chosen.append(snippet)
-        self.values.add(snippet)
-        return True
+        In a chat, where people said more than the log has room for, only the first and the latest of it.
+        """
+        said = [
+            at for at, line in enumerate(self.lines) if line.last.voice == "user" and line.last.action is None
+        ]
+        whole = sum(self.costs[at] + _whole(self.lines[at].last) for at in said)
+        chat = whole > self.room and not any(line.says for line in self.lines)
+        least = self.room - most // 2 if chat else 0
+        tight = whole > self.room
+        for at in (*said[:1], *reversed(said[1:])):
+            entry = self.lines[at].last
+            if tight and not chat and _whole(entry) > BEGINNING_TOKENS:
+                self._begin(at, entry)
+            else:
+                self._take(at, entry, _quoted_numbers(entry), least)
+        least = min(self.room, self.room + self._spent() - most)
+        for at in range(len(self.lines) - 1, -1, -1):
+            if self.lines[at].says:
+                self._take(at, self.lines[at].last, (), max(0, least))
+
+    def take_conclusions(self, most: int) -> None:
+        """Take how the model's answers begin and its conclusions, the latest first, within `most` tokens."""
+        least = max(0, self.room - most)
+        for at in range(len(self.lines) - 1, -1, -1):
+            entry = self.lines[at].last
+            if entry.voice == "assistant" and (numbers := _conclusions(entry)):
+                self._take(at, entry, numbers, least)
+
+    def _begin(self, at: int, entry: LogEntry) -> None:
+        """Take how a message begins, if there is room."""
+        if self.costs[at] + BEGINNING_TOKENS <= self.room and at not in self.opened:
+            self._open(at)
+            self.shown[entry.id] = {BEGINNING}
+            self.room -= BEGINNING_TOKENS
+
+    def _spent(self) -> int:
+        return self.whole - self.room
+
+    def _take(self, at: int, entry: LogEntry, numbers: Sequence[int], least: int) -> None:
+        """Take a line with these excerpts, if it leaves `least` tokens."""
+        cost = self.costs[at] + sum(entry.excerpts.parts[number].tokens for number in numbers)
+        if self.room - cost < least:
+            self.missing[entry.seq] = cost + least - self.room
+            return
+        self._open(at)
+        for number in numbers:
+            self._add(entry, number)
+
+    def take_excerpts(self) -> float:
+        """Take excerpts, the most valuable for their length first; returns the value of the best one left.
+
+        Values only fall, when names are taken, so the top of the heap is the best if its value is current.
+        """
+        self.heap = [each for at in range(len(self.lines)) for each in self._queued(at)]
+        heapq.heapify(self.heap)
+        cut, misses = 0.0, 0
+        while self.heap and misses < MISSES:
+            queued, at, which, number = heapq.heappop(self.heap)
+            entry = self.lines[at].entries[which]
+            if number in self.shown.get(entry.id, ()):
+                continue
+            cost = entry.excerpts.parts[number].tokens + (0 if at in self.opened else self.costs[at])
+            value = self.values.value(entry, number)
+            density = value / cost**self.values.numbers.bent
+            if density <= 0.0:
+                continue
+            if -density > queued + 1e-9:
+                heapq.heappush(self.heap, (-density, at, which, number))
+                continue
+            if cost > self.room:
+                cut, misses = max(cut, density), misses + 1
+                self.missing[entry.seq] = cost - self.room
+                continue
+            opened, misses = at in self.opened, 0
+            self._open(at)
+            self._add(entry, number)
+            self.order.append((entry.id, number))
+            if not opened:  # the others of this line are cheaper now
+                for each in self._queued(at):
+                    heapq.heappush(self.heap, each)
+        return cut
+
+    def _queued(self, at: int) -> Iterator[tuple[float, int, int, int]]:
+        """The excerpts of a line with the most that they can be worth for their length."""
+        header, bent = (0 if at in self.opened else self.costs[at]), self.values.numbers.bent
+        for which, entry in enumerate(self.lines[at].entries):
+            shown, most = self.shown.get(entry.id, ()), self.values.most(entry)
+            if BEGINNING in shown:
+                continue
+            for number, part in enumerate(entry.excerpts.parts):
+                if (worth := most(number, part)) > 0.0 and number not in shown:
+                    yield -worth / (part.tokens + header) ** bent, at, which, number
+
+    def _open(self, at: int) -> None:
+        if at not in self.opened:
+            self.opened.add(at)
+            self.room -= self.costs[at]
+
+    def _add(self, entry: LogEntry, number: int) -> None:
+        self.shown.setdefault(entry.id, set()).add(number)
+        self.values.add(entry, number)
+        self.room -= entry.excerpts.parts[number].tokens
+
+    def digest(self, cut: float) -> Digest:
+        return Digest(
+            lines=tuple(line for at, line in enumerate(self.lines) if at in self.opened),
+            shown={at: tuple(sorted(numbers)) for at, numbers in self.shown.items()},
+            cut=cut,
+            missing=self.missing,
+            order=tuple(self.order),
+        )
+
+
+def _conclusions(entry: LogEntry) -> tuple[int, ...]:
+    """How an answer begins, and the first conclusions in the model's words."""
+    parts = entry.excerpts.parts
+    first = (0,) if entry.answers and parts else ()
+    decided = (
+        number
+        for number, part in enumerate(parts)
+        if part.landmark in ("decided", "agreed") and number not in first
+    )
+    return (*first, *islice(decided, CONCLUSIONS))
+
+
+def is_short(entry: LogEntry) -> bool:
+    """Whether it is a user's message that is quoted whole."""
+    return (
+        entry.voice == "user"
+        and entry.action is None
+        and _whole(entry) <= SHORT
+        and len(_quoted_numbers(entry)) == len(entry.excerpts.parts)
+    )
+
+
+def _quoted_numbers(entry: LogEntry) -> tuple[int, ...]:
+    """The excerpts of a user's message that are quoted in any case: all if it is short, else both ends."""
+    parts = entry.excerpts.parts
+    if sum(part.tokens for part in parts) <= SHORT:
+        return tuple(range(len(parts)))
+    return (0, len(parts) - 1) if len(parts) > 1 else (0,)
 
 
 class _Values:
-    """The values of snippets, given what the window and the note already have."""
+    """The values of excerpts, given what the window and the log already have."""
 
     def __init__(
-        self, snippets: Sequence[Snippet], numbers: DigestNumbers, surroundings: Surroundings
+        self, entries: Sequence[LogEntry], numbers: DigestNumbers, surroundings: Surroundings
     ) -> None:
-        names = {name for snippet in snippets for name in snippet.names}
-        used = surroundings.used
-        self._weights = {name: weight(name) * (numbers.used if name in used else 1.0) for name in names}
+        self.numbers = numbers
+        self._used = surroundings.used
         self._names = set(surroundings.known)
-        self._texts: set[str] = set()
-        self._bent = numbers.bent
+        self._weights: dict[str, float] = {}
         self._fade: dict[int, float] = {
             seq: max(numbers.faded, 0.5 ** (surroundings.distance(seq) / numbers.fades))
-            for seq in {snippet.seq for snippet in snippets}
+            for seq in {entry.seq for entry in entries}
         }
-        self._landmarks = {"asked": numbers.asked, "failed": numbers.failed}
+        self._landmarks = {
+            "asked": numbers.asked,
+            "failed": numbers.failed,
+            "agreed": numbers.agreed,
+            "decided": numbers.decided,
+            "": 0.0,
+        }
 
-    def value(self, snippet: Snippet) -> float:
-        """What the snippet would add; 0 once it is in the note."""
-        value = sum(self._weights[name] for name in snippet.names if name not in self._names)
-        value *= self._fade[snippet.seq]
-        if snippet.text in self._texts:
-            return value
-        return value + self._landmarks.get(snippet.landmark, 0.0)
+    def most(self, entry: LogEntry) -> Callable[[int, Excerpt], float]:
+        """The most that excerpts of an entry can add to the log, without looking at what it has already."""
+        used, fade, numbers, landmarks = self._used, self._fade[entry.seq], self.numbers, self._landmarks
+        first = numbers.answered if entry.answers else 0.0
+        restated = numbers.restated if entry.voice == "assistant" else 1.0
 
-    def density(self, snippet: Snippet) -> float:
-        length: float = snippet.tokens**self._bent
-        return self.value(snippet) / length
+        def worth(number: int, part: Excerpt) -> float:
+            if part.names and not used.isdisjoint(part.names):
+                return self.value(entry, number)
+            factor = numbers.repeated if part.repeats >= numbers.many else restated
+            return part.worth * factor * fade + landmarks[part.landmark] + (0.0 if number else first)
 
-    def add(self, snippet: Snippet) -> None:
-        self._names.update(snippet.names)
-        self._texts.add(snippet.text)
+        return worth
 
+    def value(self, entry: LogEntry, number: int) -> float:
+        """What an excerpt would add to the log."""
+        part, known, weights = entry.excerpts.parts[number], self._names, self._weights
+        many = part.repeats >= self.numbers.many
+        value = 0.0
+        for name in part.names:
+            if name not in known:
+                found = weights.get(name)
+                if found is None:
+                    found = weights[name] = weight(name) * (self.numbers.used if name in self._used else 1.0)
+                value += found * self.numbers.repeated if many and name not in self._used else found
+        if entry.voice == "assistant":
+            value *= self.numbers.restated
+        extra = self._landmarks[part.landmark]
+        if number == 0 and entry.answers:
+            extra += self.numbers.answered
+        return value * self._fade[entry.seq] + extra
 
-def note_text(chosen: Sequence[Snippet]) -> str:
-    """The note: the chosen snippets in conversation order, labelled with their messages."""
-    ordered = sorted(chosen, key=lambda each: (each.seq, each.number))
-    return "\n".join((SUMMARY_MARK, *labelled(ordered), SUMMARY_END))
+    def add(self, entry: LogEntry, number: int) -> None:
+        if entry.voice != "assistant":
+            self._names.update(entry.excerpts.parts[number].names)

@@ -1,27 +1,56 @@
-"""Retrieve earlier messages that are relevant to the user's newest request or to a task.
+"""Retrieve earlier messages that the user's newest request or a task refers to.
 
-Without a task they are retrieved into a note before the request; with one, their turns are shown in full. A
-note is written once. The layout stores which messages and which of their snippets it has, so that the same
-note can be written again. To the model its content is data, not instructions.
+For a request they are quoted in a note before it: whole messages in the order of the conversation, each with
+its speaker, under the time where it is known; of a message that is too long, the sentences and lines that
+match. For a task, their turns are shown in full. A note is written once. The layout stores which messages and
+which of their pieces it has, so that the same note can be written again. To the model its content is data,
+not instructions.
+
+How much room the passages get depends on what they displace (`passage_room`). In a chat most of what is worth
+knowing was said long ago, and the newest messages alone say little about a question: passages get most of the
+room. In a tool run the newest calls and results are what the model works from: passages get little.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from hashlib import blake2b
 
-from foveal.model import Chunk, Message
+from foveal.model import Chunk, Entry
 from foveal.pipeline.history import History
+from foveal.pipeline.shorten.outline import GAP
 from foveal.pipeline.signals import words
-from foveal.pipeline.summarize.notes import SUMMARY_END, SUMMARY_MARK, neutral
+from foveal.pipeline.summarize.language import sentences
+from foveal.pipeline.summarize.notes import PASSAGES_END, PASSAGES_MARK, quoted_material, speaker_name
+from foveal.pipeline.summarize.values import Passage
 from foveal.pipeline.summarize.voices import voices
 from foveal.pipeline.values import Layout, RetrievedNote, Scene
-from foveal.presets.foveal.snippets import LABEL, Snippet, labelled, snippets
 
-LEAST = 40
-"""Tokens of room below which a note gets no further message."""
-MOST = 4
-"""Messages in one note."""
+CHAT_SHARE = 0.9
+"""Of the room, for passages in a conversation without tools."""
+TOOL_RUN_SHARE = 0.05
+"""Of the room, for passages where tools are all there is."""
+KEPT_SHARE = 0.5
+"""Of the room left, for passages of one request while a layout is kept: later turns need the rest."""
+LEAST = 24
+"""Tokens of room below which a note gets no further passage."""
+WHOLE_SHARE = 0.5
+"""Of the room: what a message may have at most to be quoted whole."""
+EXCERPT_SHARE = 0.2
+"""Of the room, for excerpts of a longer one."""
+PAUSE = 3_600.0
+"""Seconds between two passages from which the time is stated again."""
+LABEL = 16
+"""Tokens kept for the label of a message of which excerpts are quoted, and for what is said to be omitted."""
+MOST = 4_000
+"""Pieces of one message; a text with more is data, and only its beginning is used."""
+ALIKE = 3
+"""Messages that differ only in numbers which keep their rank."""
+COMPARED = 400
+"""Characters of a message that are compared for this."""
+_NUMBER = re.compile(r"\d+")
 
 Count = Callable[[str], int]
 
@@ -33,7 +62,7 @@ def task_hash(task: str) -> str:
 
 def newest_request(history: History, since: int) -> int | None:
     """The position of the user's newest request, if it is not before `since`."""
-    turn = history.latest_request(len(history) - 1)
+    turn = history.newest_words(len(history) - 1)
     position = -1 if turn is None else history.span(turn)[0]
     return position if position >= since else None
 
@@ -61,7 +90,7 @@ def still_relevant(
     request = newest_request(history, 0)
     retrieved = tuple(seq for each in layout.retrieved if each.position == request for seq in each.excerpts)
     resized = layout.message_budget != message_budget and newest_request(history, layout.length) is None
-    return (*retrieved, *layout.relevant) if resized else retrieved
+    return tuple(dict.fromkeys((*layout.relevant, *retrieved))) if resized else retrieved
 
 
 def relevant_turns(
@@ -83,34 +112,89 @@ def relevant_turns(
     return found
 
 
-def retrieve(
-    history: History, shown: Mapping[int, Chunk], position: int, scene: Scene, room: int
-) -> RetrievedNote | None:
-    """A note with what is relevant to the request at `position`, to go before it; None if nothing fits.
+def passage_room(history: History, room: int) -> int:
+    """How many of `room` tokens passages may take.
 
-    A message may take half of the room that is left; of a longer one, the snippets that share words with the
-    request are taken.
+    The share falls with the square of the share of tool calls and results among the newest messages that the
+    room could hold: from `CHAT_SHARE` without any to `TOOL_RUN_SHARE` where there is nothing else.
     """
-    count = scene.count
-    known = {seq for each in scene.layout.retrieved for seq in each.excerpts} if scene.layout else set()
-    query, _ = retrieval_query(history, scene.task, scene.layout)
-    left = room - history.note(f"{SUMMARY_MARK}\n{SUMMARY_END}").tokens
-    excerpts: dict[int, tuple[int, ...]] = {}
-    for seq in scene.relevant:
-        if len(excerpts) == MOST or left < LEAST:
+    talk, spent = 0, 0
+    for entry in reversed(history.entries):
+        tokens = min(entry.tokens, room - spent)
+        spent += tokens
+        talk += 0 if _is_tool_traffic(entry) else tokens
+        if spent >= room:
             break
-        if seq in known or not _missing(history, shown, history.turn_of(seq)):
-            continue
-        excerpt = _excerpt(history, seq, query, left // 2, count)
+    share = talk / max(1, spent)
+    return int(room * (TOOL_RUN_SHARE + (CHAT_SHARE - TOOL_RUN_SHARE) * share**2))
+
+
+def is_chat(history: History, room: int) -> bool:
+    """Whether passages may take most of the room."""
+    return 2 * passage_room(history, room) >= room
+
+
+def _is_tool_traffic(entry: Entry) -> bool:
+    return bool(entry.role == "tool" or entry.calls or entry.answers)
+
+
+def retrieve(
+    history: History,
+    shown: Mapping[int, Chunk],
+    scene: Scene,
+    *,
+    relevant: Iterable[int],
+    room: int,
+    known: Set[int] = frozenset(),
+) -> RetrievedNote | None:
+    """A note with what is relevant to the user's newest request, to go before it; None if nothing fits.
+
+    `shown`: the turns that are in the window, fixed ones included. Without the request there is no note.
+    `relevant`: positions of messages, best first.
+    `known`: positions that other notes have.
+    """
+    position = newest_request(history, 0)
+    if position is None or history.turn_of(position) not in shown:
+        return None
+    count, query = scene.count, retrieval_query(history, scene.task, scene.layout)[0]
+    left = room - history.note(f"{PASSAGES_MARK}\n{PASSAGES_END}").tokens
+    excerpts: dict[int, tuple[int, ...]] = {}
+    missing = (
+        seq
+        for seq in relevant
+        if seq < position and seq not in known and _missing(history, shown, history.turn_of(seq))
+    )
+    for seq in _varied(history, missing):
+        if left < LEAST:
+            break
+        if history.entries[seq].tokens > max(left, WHOLE_SHARE * room):
+            excerpt = _excerpt(history, seq, query, min(left, int(EXCERPT_SHARE * room)), count)
+        else:
+            excerpt = _whole(history, seq, left, count)
         if excerpt is not None:
             excerpts[seq], cost = excerpt
             left -= cost
     while excerpts:
-        note = retrieved_note(history, excerpts, count)
-        if note.tokens <= room:
-            return RetrievedNote(position=position, excerpts=excerpts, note=note)
+        note = retrieved_note(history, position, excerpts)
+        if note.note.tokens <= room:
+            return note
         excerpts.popitem()
     return None
+
+
+def _varied(history: History, seqs: Iterable[int]) -> Iterator[int]:
+    """The messages in their order; of those that differ only in numbers, all but the first few come last."""
+    alike: Counter[str] = Counter()
+    last: list[int] = []
+    for seq in seqs:
+        text = "\n".join(passage.text for passage in _passages(history, seq))[:COMPARED]
+        kind = _NUMBER.sub("#", text)
+        alike[kind] += 1
+        if alike[kind] <= ALIKE:
+            yield seq
+        else:
+            last.append(seq)
+    yield from last
 
 
 def _missing(history: History, shown: Mapping[int, Chunk], turn: int) -> bool:
@@ -119,53 +203,115 @@ def _missing(history: History, shown: Mapping[int, Chunk], turn: int) -> bool:
     return not in_full and not history.absence(turn) and not history.stand_in(turn)
 
 
+def _whole(history: History, seq: int, room: int, count: Count) -> tuple[tuple[int, ...], int] | None:
+    """No numbers of pieces, which means the whole message, and its tokens; None if it is too long."""
+    if history.entries[seq].tokens > room:
+        return None
+    text = "\n".join(_lines(history, seq, ()))
+    cost = count(text) + 1
+    return ((), cost) if text and cost <= room else None
+
+
 def _excerpt(
     history: History, seq: int, query: str, room: int, count: Count
 ) -> tuple[tuple[int, ...], int] | None:
-    """The numbers of the snippets to take, empty for the whole message, and their tokens; or None."""
-    (message,) = history.read(seq, seq + 1)
-    if history.entries[seq].tokens <= room:
-        text = _in_full(message, seq)
-        cost = count(text) + 1
-        if not text or cost <= room:
-            return ((), cost) if text else None
-    room -= LABEL + (count(history.recall_mark(seq, seq)) if history.frame.handles else 0)
-    chosen = _matching(snippets(message, seq, count), query, room)
-    if not chosen:
-        return None
-    return tuple(each.number for each in chosen), sum(each.tokens for each in chosen) + LABEL
+    """The numbers of the pieces of a message that match best, and their tokens; None if none fits."""
+    chosen = _matching(_pieces(_passages(history, seq)), query, room - LABEL, count)
+    cost = count("\n".join(_lines(history, seq, chosen))) + 1 if chosen else 0
+    return (chosen, cost) if chosen and cost <= room else None
 
 
-def _matching(found: tuple[Snippet, ...], query: str, room: int) -> list[Snippet]:
-    """The snippets that share the most words with the query, within `room` tokens."""
+def _matching(pieces: Sequence[tuple[Passage, str]], query: str, room: int, count: Count) -> tuple[int, ...]:
+    """The numbers of the pieces that share the most words with the query, within `room` tokens."""
     asked = frozenset(words(query))
-    shared = {each.number: len(asked.intersection(words(each.text))) for each in found}
-    chosen: list[Snippet] = []
-    for each in sorted(found, key=lambda each: (-shared[each.number], each.number)):
-        if not shared[each.number]:
+    shared = [len(asked.intersection(words(text))) for _, text in pieces]
+    chosen: list[int] = []
+    for number in sorted(range(len(pieces)), key=lambda number: (-shared[number], number)):
+        if not shared[number] or room <= 0:
             break
-        if each.tokens <= room:
-            room -= each.tokens
-            chosen.append(each)
-    return chosen
+        cost = count(pieces[number][1]) + 3  # a line break, and perhaps a gap
+        if cost <= room:
+            room -= cost
+            chosen.append(number)
+    return tuple(sorted(chosen))
 
 
-def retrieved_note(history: History, excerpts: Mapping[int, tuple[int, ...]], count: Count) -> Chunk:
-    """The note with these excerpts, as it is sent."""
-    lines = [line for seq in sorted(excerpts) for line in _lines(history, seq, excerpts[seq], count)]
-    return history.note("\n".join((SUMMARY_MARK, *lines, SUMMARY_END)))
+def retrieved_note(history: History, position: int, excerpts: Mapping[int, tuple[int, ...]]) -> RetrievedNote:
+    """The note with these passages for the request at `position`, as it is sent."""
+    lines: list[tuple[str, tuple[int, ...]]] = [(PASSAGES_MARK, ())]
+    stated = None
+    times = {seq: history.entries[seq].created_at for seq in sorted(excerpts)}
+    asked = history.entries[position].created_at
+    known = [time for time in (*times.values(), asked) if time is not None]
+    # If all was said within an hour of the request, the time says nothing.
+    timed = bool(known) and max(known) - min(known) >= PAUSE
+    for seq, time in times.items():
+        if timed and time is not None and (stated is None or abs(time - stated) >= PAUSE):
+            lines.append((_utc(time), ()))
+            stated = time
+        lines += ((line, (seq,)) for text in _lines(history, seq, excerpts[seq]) for line in text.split("\n"))
+    lines.append((PASSAGES_END, ()))
+    return RetrievedNote(
+        position=position,
+        excerpts=dict(excerpts),
+        note=history.note("\n".join(line for line, _ in lines)),
+        sources=tuple(sources for _, sources in lines),
+    )
 
 
-def _lines(history: History, seq: int, numbers: tuple[int, ...], count: Count) -> Iterator[str]:
-    (message,) = history.read(seq, seq + 1)
+def _utc(seconds: float) -> str:
+    """A time as text, in UTC. Presets import no clock, so the calendar is computed here, from 0000-03-01 on.
+
+    >>> _utc(1_683_554_160), _utc(951_782_400)
+    ('2023-05-08 13:56', '2000-02-29 00:00')
+    """
+    days, rest = divmod(int(seconds), 86_400)
+    era, day_of_era = divmod(days + 719_468, 146_097)
+    year = (day_of_era - day_of_era // 1_460 + day_of_era // 36_524 - day_of_era // 146_096) // 365
+    day_of_year = day_of_era - (365 * year + year // 4 - year // 100)
+    shifted = (5 * day_of_year + 2) // 153
+    day = day_of_year - (153 * shifted + 2) // 5 + 1
+    month = shifted + 3 if shifted < 10 else shifted - 9
+    hour, minute = divmod(rest // 60, 60)
+    return f"{400 * era + year + (month <= 2):04}-{month:02}-{day:02} {hour:02}:{minute:02}"
+
+
+def _lines(history: History, seq: int, numbers: tuple[int, ...]) -> Iterator[str]:
+    """The lines of a message in a note; a line that is not indented begins with its number and speaker."""
+    passages = _passages(history, seq)
     if not numbers:
-        yield _in_full(message, seq)
+        for passage in passages:
+            yield _quoted(passage, passage.text)
         return
-    found = snippets(message, seq, count)
-    yield from labelled(found[number] for number in sorted(numbers))
+    pieces, last = _pieces(passages), -1
+    for number in numbers:
+        passage, text = pieces[number]
+        follows = number + 1 in numbers or number + 1 == len(pieces)
+        text = text if follows else f"{text} {GAP}"
+        if last < 0 or pieces[last][0] is not passage:
+            yield _quoted(passage, text)
+        else:
+            yield f"    {quoted_material(text)}"
+        last = number
     yield from filter(None, [history.recall_mark(seq, seq)])
 
 
-def _in_full(message: Message, seq: int) -> str:
-    passages = (passage for passage in voices(message, seq) if passage.text)
-    return "\n".join(f"[{passage.role} {seq + 1}] {neutral(passage.text)}" for passage in passages)
+def _quoted(passage: Passage, text: str) -> str:
+    plain = quoted_material(text.strip()).replace("\n", "\n    ")
+    return f"[{passage.first + 1} {speaker_name(passage.role, passage.author)}] {plain}"
+
+
+def _passages(history: History, seq: int) -> list[Passage]:
+    (message,) = history.read(seq, seq + 1)
+    return [passage for passage in voices(message, seq) if passage.text.strip()]
+
+
+def _pieces(passages: Sequence[Passage]) -> list[tuple[Passage, str]]:
+    """The sentences of what people said and the lines of everything else, in order."""
+    return [(passage, piece) for passage in passages for piece in _split(passage)][:MOST]
+
+
+def _split(passage: Passage) -> list[str]:
+    if passage.role in ("user", "assistant"):
+        return sentences(passage.text)
+    return [line.rstrip() for line in passage.text.splitlines() if line.strip()]

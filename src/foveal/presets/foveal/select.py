@@ -1,8 +1,8 @@
-"""Select full detail for the newest turns and excerpts of earlier ones, with a stable prefix between builds.
+"""Select full detail for the newest turns and a log of earlier ones, with a stable prefix between builds.
 
     keep     while it fits, keep the layout of the previous build and append new turns in full
     whole    if everything fits, show everything
-    refocus  else show the newest turns in full, and one note with the most valuable snippets of earlier ones
+    refocus  else show the newest turns in full, and a log of the earlier ones with the most valuable excerpts
 
 Between refocuses a window begins with the bytes of the previous one: providers bill a repeated prefix at a
 tenth. A refocus reduces the window to the low-water mark in one step, so that it is rare.
@@ -13,22 +13,41 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from foveal.model import Chunk, ToolCall
+from foveal.model import Chunk
+from foveal.pipeline.account import with_retrieved
 from foveal.pipeline.history import History, is_system
+from foveal.pipeline.reasons import Reason
+from foveal.pipeline.shorten.turn import shortened
 from foveal.pipeline.signals import names_in
-from foveal.pipeline.values import Layout, Scene, Selection, cache_expired
-from foveal.presets.foveal.digest import Digest, DigestNumbers, Surroundings, choose, note_text
+from foveal.pipeline.summarize.rules import Rule
+from foveal.pipeline.values import Layout, LogNote, LogPlan, RetrievedNote, Scene, Selection, cache_expired
+from foveal.presets.foveal.digest import SHORT, Digest, DigestNumbers, Surroundings, choose, is_short
+from foveal.presets.foveal.log import LogReader
+from foveal.presets.foveal.logbook import (
+    Logbook,
+    left_out_reasons,
+    logged_reasons,
+    rule_line,
+    shown_turns,
+    standing_rules,
+)
 from foveal.presets.foveal.retrieve import (
+    KEPT_SHARE,
+    is_chat,
     newest_request,
+    passage_room,
     relevant_turns,
     retrieval_query,
     retrieve,
     still_relevant,
     task_hash,
 )
-from foveal.presets.foveal.snippets import Snippet, snippets
 from foveal.presets.foveal.watermarks import Course, MarkNumbers, high_mark, marks
-from foveal.window import Score
+
+RELEVANT = 256
+"""Messages that may be relevant to the newest request: a layout stores them, and must not grow."""
+LABEL = 6
+"""Tokens of the label before a user's message in the log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,16 +56,24 @@ class FovealNumbers:
 
     marks: MarkNumbers = field(default_factory=MarkNumbers)
     """When a window is refocused, and to which size."""
-    near_share: float = 0.1
+    near_share: float = 0.2
     """For the newest turns in full; share of the size after a refocus."""
-    asked_share: float = 0.3
-    """The user's newest request stays in full up to this share of the room beside the fixed turns."""
-    gist_share: float = 0.2
-    """Reserved in the note for how the user's requests and the model's decisions begin."""
     reach: float = 8.0
-    """How far back excerpts may come from, in message budgets; the user's first request always may."""
-    asked_for_share: float = 0.05
-    """For messages retrieved for a new request."""
+    """How far back the log goes, in message budgets."""
+    spare_share: float = 0.1
+    """Left by the log; if it is more, further turns are shown in full."""
+    rules_share: float = 0.1
+    """The most of the log for rules and facts that the user stated and that it does not quote anyway."""
+    state_share: float = 0.25
+    """The most of the log for the line that says where the work stands."""
+    jitter: float = 0.05
+    """A layout is kept for a message budget that differs by at most this share."""
+    keep_for: int = 5
+    """Builds for which a layout is kept if cutting the newest results is enough for that."""
+    cut_to: float = 0.3
+    """Share of its tokens that a turn keeps at least when it is cut for that."""
+    first_turns: float = 5.0
+    """Average turns that the first window of a session leaves room for."""
     task_share: float = 1.0
     """For turns relevant to a task, in full, in a window built for it; share of the size after a refocus."""
     worth: DigestNumbers = field(default_factory=DigestNumbers)
@@ -66,6 +93,8 @@ def select_turns(
         open_turn=max(messages),
         message_budget=room + sum(messages.values()),
     )
+    # The entries of a new turn are read at once, so that a refocus finds those of all turns.
+    history.cached(build.open_turn, LogReader(scene.count).used)
     return _keep_layout(build) or _keep_everything(build) or _refocus(build)
 
 
@@ -91,6 +120,14 @@ class _Build:
             yield turn
 
     @property
+    def first(self) -> bool:
+        """Whether this is the first window of its size."""
+        layout = self.scene.layout
+        if layout is None:
+            return True
+        return abs(layout.message_budget - self.message_budget) > self.numbers.jitter * layout.message_budget
+
+    @property
     def course(self) -> Course:
         turns = len(self.history)
         return Course(room=self.message_budget, growth=self.history.tokens / max(1, turns), turns=turns)
@@ -106,54 +143,128 @@ class _Build:
 
     @property
     def low(self) -> int:
-        """Tokens that a refocus reduces the window to; the message budget if no window follows."""
+        """Tokens that a refocus reduces the window to; the message budget if no window follows.
+
+        The first window of a session leaves less room: whether as many turns follow is not known yet.
+        """
         rates = self.scene.rates
-        return marks(self.course, rates, self.numbers.marks).low if rates else self.message_budget
+        if rates is None:
+            return self.message_budget
+        found = marks(self.course, rates, self.numbers.marks)
+        if not self.first:
+            return found.low
+        return max(found.low, int(found.high - self.numbers.first_turns * self.course.growth))
 
     def tokens(self, turns: Mapping[int, Chunk]) -> int:
         """What these turns cost beside the fixed ones, including the notes where turns are left out."""
         chunks = {**self.fixed, **turns}
         joints = sum(self.history.notes_needed([chunks[turn] for turn in sorted(chunks)]))
-        return sum(chunk.tokens for chunk in turns.values()) + self.history.note_tokens * joints
+        beside = sum(chunk.tokens for turn, chunk in turns.items() if turn not in self.fixed)
+        return beside + self.history.note_tokens * joints
 
 
 def _keep_layout(build: _Build) -> Selection | None:
     """The previous layout with new turns appended; None if it does not apply or has become too large."""
-    layout, history, scene = build.scene.layout, build.history, build.scene
-    if layout is None or layout.message_budget != build.message_budget:
+    layout = build.scene.layout
+    if layout is None or not _applies(build, layout):
         return None
-    if build.fixed[build.open_turn].detail != "full":
+    layout = replace(layout, earlier=layout.earlier or _earlier(build, layout), builds=layout.builds + 1)
+    shown = dict(layout.earlier)
+    for turn in build.turns(build.history.turn_of(layout.full_from)):
+        shown[turn] = _form(build, layout, turn)
+    forms = _sent_forms(build, layout, shown)
+    if forms is None:
         return None
-    if layout.length > len(history.entries):  # an earlier build is being repeated
-        return None
-    request, task = newest_request(history, layout.length), task_hash(scene.task)
-    if task != layout.task_hash and request is None:  # another task without a new request is another window
-        return None
-    earlier = layout.earlier or _earlier(history, layout)
-    shown = dict(earlier)
-    for turn in build.turns(history.turn_of(layout.full_from)):
-        shown[turn] = history.chunk(turn)
-    left = build.room - (build.message_budget - build.high) - build.tokens(shown)
-    left -= sum(each.note.tokens for each in layout.retrieved)
+    longer = sum(form.tokens - build.fixed[turn].tokens for turn, form in forms.items())
+    shown |= forms
+    left = (
+        build.room - (build.message_budget - build.high) - build.tokens(shown) - _note_tokens(layout) - longer
+    )
+    opened = build.fixed[build.open_turn]
+    form: Chunk | None = opened
     if left < 0:
+        form, left = _cut_open_turn(build, layout, opened.tokens + left), 0
+    if form is None:
         return None
-    kept = replace(layout, task_hash=task, length=len(history.entries), used_at=scene.now, earlier=earlier)
-    if request is not None:
-        kept = replace(kept, relevant=() if task else scene.relevant)
-    if request is not None and scene.relevant:
-        most = min(left // 2, int(build.numbers.asked_for_share * build.message_budget))
-        note = retrieve(history, {**shown, **build.fixed}, request, scene, most)
-        if note:  # it changes the decisions about the messages it has
-            kept = replace(kept, retrieved=(*layout.retrieved, note), decisions=(), decided_until=0)
-    return _selection(build, shown, kept)
+    if form.detail == "trimmed":
+        layout = replace(layout, trimmed={**layout.trimmed, form.first: form.cut_to})
+        shown[build.open_turn] = form
+    return _selection(build, shown, _with_passages(build, layout, shown, left))
 
 
-def _earlier(history: History, layout: Layout) -> dict[int, Chunk]:
+def _applies(build: _Build, layout: Layout) -> bool:
+    """Whether a layout may be kept: the budget is about the same, and nothing else is asked for."""
+    history, scene = build.history, build.scene
+    if build.first:
+        return False
+    if layout.length > len(history.entries):  # an earlier build is being repeated
+        return False
+    # Another task without a new request is another window.
+    return task_hash(scene.task) == layout.task_hash or newest_request(history, layout.length) is not None
+
+
+def _with_passages(build: _Build, layout: Layout, shown: Mapping[int, Chunk], left: int) -> Layout:
+    """The layout as of now, with passages before a new request, within a share of the tokens left."""
+    history, scene = build.history, build.scene
+    request, task = newest_request(history, layout.length), task_hash(scene.task)
+    kept = replace(layout, task_hash=task, length=len(history.entries), used_at=scene.now)
+    if request is None:
+        return kept
+    kept = replace(kept, relevant=() if task else scene.relevant[:RELEVANT])
+    if not scene.relevant:
+        return kept
+    most = min(int(KEPT_SHARE * left), passage_room(history, build.message_budget))
+    known = frozenset(seq for each in layout.retrieved for seq in each.excerpts)
+    there = {**shown, **build.fixed}
+    note = retrieve(history, there, scene, relevant=scene.relevant[:RELEVANT], room=most, known=known)
+    if note is None:
+        return kept
+    decisions = with_retrieved(history, layout.decisions, note)
+    return replace(kept, retrieved=(*layout.retrieved, note), decisions=decisions)
+
+
+def _sent_forms(build: _Build, layout: Layout, shown: Mapping[int, Chunk]) -> dict[int, Chunk] | None:
+    """The forms in which fixed turns were sent, where this build would show them otherwise.
+
+    None if one is not in the layout, or was sent in full and is cut now: then it is another window.
+    """
+    forms: dict[int, Chunk] = {}
+    for turn, chunk in build.fixed.items():
+        if turn == build.open_turn or is_system(chunk) or chunk.first >= layout.length:
+            continue
+        if chunk.first < layout.full_from and turn not in shown:
+            return None
+        form = shown.get(turn) or _form(build, layout, turn)
+        if form.pieces != chunk.pieces:
+            if form.detail != "trimmed":
+                return None
+            forms[turn] = form
+    return forms
+
+
+def _note_tokens(layout: Layout) -> int:
+    notes: tuple[LogNote | RetrievedNote, ...] = (*layout.notes, *layout.retrieved)
+    return sum(each.note.tokens for each in notes)
+
+
+def _earlier(build: _Build, layout: Layout) -> dict[int, Chunk]:
     """By turn, what the layout shows before `full_from`."""
-    earlier = {turn: history.chunk(turn) for turn in map(history.turn_of, layout.kept)}
-    if layout.note:
-        earlier[history.turn_of(layout.note.first)] = layout.note
-    return earlier
+    return {turn: _form(build, layout, turn) for turn in map(build.history.turn_of, layout.kept)}
+
+
+def _form(build: _Build, layout: Layout, turn: int) -> Chunk:
+    """The turn as windows with this layout show it: in full, or cut as it was when it was new."""
+    chunk = build.history.chunk(turn)
+    room = layout.trimmed.get(chunk.first)
+    return chunk if room is None else shortened(build.history, turn, room, build.scene.count) or chunk
+
+
+def _cut_open_turn(build: _Build, layout: Layout, room: int) -> Chunk | None:
+    """The open turn cut so that a young layout can be kept; None if the layout is old or the cut too deep."""
+    whole = build.history.chunk(build.open_turn)
+    if layout.builds > build.numbers.keep_for or room < build.numbers.cut_to * whole.tokens:
+        return None
+    return shortened(build.history, build.open_turn, room, build.scene.count, words=False)
 
 
 def _keep_everything(build: _Build) -> Selection | None:
@@ -165,9 +276,9 @@ def _keep_everything(build: _Build) -> Selection | None:
         spent += shown[turn].tokens
         if spent > build.room:
             return None
-    if build.tokens(shown) > build.room:
+    if build.tokens(shown) > build.room or build.fixed[build.open_turn].detail != "full":
         return None
-    return _selection(build, shown, _layout(build, 0, shown, None, ()))
+    return _selection(build, shown, _layout(build, 0, shown))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,44 +291,36 @@ class _Draft:
 
 
 def _refocus(build: _Build) -> Selection:
-    """The newest turns in full and a note of the earlier ones, within the low-water mark."""
+    """The newest turns in full and a log of the earlier ones, within the low-water mark."""
     # The first window for a task answers one question and leaves no room for further turns.
     _, new_task = retrieval_query(build.history, build.scene.task, build.scene.layout)
-    low = build.message_budget if new_task else build.low
+    asked = build.first and build.scene.relevant and is_chat(build.history, build.room)
+    low = build.message_budget if new_task or asked else build.low
     most = build.room - (build.message_budget - low)
     newest = int(build.numbers.near_share * low)
     draft = _draft(build, newest, most)
-    spare = most - build.tokens(draft.shown)
-    # If the snippets do not fill the note, use the rest for more turns in full; often it is less than a turn.
+    spare = most - build.tokens(draft.shown) - _note_tokens(draft.layout)
+    # If the excerpts do not fill the log, use the rest for more turns in full, but not in place of passages.
     more = max(newest, build.fixed[build.open_turn].tokens) + spare
-    if spare > 0 and len(_newest_turns(build, more)) > len(_newest_turns(build, newest)):
+    full = spare <= build.numbers.spare_share * most or draft.layout.retrieved
+    if not full and len(_newest_turns(build, more)) > len(_newest_turns(build, newest)):
         draft = _draft(build, more, most)
     return _selection(build, draft.shown, draft.layout, draft.digest)
 
 
 def _draft(build: _Build, newest: int, most: int) -> _Draft:
-    """The newest turns within `newest` tokens, the user's newest request, and a note of earlier turns."""
-    history = build.history
+    """The newest turns within `newest` tokens, what must be shown, and a log of the other turns."""
     shown = _newest_turns(build, newest)
     first = min(shown, default=build.open_turn)
-    request = _earlier_request(build, first)
-    if request is not None:
-        with_request = {**shown, request: history.chunk(request)}
-        if build.tokens(with_request) <= build.numbers.asked_share * build.room:
-            shown = with_request
     shown = _with_relevant(build, shown, most)
-    start = _first_excerpted(build, first)
+    passages = _passages(build, shown, most)
+    most -= passages[0].note.tokens if passages else 0
+    start = _first_logged(build, first)
     old = [turn for turn in build.turns(start) if turn < first and turn not in shown]
+    layout = _layout(build, first, shown)
     if not old:
-        return _Draft(shown=shown, layout=_layout(build, first, shown, None, ()))
-    place = max((turn for turn in old if request is None or turn < request), default=old[0])
-    note, digest = _write_note(build, shown, old, place, most)
-    layout = _layout(build, first, shown, note, digest.chosen)
-    return _Draft(
-        shown={**shown, place: note} if note else shown,
-        layout=replace(layout, excerpts_from=history.span(start)[0]),
-        digest=digest,
-    )
+        return _Draft(shown=shown, layout=replace(layout, retrieved=passages))
+    return _logged(build, shown, old[::-1], replace(layout, retrieved=passages), most)
 
 
 def _newest_turns(build: _Build, most: int) -> dict[int, Chunk]:
@@ -235,36 +338,51 @@ def _newest_turns(build: _Build, most: int) -> dict[int, Chunk]:
     return found
 
 
-def _earlier_request(build: _Build, first: int) -> int | None:
-    """The turn of the user's newest request, if it is before the turn `first`."""
-    history, turn = build.history, build.history.latest_request(build.open_turn)
-    while turn is not None and turn < first and (turn in build.fixed or not history.chunk(turn).messages):
-        turn = history.latest_request(turn - 1)
-    return turn if turn is not None and turn < first else None
-
-
 def _with_relevant(build: _Build, shown: dict[int, Chunk], most: int) -> dict[int, Chunk]:
-    """The turns shown, and within their share those relevant to the task or the request."""
-    relevant, numbers = _relevant(build), build.numbers
-    if not relevant:
+    """The turns shown, and within their share those relevant to the task."""
+    relevant = _relevant(build)
+    if not relevant or not retrieval_query(build.history, build.scene.task)[1]:
         return shown
-    _, for_task = retrieval_query(build.history, build.scene.task)
-    share = numbers.task_share if for_task else numbers.asked_for_share
-    room = min(int(share * most), most - build.tokens(shown))
+    room = min(int(build.numbers.task_share * most), most - build.tokens(shown))
     found = relevant_turns(build.history, {**shown, **build.fixed}, relevant, room)
     while found and build.tokens({**shown, **found}) > most:  # the notes between them do not fit
         found.popitem()
     return {**shown, **found}
 
 
+def _passages(build: _Build, shown: Mapping[int, Chunk], most: int) -> tuple[RetrievedNote, ...]:
+    """A note with what the user's newest request refers to, if there is no task."""
+    history, relevant = build.history, _relevant(build)
+    if not relevant or retrieval_query(history, build.scene.task)[1]:
+        return ()
+    room = passage_room(history, most - build.tokens(shown) - _asked_tokens(build, shown))
+    note = retrieve(history, {**shown, **build.fixed}, build.scene, relevant=relevant, room=room)
+    return (note,) if note else ()
+
+
+def _asked_tokens(build: _Build, shown: Mapping[int, Chunk]) -> int:
+    """What the log needs for the user's words in a session with tool calls: passages do not displace them."""
+    history = build.history
+    if not history.has_calls:
+        return 0
+    start = _first_logged(build, min(shown, default=build.open_turn))
+    said = [
+        entry
+        for entry in history.entries[history.span(start)[0] :]
+        if entry.role == "user" and not entry.answers
+    ]
+    return sum(min(entry.tokens, SHORT + LABEL) for entry in said)
+
+
 def _relevant(build: _Build) -> tuple[int, ...]:
     """Positions of messages relevant to the task or the request, whether they fit or not."""
     scene = build.scene
-    return scene.relevant or still_relevant(build.history, scene.layout, scene.task, build.message_budget)
+    found = scene.relevant or still_relevant(build.history, scene.layout, scene.task, build.message_budget)
+    return found if scene.task.strip() else found[:RELEVANT]
 
 
-def _first_excerpted(build: _Build, first: int) -> int:
-    """The earliest turn that the note may have snippets of, apart from the user's first request."""
+def _first_logged(build: _Build, first: int) -> int:
+    """The earliest turn that the log may be about."""
     history = build.history
     end = history.span(first)[0]
     least = history.sums[end] - build.numbers.reach * build.message_budget
@@ -274,45 +392,75 @@ def _first_excerpted(build: _Build, first: int) -> int:
     return turn
 
 
-def _write_note(
-    build: _Build, shown: Mapping[int, Chunk], old: Sequence[int], place: int, most: int
-) -> tuple[Chunk | None, Digest]:
-    """The note about the old turns, in place of one of them; within `most` tokens with the turns shown."""
-    history, reader = build.history, _Reader(build.scene.count)
-    turns = (*_first_request(build, shown, min(old)), *reversed(old))
-    found = [each for turn in turns for each in history.cached(turn, reader.snippets)]
-    empty = history.folded(place, note_text(()))
-    room = max(most, min(build.room, 0)) - build.tokens({**shown, place: empty})
-    digest = choose(
-        found,
-        room,
-        numbers=build.numbers.worth,
-        surroundings=_surroundings(build, reader, shown, old),
+def _logged(
+    build: _Build, shown: Mapping[int, Chunk], old: Sequence[int], layout: Layout, most: int
+) -> _Draft:
+    """The window with a log of the old turns, within `most` tokens."""
+    history, numbers, count = build.history, build.numbers, build.scene.count
+    room = max(most, min(build.room, 0)) - build.tokens(shown)
+    there = {*shown, *build.fixed}
+    spans = [history.span(turn) for turn in there if turn < old[0]]
+    older = history.span(old[0])[0] - sum(last - first + 1 for first, last in spans)
+    later = shown_turns(history, layout.full_from, len(history.entries))
+    book = Logbook.read(history, old, count, later=later, older=older)
+    if count(book.state) > numbers.state_share * room:
+        book = replace(book, state="")
+    rules = {
+        at: rule
+        for at, rule in standing_rules(history, layout.full_from).items()
+        if history.turn_of(at[0]) not in there
+    }
+    short = {entry.seq for entry in book.entries if is_short(entry)}
+    reserved = _rules_within(
+        [at for at in rules if at[0] not in short], rules, int(numbers.rules_share * room), count
     )
-    chosen = list(digest.chosen)
-    while chosen:
-        note = history.folded(place, note_text(chosen), first=min(each.seq for each in chosen))
-        over = build.tokens({**shown, place: note}) - most
+
+    def notes(digest: Digest, stated: Sequence[tuple[int, int]]) -> tuple[LogPlan, tuple[LogNote, ...]]:
+        plan = book.plan(digest, stated)
+        return plan, book.notes(history, plan, layout.full_from, layout.kept)
+
+    empty = sum(each.note.tokens for each in notes(Digest(), reserved)[1])
+    digest = choose(
+        book.entries,
+        room - empty,
+        numbers=numbers.worth,
+        surroundings=_surroundings(build, shown, old),
+        paths=book.paths,
+        count=count,
+    )
+    quoted = {entry.seq for line in digest.lines for entry in line.entries if is_short(entry)}
+    missing = [at for at in rules if at[0] not in quoted]
+    stated = _rules_within(missing, rules, int(numbers.rules_share * room), count)
+    while digest.lines or stated:
+        plan, made = notes(digest, stated)
+        over = sum(each.note.tokens for each in made) - room
         if over <= 0:
-            return note, replace(digest, chosen=tuple(chosen))
-        while over > 0 and chosen:
-            over -= chosen.pop().tokens
-    return None, Digest()
+            layout = replace(layout, plan=plan, notes=made, excerpts_from=book.first)
+            return _Draft(shown=shown, layout=layout, digest=digest)
+        if not digest.lines:
+            stated = stated[1:]
+        digest = digest.without(over)
+    return _Draft(shown=shown, layout=layout)
 
 
-def _first_request(build: _Build, shown: Mapping[int, Chunk], end: int) -> Iterator[int]:
-    """The turn of the user's first request, if it is before `end` and not shown: all later work serves it."""
-    turn = build.history.first_request()
-    if turn is None or turn >= end or turn in shown or turn in build.fixed:
-        return
-    if build.history.chunk(turn).messages:
-        yield turn
+def _rules_within(
+    ids: Sequence[tuple[int, int]],
+    rules: Mapping[tuple[int, int], Rule],
+    room: int,
+    count: Callable[[str], int],
+) -> list[tuple[int, int]]:
+    """The weightiest of these rules within `room` tokens, the latest first among equals; weakest first."""
+    found: list[tuple[int, int]] = []
+    for at in sorted(ids, key=lambda at: (rules[at].weight, at), reverse=True):
+        cost = count(rule_line(rules[at])) + 1
+        if cost <= room:
+            room -= cost
+            found.insert(0, at)
+    return found
 
 
-def _surroundings(
-    build: _Build, reader: _Reader, shown: Mapping[int, Chunk], old: Sequence[int]
-) -> Surroundings:
-    history = build.history
+def _surroundings(build: _Build, shown: Mapping[int, Chunk], old: Sequence[int]) -> Surroundings:
+    history, reader = build.history, LogReader(build.scene.count)
     known: set[str] = set()
     for turn, chunk in {**build.fixed, **shown}.items():
         if is_system(chunk):
@@ -325,49 +473,17 @@ def _surroundings(
         known=known,
         distance=lambda seq: (end - history.sums[seq + 1]) / max(1, build.message_budget),
         used=frozenset(used),
-        gists=int(build.numbers.gist_share * build.message_budget),
     )
 
 
-class _Reader:
-    """Reads the snippets and names of a turn; `History.remembered` caches them until the turn changes."""
-
-    def __init__(self, count: Callable[[str], int]) -> None:
-        self._count = count
-
-    def snippets(self, history: History, turn: int) -> tuple[Snippet, ...]:
-        first, last = history.span(turn)
-        if history.stand_in(turn):
-            messages = enumerate(history.chunk(turn).messages, last)
-        else:
-            messages = enumerate(history.read(first, last + 1), first)
-        return tuple(each for seq, message in messages for each in snippets(message, seq, self._count))
-
-    def names(self, history: History, turn: int) -> frozenset[str]:
-        """The names in its snippets, which have their context; those in the arguments of calls do not."""
-        return frozenset(name for each in history.cached(turn, self.snippets) for name in each.names)
-
-    def used(self, history: History, turn: int) -> frozenset[str]:
-        """The names that the model wrote into tool calls."""
-        first, last = history.span(turn)
-        parts = (part for message in history.read(first, last + 1) for part in message.parts)
-        calls = (part.arguments for part in parts if isinstance(part, ToolCall))
-        return frozenset(name for arguments in calls for name in names_in(arguments))
-
-
-def _layout(
-    build: _Build, first: int, shown: Mapping[int, Chunk], note: Chunk | None, chosen: Sequence[Snippet]
-) -> Layout:
+def _layout(build: _Build, first: int, shown: Mapping[int, Chunk]) -> Layout:
     history = build.history
-    excerpts: dict[int, tuple[int, ...]] = {}
-    for snippet in sorted(chosen, key=lambda each: (each.seq, each.number)):
-        excerpts[snippet.seq] = (*excerpts.get(snippet.seq, ()), snippet.number)
+    fixed = {turn for turn, chunk in build.fixed.items() if not is_system(chunk)}
     return Layout(
         message_budget=build.message_budget,
         full_from=history.span(first)[0],
-        kept=tuple(history.span(turn)[0] for turn in sorted(shown) if turn < first),
-        note=note,
-        excerpts=excerpts,
+        kept=tuple(history.span(turn)[0] for turn in sorted({*shown, *fixed}) if turn < first),
+        trimmed={chunk.first: chunk.cut_to for chunk in build.fixed.values() if chunk.detail == "trimmed"},
         # Every turn may be relevant to a task: its layout stores those that are shown, in `kept`.
         relevant=() if build.scene.task.strip() else _relevant(build),
         task_hash=task_hash(build.scene.task),
@@ -381,53 +497,18 @@ def _selection(
 ) -> Selection:
     """The selection for a layout; reasons that are among its decisions are not written again.
 
-    `digest`: what was chosen for the note, if the window was refocused.
+    `digest`: what was chosen for the log, if the window was refocused.
     """
-    history, reasons, forms = build.history, {}, {}
-    if layout.note:
-        place = history.turn_of(layout.note.first)
-        if not layout.decisions:
-            reasons[place] = _note_reason(history, layout, place)
-        forms[place] = layout.note
+    there = {*shown, *build.fixed}
+    folded = {} if layout.decisions else logged_reasons(build.history, layout)
     return Selection(
-        turns=tuple(sorted(shown)),
+        turns=tuple(sorted(turn for turn in shown if turn not in build.fixed)),
         because_in="in full: sent before, or newest" if layout.full_from else "everything fits",
-        because_out="nothing of it is worth its tokens now",
-        reasons=reasons,
-        forms=forms,
-        before={history.turn_of(each.position): each.note for each in layout.retrieved},
-        folded={} if layout.decisions else _excerpt_reasons(history, layout),
-        scores=_scores(history, digest) if digest else {},
+        because_out=Reason(code="too_old" if layout.plan else "no_room"),
+        forms={turn: chunk for turn, chunk in shown.items() if chunk.detail == "trimmed"},
+        notes=(*layout.notes, *layout.retrieved),
+        folded=folded,
+        reasons=left_out_reasons(build.history, layout, digest, {*there, *folded}) if digest else {},
         metrics={"refocused": 1.0, "marginal_value": digest.cut} if digest else {"refocused": 0.0},
         layout=layout,
     )
-
-
-def _note_reason(history: History, layout: Layout, place: int) -> str:
-    """What the note has: snippets of so many messages of the turns it covers."""
-    spans = map(history.span, {place, *map(history.turn_of, layout.excerpts)})
-    excerpted, messages = len(layout.excerpts), sum(last - first + 1 for first, last in spans)
-    some = f"{excerpted:,} of " if excerpted < messages else ""
-    return f"the note: snippets of {some}{messages:,} messages"
-
-
-def _excerpt_reasons(history: History, layout: Layout) -> dict[int, str]:
-    """By turn with excerpts in a note, which note that is."""
-    reasons: dict[int, str] = {}
-    if layout.note:
-        reason = f"its turn is told in the note at message {layout.note.first + 1:,}"
-        reasons = dict.fromkeys(map(history.turn_of, layout.excerpts), reason)
-        reasons.pop(history.turn_of(layout.note.first), None)
-    for each in layout.retrieved:
-        reason = f"brought back before message {each.position + 1:,}, as relevant to it"
-        reasons |= dict.fromkeys(map(history.turn_of, each.excerpts), reason)
-    return reasons
-
-
-def _scores(history: History, digest: Digest) -> dict[int, Score]:
-    """By turn, the value of its excerpts."""
-    values: dict[int, float] = {}
-    for seq, value in digest.values.items():
-        turn = history.turn_of(seq)
-        values[turn] = values.get(turn, 0.0) + value
-    return {turn: Score(total=value, parts={"told": value}) for turn, value in values.items()}

@@ -15,9 +15,10 @@ y = low / room,
 
     worth · √(g / y) - 1/2 = (write / read - 1) · g / (1 - y)²
 
-The left side falls and the right side rises with y, so there is one solution. If a read costs as much as a
-write, a refocus costs nothing extra and the window is kept full. After a pause in which the cache expired a
-refocus is free, so it happens earlier: half-way between the marks.
+The left side falls and the right side rises with y, so there is one solution. Where reads cost more than a
+tenth, the marks of a tenth are used: the same window, rewritten as rarely, is then cheaper than a larger one.
+If a read costs as much as a write, a refocus costs nothing extra and the window is kept full. After a pause
+in which the cache expired a refocus is free, so it happens earlier: half-way between the marks.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from math import sqrt
 
 from foveal.pipeline.values import Rates
 
+TWENTY = 20
+"""Turns of a small window, which must not be rewritten at nearly every turn."""
 STEPS = 26
 """Bisections: finer than one token of any window."""
 
@@ -35,15 +38,19 @@ STEPS = 26
 class MarkNumbers:
     """The numbers of the cost model."""
 
-    worth: float = 7.6
+    worth: float = 8.5
     """Value per turn of a token of the previous turn, in cache reads. Fitted to recorded sessions, coding
     with 32,000 tokens and airline service with 16,000, at prices of 0.1 and 1.25 and some 290 tokens per
-    turn: in both, recall of needed facts pays for its cost up to a `low` of about 0.53 of the room."""
-    slack: float = 8.0
-    """Turns that must fit between the marks. With fewer, so much slack costs up to ten points of recall."""
+    turn: recall of needed facts pays for its cost up to a `low` of about 0.57 of the room."""
+    premium: float = 11.5
+    """What writing a token costs at least beyond reading it, in reads, if it costs more at all."""
+    spare: float = 5.0
+    """Turns of slack in a window of twenty turns, which is then rewritten every fifth turn. Of a larger one
+    this many times its size to the power of `grows`, up to what the prices say: in a window of few turns each
+    one that is dropped costs more recall, and rewriting it costs less."""
+    grows: float = 1.6
     few: float = 7.0
-    """With fewer: turns that must fit into the window to leave room for one more; with twice as many turns it
-    leaves room for four. A smaller window is filled completely."""
+    """Turns that must fit into a window to leave room for any; a smaller window is filled completely."""
     least: float = 0.4
     """Share of the room: lower marks were never measured."""
     unpriced_high: float = 0.9
@@ -79,19 +86,22 @@ def marks(course: Course, rates: Rates, numbers: MarkNumbers = NUMBERS) -> Marks
 
     >>> anthropic = Rates(input=3.0, read=0.3, write=3.75)
     >>> marks(Course(room=32_000, growth=290, turns=200), anthropic)
-    Marks(high=32000, low=17196)
+    Marks(high=32000, low=18312)
     >>> marks(Course(room=32_000, growth=290, turns=200), Rates())
     Marks(high=28800, low=19200)
     """
     room, growth, premium = course.room, max(course.growth, 1.0), _write_premium(rates)
+    premium = max(premium, numbers.premium) if premium else premium
     if premium is None:
         slack = (numbers.unpriced_high - numbers.unpriced_low) * room
     else:
         slack = room - room * _low(premium, growth / max(room, 1), numbers)
-    if slack < numbers.slack * growth:
-        times = room / (numbers.few * growth)
-        spare = min(slack, growth * times**2) if times >= 1 else 0.0
-        return Marks(high=room, low=int(room - spare))
+    turns = room / growth
+    slack = (
+        min(slack, numbers.spare * growth * (turns / TWENTY) ** numbers.grows)
+        if turns >= numbers.few
+        else 0.0
+    )
     high = high_mark(course, rates, numbers)
     # No more slack than the turns that are expected to follow will use.
     return Marks(high=high, low=int(high - min(slack, max(course.turns, 1) * growth)))
@@ -106,8 +116,7 @@ def high_mark(course: Course, rates: Rates, numbers: MarkNumbers = NUMBERS, *, c
     if cold:
         found = marks(course, rates, numbers)
         return (found.low + found.high) // 2
-    slack = (numbers.unpriced_high - numbers.unpriced_low) * course.room
-    if _write_premium(rates) is not None or slack < numbers.slack * max(course.growth, 1.0):
+    if _write_premium(rates) is not None or course.room < TWENTY * max(course.growth, 1.0):
         return course.room
     return int(numbers.unpriced_high * course.room)
 

@@ -18,6 +18,7 @@ from functools import cached_property
 from operator import attrgetter
 
 from foveal.pipeline.kinds import HISTORY, RAG
+from foveal.pipeline.reasons import Reason, no_room
 from foveal.pipeline.values import Item, Pick, Unit
 from foveal.presets.omar.score import business_fields
 from foveal.window import Conflict, Slot
@@ -129,27 +130,33 @@ def spent(units: Sequence[Unit], room: int, terms: Terms, *, forced: Sequence[Un
     )
 
 
-class _Reasons(Mapping[int, str]):
+_Left = int | tuple[int, str] | str
+"""What was left for a unit that did not fit: tokens, and of which cap; or why it was not tried."""
+
+
+class _Reasons(Mapping[int, Reason]):
     """Why each turn is in or out; each reason is formatted when it is read."""
 
-    def __init__(self, units: Sequence[Unit], left: Mapping[int, int | str]) -> None:
+    def __init__(self, units: Sequence[Unit], left: Mapping[int, _Left]) -> None:
         self._units = units
         self._left = left
-        """For each turn that did not fit, what was left, in tokens or in words."""
 
     @cached_property
     def _by_turn(self) -> Mapping[int, Unit]:
         return {unit.turn: unit for unit in self._units}
 
-    def __getitem__(self, turn: int) -> str:
+    def __getitem__(self, turn: int) -> Reason:
         unit, left = self._by_turn[turn], self._left.get(turn)
         if unit.forced:
             return unit.forced
-        priority = f"priority {unit.score.total:.1f}"
+        priority, needed = f"priority {unit.score.total:.1f}", f"needed {unit.tokens:,} tokens"
         if left is None:
-            return f"{priority}, {unit.tokens:,} tokens"
-        short = left if isinstance(left, str) else f"{left:,} were left"
-        return f"{priority}, needed {unit.tokens:,} tokens, {short}"
+            return Reason(code="selected", columns=f"{priority}, {unit.tokens:,} tokens")
+        if isinstance(left, str):
+            return Reason(code="not_selected", columns=priority, words=f"{needed}, {left}")
+        room, cap = left if isinstance(left, tuple) else (left, "")
+        words = f"{needed}, {room:,} were left {cap}" if cap else ""
+        return no_room(needed=unit.tokens, left=room, columns=priority, words=words)
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._by_turn)
@@ -166,7 +173,7 @@ def greedy(units: Sequence[Unit], room: int, terms: Terms | None = None) -> Pick
     if not terms.allow_partial_fill and left:
         (stop,) = left
         reason = f"and turn {stop} did not fit before it: `allow_partial_fill` is off"
-        left |= {unit.turn: reason for unit in order[len(placed) + 1 :]}
+        left |= dict.fromkeys([unit.turn for unit in order[len(placed) + 1 :]], reason)
     return Pick(
         kept=frozenset([unit.turn for unit in units if unit.forced]).union([unit.turn for unit in placed]),
         because=_Reasons(units, left),
@@ -177,20 +184,20 @@ def greedy(units: Sequence[Unit], room: int, terms: Terms | None = None) -> Pick
 
 def _place(
     order: Sequence[Unit], room: int, terms: Terms
-) -> tuple[list[Unit], list[Conflict], dict[int, int | str]]:
+) -> tuple[list[Unit], list[Conflict], dict[int, _Left]]:
     """The units that fit, the conflicts, and what was left for each unit that did not fit. A hot loop."""
     placed: list[Unit] = []
     conflicts: list[Conflict] = []
-    misfits: dict[int, int | str] = {}
+    misfits: dict[int, _Left] = {}
     left, left_of = room, dict(terms.caps)
     for unit in order:
         tokens = unit.tokens
-        full = _capped(charges(unit, terms), left_of, terms.caps) if left_of and tokens <= left else ""
-        if tokens <= left and not full:
+        full = _capped(charges(unit, terms), left_of, terms.caps) if left_of and tokens <= left else None
+        if tokens <= left and full is None:
             left -= tokens
             placed.append(unit)
             continue
-        misfits[unit.turn] = full or left
+        misfits[unit.turn] = left if full is None else full
         if placed:
             conflicts.append(conflict(placed[-1], unit))
         if not terms.allow_partial_fill:
@@ -198,14 +205,16 @@ def _place(
     return placed, conflicts, misfits
 
 
-def _capped(needs: Mapping[str, int], left_of: dict[str, int], caps: Mapping[str, int]) -> str:
-    """Why a cap leaves no room; if none does, charge the unit to its groups and return nothing."""
+def _capped(
+    needs: Mapping[str, int], left_of: dict[str, int], caps: Mapping[str, int]
+) -> tuple[int, str] | None:
+    """What a cap that is too small leaves; if none is, charge the unit to its groups and return None."""
     for group, tokens in needs.items():
         if tokens > left_of[group]:
-            return f"{left_of[group]:,} were left of the {caps[group]:,} for {group}"
+            return left_of[group], f"of the {caps[group]:,} for {group}"
     for group, tokens in needs.items():
         left_of[group] -= tokens
-    return ""
+    return None
 
 
 # With many thousand misfits, the constructor of the frozen value would take most of the time. Setting its

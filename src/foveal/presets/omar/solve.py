@@ -17,6 +17,7 @@ from fractions import Fraction
 from itertools import accumulate
 
 from foveal.errors import InputError
+from foveal.pipeline.reasons import Reason, no_room
 from foveal.pipeline.values import Pick, Unit
 from foveal.presets.omar.greedy import (
     Terms,
@@ -205,13 +206,13 @@ def exact(units: Sequence[Unit], room: int, terms: Terms | None = None) -> Pick:
     )
 
 
-def _reason(unit: Unit, left: int, *, kept: bool) -> str:
+def _reason(unit: Unit, left: int, *, kept: bool) -> Reason:
+    priority = f"priority {unit.score.total:.1f}"
     if kept:
-        return f"priority {unit.score.total:.1f}, {unit.tokens:,} tokens: part of the best total"
-    return (
-        f"priority {unit.score.total:.1f}, needed {unit.tokens:,} tokens, {left:,} were left "
-        "by the choice with the best total"
-    )
+        words = f"{unit.tokens:,} tokens: part of the best total"
+        return Reason(code="selected", columns=priority, words=words)
+    words = f"needed {unit.tokens:,} tokens, {left:,} were left by the choice with the best total"
+    return no_room(needed=unit.tokens, left=left, columns=priority, words=words)
 
 
 def _conflicts(order: Sequence[Unit], kept: frozenset[int]) -> list[Conflict]:

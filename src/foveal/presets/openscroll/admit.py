@@ -88,7 +88,8 @@ class _Filling:
         self.room -= fits.tokens + around
         self.shown.append(fits)
         cut = f", cut from {piece.tokens:,}" if fits is not piece else ""
-        self.contributed.append(admitted(fits, f"{name}, {fits.tokens:,} tokens{cut}"))
+        because = f"{name}, {fits.tokens:,} tokens{cut}"
+        self.contributed.append(admitted(fits, because, f"{name}{cut}"))
 
 
 def _exact(

@@ -13,6 +13,7 @@ from functools import partial
 from foveal.model import Chunk
 from foveal.pipeline.history import History
 from foveal.pipeline.kinds import ARC, MESSAGE_HISTORY
+from foveal.pipeline.reasons import Reason
 from foveal.pipeline.summarize.extract import extractive_summary
 from foveal.pipeline.summarize.notes import SUMMARY_END, SUMMARY_MARK
 from foveal.pipeline.summarize.records import EchoDetector
@@ -21,6 +22,7 @@ from foveal.pipeline.values import Pick, Scene, Unit
 from foveal.presets.openscroll.arc import arc_text
 from foveal.presets.openscroll.strategies import Compacted, compact, strategy_for
 from foveal.presets.openscroll.zones import Piece
+from foveal.window import Code
 
 ALL_TURNS = -1
 """The key under which a history remembers what belongs to no single turn."""
@@ -33,9 +35,9 @@ class _Shown:
     """How the pieces of a compacted history appear in the window."""
 
     kept: set[int] = field(default_factory=set)
-    because: dict[int, str] = field(default_factory=dict)
+    because: dict[int, Reason] = field(default_factory=dict)
     forms: dict[int, Chunk] = field(default_factory=dict)
-    folded: dict[int, str] = field(default_factory=dict)
+    folded: dict[int, Reason] = field(default_factory=dict)
     markers: dict[int, Chunk] = field(default_factory=dict)
     arcs: dict[int, str] = field(default_factory=dict)
     tokens: int = 0
@@ -165,28 +167,33 @@ def _shown(history: History, undecided: Sequence[Unit], compaction: Compacted) -
 
 
 def _show(shown: _Shown, history: History, inside: Sequence[Unit], piece: Piece, strategy: str) -> None:
-    last, where = inside[-1].turn, f"{MESSAGE_HISTORY}, {strategy}"
+    last = inside[-1].turn
     if piece.detail == "full":
         shown.kept |= {unit.turn for unit in inside}
-        shown.because |= {unit.turn: f"{where}: verbatim, {unit.tokens:,} tokens" for unit in inside}
+        for unit in inside:
+            shown.because[unit.turn] = _reason("selected", strategy, f"verbatim, {unit.tokens:,} tokens")
         shown.tokens += sum(unit.tokens for unit in inside)
         return
     first = history.span(inside[0].turn)[0]
     note = history.folded(last, piece.text, first=first) if piece.text else None
     shown.tokens += note.tokens if note else 0
     if piece.detail == "omitted" or note is None:
-        shown.because |= {unit.turn: f"{where}: nothing of it fits" for unit in inside}
+        gone = _reason("not_selected", strategy, "nothing of it fits")
+        shown.because |= dict.fromkeys((unit.turn for unit in inside), gone)
         shown.markers |= {last: note} if note else {}
         return
     whole = sum(unit.tokens for unit in inside)
     shown.kept.add(last)
     if piece.detail == "trimmed":
         shown.forms[last] = replace(note, detail="trimmed")
-        shown.because[last] = f"{where}: head and tail, {note.tokens:,} of {whole:,} tokens"
+        what = "head and tail"
     else:
         shown.forms[last] = note
-        shown.because[last] = (
-            f"{where}: a summary of {piece.messages:,} messages, {note.tokens:,} of {whole:,} tokens"
-        )
-    because = f"{where}: in the summary at message {piece.last + 1:,}"
-    shown.folded |= dict.fromkeys((unit.turn for unit in inside[:-1]), because)
+        what = f"a summary of {piece.messages:,} messages"
+    shown.because[last] = _reason("selected", strategy, f"{what}, {note.tokens:,} of {whole:,} tokens")
+    covered = _reason("replaced", strategy, f"in the summary at message {piece.last + 1:,}")
+    shown.folded |= dict.fromkeys((unit.turn for unit in inside[:-1]), covered)
+
+
+def _reason(code: Code, strategy: str, what: str) -> Reason:
+    return Reason(code=code, columns=MESSAGE_HISTORY, words=f"{strategy}: {what}")

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from foveal.errors import BudgetError
 from foveal.pipeline.kinds import ENTITY, IDENTITY, LAYERS, MESSAGE_HISTORY, TOPIC, USER_MESSAGE
 from foveal.pipeline.material.categories import lend_spare, tokens_by_slot, with_usage
+from foveal.pipeline.reasons import Reason, no_room
 from foveal.pipeline.values import Item, Pick, Scene, Unit
 from foveal.presets.openscroll.layers import (
     BUNDLES,
@@ -41,7 +41,7 @@ def layers(
     messages, material = tokens_by_slot(items, slot_of), tokens_by_slot(scene.material, slot_of)
     tokens = {name: messages.get(name, 0) + material.get(name, 0) for name in {*messages, *material}}
     tokens[IDENTITY] = tokens.get(IDENTITY, 0) - system
-    user = _user_tokens(items, scene.budget, total)
+    user = min(total, messages.get(USER_MESSAGE, 0))  # a message that exceeds it was cut
     if user + min(by.identity_min, tokens[IDENTITY]) > total:
         tokens[IDENTITY] = 0
     situation = replace(_situation([*items, *scene.material], tokens, by), total=total, user_tokens=user)
@@ -68,18 +68,6 @@ def _situation(items: Sequence[Item], tokens: Mapping[str, int], by: OpenscrollN
         prioritize_history=by.prioritize_history,
         available=available,
     )
-
-
-def _user_tokens(items: Sequence[Item], budget: int, total: int) -> int:
-    """Tokens of the user's message and of what else is in its layer, at most the total."""
-    prompt = sum(item.tokens for item in items if item.kind == "current_user_prompt")
-    if prompt > total:
-        raise BudgetError(
-            f"the user message has {prompt:,} tokens; the budget is {budget:,}, of which {total:,} are left "
-            "beside the system prompt, the tools and the framing",
-            remedy=f"raise `budget` to {budget - total + prompt:,} or more, or shorten the user message",
-        )
-    return min(total, sum(item.tokens for item in items if slot_of(item) == USER_MESSAGE))
 
 
 def _subjects(items: Sequence[Item], layer: str, *keys: str) -> int:
@@ -118,9 +106,9 @@ def by_layer(units: Sequence[Unit], room: int, *, slots: Sequence[Slot]) -> Pick
             continue
         most = min(left[layer], room)
         if unit.tokens > most:
-            because[unit.turn] = f"{layer}, needed {unit.tokens:,} tokens, {most:,} were left"
+            because[unit.turn] = no_room(needed=unit.tokens, left=most, columns=layer)
             continue
-        because[unit.turn] = f"{layer}, {unit.tokens:,} tokens"
+        because[unit.turn] = Reason(code="selected", columns=f"{layer}, {unit.tokens:,} tokens")
         kept.add(unit.turn)
         room -= unit.tokens
         left.subtract(unit.by_slot)

@@ -171,7 +171,7 @@ def _compacted(tree: Blocks, budget: int, count: Count) -> list[Piece]:
     early, late = turns.back(len(messages) * 2 // 5), turns.back(len(messages) * 3 // 4)
     first = folded(messages[:early], tree.summaries(0, early), budget // 10, count)
     middle = messages[early:late]
-    label = f"[Key exchanges of {message_range(middle[0].seq, middle[-1].seq).lower()}]" if middle else ""
+    label = f"[Key exchanges of {message_range(middle[0].seq, middle[-1].seq)}]" if middle else ""
     then = key_turns(middle, budget // 4, count, label=label)
     return [*first, *then, *newest(messages[late:], budget - _tokens([*first, *then]), count)]
 

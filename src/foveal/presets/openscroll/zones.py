@@ -127,7 +127,7 @@ def newest(messages: Sequence[Utterance], room: int, count: Count) -> list[Piece
 
 def verbatim_label(messages: Sequence[Utterance]) -> str:
     """The label of verbatim messages."""
-    return f"[{message_range(messages[0].seq, messages[-1].seq)}, verbatim]"
+    return f"[{message_range(messages[0].seq, messages[-1].seq).capitalize()}, verbatim]"
 
 
 def first_fitting(messages: Sequence[Utterance], room: int) -> int:

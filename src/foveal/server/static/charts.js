@@ -7,9 +7,11 @@ const COLOURS = ["user", "tool", "assistant", "system", "note", "retrieved", "ma
 const PART_COLOURS = {
   system: "system",
   "open turn": "user",
+  requests: "user",
   pinned: "note",
   history: "tool",
   notes: "retrieved",
+  log: "note",
   retrieved: "assistant",
   material: "material",
   framing: "frame",

@@ -30,7 +30,7 @@ export function drawResults(node, { query, hits, choose, close }) {
 }
 
 function row(hit, choose) {
-  const about = [hit.id, hit.role, `score ${hit.score.toFixed(2)}`, moment(hit.created_at)]
+  const about = [hit.id, hit.role, `score ${hit.score.toFixed(2)}`, moment(hit.created_at), hit.weak && "weak match"]
     .filter(Boolean)
     .join(" · ");
   const open = el("button", { type: "button", class: "hit" });

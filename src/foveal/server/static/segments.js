@@ -26,6 +26,7 @@ const PARTS = [
   ["system", "system", "system prompt given for this window"],
   ["material", "material", "attached context"],
   ["retrieved", "retrieved", "retrieved from earlier for this task"],
+  ["log", "note", "log of earlier messages"],
   ["notes", "note", "a note about what is left out"],
 ];
 const WARN = 0.8;
@@ -95,7 +96,7 @@ function partsOf(build, kept) {
   return PARTS.filter(([name]) => sizes[name] > 0).map(([name, kind, because]) => ({
     part: name,
     kind,
-    because,
+    because: name === "log" ? aboutLog(build.notes ?? []) || because : because,
     tokens: sizes[name],
     first: -1,
     last: -1,
@@ -105,6 +106,17 @@ function partsOf(build, kept) {
     score: null,
     bars: [{ kind, tokens: sizes[name] }],
   }));
+}
+
+// Which messages the log is about, and how many lines it has of how many of them.
+function aboutLog(notes) {
+  return notes
+    .filter((note) => note.kind === "log")
+    .map((note) => {
+      const sources = new Set(note.lines.flat()).size;
+      return `log of ${span(note.first, note.last)}: ${counted(note.lines.length, "line")} from ${counted(sources, "message")}`;
+    })
+    .join("; ");
 }
 
 // The turns of one decision; the result of a call stays with the call. They share the decision's tokens.

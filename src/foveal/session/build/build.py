@@ -27,7 +27,7 @@ from foveal.session.state import SessionState, StoredLayout
 from foveal.session.summaries.library import Answers
 from foveal.session.target import Target, system_messages, tools_text, warn
 from foveal.store import BuildRecord
-from foveal.window import Costs, Manifest, Window
+from foveal.window import FIXED, Costs, Manifest, Window
 
 TASK = "task"
 """In a build's record: the caller named a task. Its text is not stored."""
@@ -186,9 +186,9 @@ def _record(state: SessionState, draft: _Draft, manifest: Manifest) -> dict[str,
 
 def _earliest(fitted: pipeline.Fitted) -> int:
     """The first message, beyond what is fixed, that this window or the next layout needs."""
-    if fitted.layout and fitted.layout.excerpts_from:
+    if fitted.layout:
         return fitted.layout.excerpts_from
-    kept = (d.first for d in fitted.manifest.kept if d.code not in ("system_prompt", "pinned"))
+    kept = (d.first for d in fitted.manifest.kept if d.code == "open_turn" or d.code not in FIXED)
     return min(kept, default=0)
 
 

@@ -1,7 +1,7 @@
 """Keep the layout of a session's windows between builds, also across restarts.
 
-A layout is stored with the build that made it, as positions and numbers. The texts of its note are read from
-the messages again, so a note never contains what was erased. A build that keeps a layout refers to the build
+A layout is stored with the build that made it, as positions and numbers. The texts of its log are read from
+the messages again, so a log never contains what was erased. A build that keeps a layout refers to the build
 that made it, whose record alone has the decisions about earlier messages: such a build's record costs what
 is new.
 """
@@ -14,11 +14,10 @@ from dataclasses import replace
 from typing import Any
 
 from foveal.pipeline.history import History
-from foveal.pipeline.values import Layout, Rates, RetrievedNote
+from foveal.pipeline.values import Layout, LogPlan, Rates, RetrievedNote
 from foveal.presets import Preset
-from foveal.presets.foveal.digest import note_text
+from foveal.presets.foveal.logbook import Logbook, logged_turns
 from foveal.presets.foveal.retrieve import retrieved_note
-from foveal.presets.foveal.snippets import Snippet, snippets
 from foveal.session.build.manifest_json import build_record, read_manifest, sent_length, since
 from foveal.session.costs import prices_of
 from foveal.session.state import SessionState, StoredLayout
@@ -92,12 +91,37 @@ def _written(key: str, layout: Layout) -> str:
             "talk": layout.message_budget,
             "first": layout.full_from,
             "kept": list(layout.kept),
-            "place": layout.note.first if layout.note else 0,
-            "shown": _numbered(layout.excerpts),
+            "trimmed": {str(seq): tokens for seq, tokens in layout.trimmed.items()},
+            "log": _plan_json(layout.plan) if layout.plan else None,
             "wanted": list(layout.relevant),
             "task": layout.task_hash,
             "brought": [[each.position, _numbered(each.excerpts)] for each in layout.retrieved],
+            "builds": layout.builds,
         }
+    )
+
+
+def _plan_json(plan: LogPlan) -> dict[str, Any]:
+    return {
+        "first": plan.first,
+        "last": plan.last,
+        "until": plan.until,
+        "older": plan.older,
+        "lines": [[list(at) for at in line] for line in plan.lines],
+        "shown": [[*at, *numbers] for at, numbers in plan.shown.items()],
+        "rules": [list(at) for at in plan.rules],
+    }
+
+
+def _plan(found: Mapping[str, Any]) -> LogPlan:
+    return LogPlan(
+        first=found["first"],
+        last=found["last"],
+        until=found["until"],
+        older=found["older"],
+        lines=tuple(tuple((seq, part) for seq, part in line) for line in found["lines"]),
+        shown={(seq, part): tuple(numbers) for seq, part, *numbers in found["shown"]},
+        rules=tuple((seq, part) for seq, part in found["rules"]),
     )
 
 
@@ -116,15 +140,28 @@ def _stored(state: SessionState, key: str, history: History, target: Target) -> 
         if maker and (found := _layout_json(maker)).get("where") == key:
             try:
                 layout = replace(
-                    _read(found, history, target), length=sent_length(build), used_at=build.created_at
+                    _read(found, history, target),
+                    builds=found["builds"] + build.number - maker.number,
+                    length=sent_length(build),
+                    used_at=build.created_at,
                 )
-            except IndexError:  # another version of Foveal cut the messages into fewer excerpts
+            except LookupError:  # another version of Foveal wrote it, or read other entries from the messages
                 return None
             past = _decided(state, maker, layout.full_from)
             return _stored_layout(
                 replace(layout, decisions=past, decided_until=layout.full_from), maker.number
             )
     return None
+
+
+def layout_of(state: SessionState, build: BuildRecord, history: History, target: Target) -> Layout | None:
+    """The layout of a stored build with its notes written again; None if that is no longer possible."""
+    maker = state.store.build(state.id, since(build) or build.number)
+    found = _layout_json(maker) if maker else {}
+    try:
+        return _read(found, history, target) if found else None
+    except LookupError:  # another version of Foveal wrote it, or read other entries from the messages
+        return None
 
 
 def _layout_json(build: BuildRecord) -> dict[str, Any]:
@@ -143,35 +180,23 @@ def _stored_layout(layout: Layout, build: int = 0) -> StoredLayout:
 
 
 def _read(found: Mapping[str, Any], history: History, target: Target) -> Layout:
-    shown = {int(seq): tuple(numbers) for seq, numbers in found["shown"].items()}
-    excerpts = [each for seq, numbers in shown.items() for each in _excerpts(history, seq, numbers, target)]
-    place = history.turn_of(found["place"])
-    return Layout(
+    layout = Layout(
         message_budget=found["talk"],
         full_from=found["first"],
         kept=tuple(found["kept"]),
-        note=history.folded(place, note_text(excerpts), first=min(shown)) if excerpts else None,
-        excerpts=shown,
-        retrieved=tuple(_retrieved_note(history, target, *each) for each in found.get("brought", ())),
+        trimmed={int(seq): tokens for seq, tokens in found["trimmed"].items()},
+        retrieved=tuple(_retrieved_note(history, *each) for each in found.get("brought", ())),
         relevant=tuple(found.get("wanted", ())),
         task_hash=found.get("task", ""),
     )
+    if not found["log"]:
+        return layout
+    plan = _plan(found["log"])
+    turns, later = logged_turns(history, plan, layout)
+    book = Logbook.read(history, turns, target.meter.text, later=later, older=plan.older)
+    return replace(layout, plan=plan, notes=book.notes(history, plan, layout.full_from, layout.kept))
 
 
-def _retrieved_note(
-    history: History, target: Target, position: int, stored: Mapping[str, list[int]]
-) -> RetrievedNote:
+def _retrieved_note(history: History, position: int, stored: Mapping[str, list[int]]) -> RetrievedNote:
     shown = {int(seq): tuple(numbers) for seq, numbers in stored.items()}
-    return RetrievedNote(
-        position=position, excerpts=shown, note=retrieved_note(history, shown, target.meter.text)
-    )
-
-
-def _excerpts(history: History, seq: int, numbers: tuple[int, ...], target: Target) -> list[Snippet]:
-    turn = history.turn_of(seq)
-    if history.stand_in(turn):
-        (message,) = history.chunk(turn).messages
-    else:
-        (message,) = history.read(seq, seq + 1)
-    found = snippets(message, seq, target.meter.text)
-    return [found[number] for number in numbers]
+    return retrieved_note(history, position, shown)

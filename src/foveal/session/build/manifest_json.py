@@ -1,9 +1,10 @@
 """Write a manifest as the JSON that the store keeps, and read it back.
 
-Decisions that share a reason are stored as runs, and each reason once. For a preset that scores, kept
-decisions and the best of the left-out ones keep their scores and the rest become runs, so a build's record
-costs its window and not its history. Decisions about the past of a kept layout are in the record of the build
-that made it; later builds have `since`: [that build's number, the number of past messages].
+Decisions that share a reason are stored as runs, and each reason once: as a code and its numbers, from which
+its sentence is built again, or as the preset's own words. For a preset that scores, kept decisions and the
+best of the left-out ones keep their scores and the rest become runs, so a build's record costs its window
+and not its history. Decisions about the past of a kept layout, and the notes in it, are in the record of the
+build that made it; later builds have `since`: [that build's number, the number of past messages].
 """
 
 from __future__ import annotations
@@ -11,16 +12,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from itertools import groupby
+from typing import Any, Literal
 
 from foveal.model import Detail, Repair
 from foveal.pipeline.explain import merged
+from foveal.pipeline.reasons import SENTENCES, Reason
 from foveal.pipeline.sensitivity import nearest
 from foveal.session.costs import CostEntry, read_costs, write_costs, write_totals
 from foveal.session.state import SessionState, StoredLayout
 from foveal.store import BuildRecord
 from foveal.window import (
-    REASONS,
     Code,
     Conflict,
     Contributed,
@@ -30,6 +32,7 @@ from foveal.window import (
     Score,
     Slot,
     Verdict,
+    WindowNote,
 )
 from foveal.wire.jsontext import compact
 
@@ -42,15 +45,17 @@ def write_manifest(
     manifest: Manifest, entry: CostEntry | None = None, stored: StoredLayout | None = None
 ) -> str:
     decisions = tuple(_stored(manifest.decisions, stored))
-    reasons = {because: at for at, because in enumerate(dict.fromkeys(d.because for d in decisions))}
+    reasons = {why: at for at, why in enumerate(dict.fromkeys(map(_why, decisions)))}
     costs = {"costs": write_costs(entry.costs), "book": write_totals(entry)} if entry else {}
     since = {"since": [stored.build, stored.layout.full_from]} if stored and stored.build else {}
     return compact(
         {
             "counter": manifest.counter,
             "parts": dict(manifest.parts),
-            "reasons": list(reasons),
-            "decisions": [_row(decision, reasons) for decision in decisions],
+            "why": [json.loads(why) for why in reasons],
+            "first": decisions[0].first if decisions else 0,
+            "decisions": [_row(decision, reasons[_why(decision)]) for decision in decisions],
+            "notes": [] if since else [_note(each) for each in manifest.notes],
             "repairs": [asdict(repair) for repair in manifest.repairs],
             "warnings": manifest.warnings,
             "slots": [asdict(slot) for slot in manifest.slots],
@@ -84,16 +89,28 @@ def _condensed(decisions: Sequence[Decision]) -> tuple[Decision, ...]:
         return tuple(decisions)
     shown = {decision.first for decision in nearest(out)[:NEAR_MOST]}
     return tuple(
-        replace(d, score=None, slot="", because=FURTHER)
+        replace(d, score=None, slot="", because=FURTHER, brief="", numbers={})
         if d.verdict == "left out" and d.score and d.first not in shown
         else d
         for d in decisions
     )
 
 
-def _row(d: Decision, reasons: Mapping[str, int]) -> list[object]:
-    scored = [d.score.total, dict(d.score.parts)] if d.score else None
-    return [d.first, d.last, d.verdict, d.tokens, reasons[d.because], d.detail, scored, d.slot, d.code]
+def _row(d: Decision, why: int) -> list[object]:
+    return [d.last, d.tokens, why, *([[d.score.total, dict(d.score.parts)]] if d.score else [])]
+
+
+def _why(d: Decision) -> str:
+    """All but the messages, tokens and score of a decision; a sentence only if it is not that of the code."""
+    same = Reason(code=d.code, numbers=d.numbers).sentence == d.because and not d.brief
+    words = [] if same and not d.slot else ["" if same else d.because, d.brief, d.slot]
+    return compact([d.verdict, d.detail, d.code, dict(d.numbers), *words])
+
+
+def _note(note: WindowNote) -> list[object]:
+    """Neighbouring lines from the same messages are stored as their number and the messages."""
+    runs = [[len(list(group)), *line] for line, group in groupby(note.lines)]
+    return [note.kind, note.position, note.first, note.last, note.tokens, runs]
 
 
 def read_manifest(state: SessionState, record: BuildRecord) -> Manifest:
@@ -106,6 +123,7 @@ def read_manifest(state: SessionState, record: BuildRecord) -> Manifest:
         tokens=record.tokens,
         parts=data["parts"],
         decisions=(*_past(state, data), *_decisions(data)),
+        notes=tuple(_notes(_maker(state, data) or data)),
         repairs=tuple(Repair(**repair) for repair in data["repairs"]),
         warnings=tuple(data["warnings"]),
         slots=tuple(Slot(**slot) for slot in data["slots"]),
@@ -118,16 +136,61 @@ def read_manifest(state: SessionState, record: BuildRecord) -> Manifest:
     )
 
 
+def _maker(state: SessionState, data: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The record of the build that made the layout, if that is another one."""
+    if "since" not in data:
+        return None
+    build = data["since"][0]
+    maker = state.store.build(state.id, build)
+    assert maker, f"build {build} is gone, its session is not"
+    found: dict[str, Any] = json.loads(maker.manifest)
+    return found
+
+
 def _past(state: SessionState, data: Mapping[str, Any]) -> Iterator[Decision]:
-    if "since" in data:
-        build, messages = data["since"]
-        maker = state.store.build(state.id, build)
-        assert maker, f"build {build} is gone, its session is not"
-        yield from (each for each in _decisions(json.loads(maker.manifest)) if each.first < messages)
+    if maker := _maker(state, data):
+        messages = data["since"][1]
+        yield from (each for each in _decisions(maker) if each.first < messages)
 
 
 def _decisions(data: Mapping[str, Any]) -> Iterator[Decision]:
-    return (_decision(data.get("reasons", ()), *row) for row in data["decisions"])
+    if "why" not in data:
+        yield from (_older_decision(data.get("reasons", ()), *row) for row in data["decisions"])
+        return
+    first = data["first"]
+    for last, tokens, why, *scored in data["decisions"]:
+        yield _decision(first, last, tokens, data["why"][why], *scored)
+        first = last + 1
+
+
+def _decision(
+    first: int,
+    last: int,
+    tokens: int,
+    why: Sequence[Any],
+    scored: tuple[float, dict[str, float]] | None = None,
+) -> Decision:
+    verdict, detail, code, numbers, *words = why
+    because, brief, slot = words or ("", "", "")
+    return Decision(
+        first=first,
+        last=last,
+        verdict=verdict,
+        code=code,
+        tokens=tokens,
+        because=because or Reason(code=code, numbers=numbers).sentence,
+        brief=brief,
+        numbers=numbers,
+        detail=detail,
+        score=Score(total=scored[0], parts=scored[1]) if scored else None,
+        slot=slot,
+    )
+
+
+def _notes(data: Mapping[str, Any]) -> Iterator[WindowNote]:
+    for kind, position, first, last, tokens, runs in data.get("notes", ()):
+        lines = tuple(tuple(seqs) for count, *seqs in runs for _ in range(count))
+        yield WindowNote(kind=kind, position=position, first=first, last=last, tokens=tokens, lines=lines)
 
 
 def since(build: BuildRecord) -> int:
@@ -148,24 +211,25 @@ def sent_length(build: BuildRecord) -> int:
     return length
 
 
-def _decision(  # noqa: PLR0913, PLR0917 — one for each column of a row
+def _older_decision(  # noqa: PLR0913, PLR0917 — one for each column of a row
     reasons: Sequence[str],
     first: int,
     last: int,
     verdict: Verdict,
     tokens: int,
-    because: int | str,  # a sentence in older stores
+    because: int | str,  # a sentence in the oldest stores
     detail: Detail,
     scored: tuple[float, dict[str, float]] | None,
     slot: str,
-    code: Code | None = None,  # absent from older stores
+    code: Code | Literal["noted"] | None = None,  # absent from the oldest stores
 ) -> Decision:
+    """A decision as it was stored when each row had all of its fields."""
     reason = because if isinstance(because, str) else reasons[because]
     return Decision(
         first=first,
         last=last,
         verdict=verdict,
-        code=code or _older_code(verdict, detail, reason, tokens),
+        code=_older_code(verdict, detail, reason, tokens) if code is None else _known(code),
         tokens=tokens,
         because=reason,
         detail=detail,
@@ -174,11 +238,15 @@ def _decision(  # noqa: PLR0913, PLR0917 — one for each column of a row
     )
 
 
+def _known(code: Code | Literal["noted"]) -> Code:
+    return "replaced" if code == "noted" else code
+
+
 def _older_code(verdict: Verdict, detail: Detail, reason: str, tokens: int) -> Code:
     """The code of a decision that was stored before decisions had one."""
-    for code, sentence in REASONS.items():
+    for code, sentence in SENTENCES.items():
         if reason.partition(";")[0] == sentence:
             return code
     if verdict == "left out":
         return "not_selected"
-    return "noted" if detail == "folded" and not tokens else "selected"
+    return "replaced" if detail == "folded" and not tokens else "selected"

@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foveal.errors import InputError
+from foveal.pipeline.material.admit import MEMORY_SHARE
 from foveal.pipeline.material.values import Material
 from foveal.pipeline.recipe import TASK_MOST
-from foveal.session.budget import check_budget
+from foveal.session.budget import budget_for, check_budget
 from foveal.session.build.values import BuildRequest, Gathered
 from foveal.session.state import SessionState
 from foveal.session.target import warn
@@ -24,13 +25,21 @@ def gather(state: SessionState, request: BuildRequest) -> Gathered:
     """The material of a build. Reading files may take a while, and nothing is locked meanwhile."""
     check_budget(request.budget)
     preset = state.preset(request.preset)
-    if not preset.knows and not request.attached:
+    memories = state.store.knowledge.memories() if preset.remembers else ()
+    if not (preset.knows or memories or request.attached):
         return Gathered()
     with state.lock:
         target = state.target(request.model, request.format, request.counter)
     request, count = request.settled(target), target.meter.text
-    request = replace(request, task=request.task or _question(state))
     known: tuple[Material, ...] = ()
+    if memories:
+        from foveal.session.knowledge.memories import remembered
+
+        most = budget_for(target.card, request.budget) // MEMORY_SHARE
+        known = remembered(memories, state.name, most=most, count=count)
+    if not (preset.knows or request.attached):
+        return Gathered(material=known)
+    request = replace(request, task=request.task or _question(state))
     if preset.knows:
         from foveal.session.knowledge.profile import known as known_of_user
 

@@ -12,9 +12,10 @@ not. Nothing here asks a model or uses the network.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from foveal import wire
 from foveal.pipeline.fit import RETRIEVED_SHARE
@@ -30,13 +31,17 @@ from foveal.pipeline.summarize.values import Passage
 from foveal.pipeline.summarize.voices import voices
 from foveal.pipeline.values import Item, Scene
 from foveal.presets.fifth.triggers import Situation, Step, old_task, past_topic, repeated_error
-from foveal.presets.foveal.retrieve import newest_request, retrieval_query, task_hash
+from foveal.presets.foveal.retrieve import is_chat, newest_request, retrieval_query, task_hash
+from foveal.search.values import CLEAR
 from foveal.session.history import stand_ins
 from foveal.session.history.records import SessionRecords
 from foveal.session.history.tasks import as_task
 from foveal.session.state import SessionState
 from foveal.store import Found
 from foveal.window import Manifest, Retrieved
+
+if TYPE_CHECKING:
+    from foveal.search.index import Index
 
 HITS = 50
 """Search hits that are considered: the best of them are often in the window already."""
@@ -45,7 +50,23 @@ LEAST_SHARE = 0.35
 NEAR_BEST = 0.7
 """Of the best hit's share: what other hits must match at least."""
 FEWEST_WORDS = 2
-"""Content words below which a message refers to nothing."""
+"""Content words below which a message that is no question refers to nothing."""
+RANKED = 1_000
+"""Messages ranked for a question: more than a window quotes. They are stored with the layout."""
+MATCHES = 5
+"""Messages retrieved for a request that is no question."""
+NEAREST = 5
+"""Messages retrieved for a question whose words no message has."""
+COURTESIES = frozenset(
+    words("Alright fine good great hello hi lot nice ok okay perfect sure thank thanks welcome yeah")
+)
+"""Words that refer to nothing said before."""
+_ASKS = re.compile(
+    r"\W{0,3}(?:please )?(?:what|which|who|whom|whose|when|where|why|how|list|name|tell|remind|show|explain"
+    r"|describe|summari[sz]e|recall|give|can|could|do|does|did|have|has|had|is|are|was|were)\b",
+    re.IGNORECASE,
+)
+"""How a question begins that need not end in a question mark."""
 MATCHED = 0.8
 """Of those words: a message with this many of them matches, however long it is."""
 FEWEST_MATCHED = 4
@@ -68,28 +89,85 @@ def searches(history: History, scene: Scene) -> bool:
 
 def relevant(state: SessionState, history: History, scene: Scene) -> tuple[int, ...]:
     """Positions of the messages that match the task or the user's latest message, best first."""
-    from foveal.session.search.focus import rank_turns
-    from foveal.session.search.search import LARGE
+    from foveal.session.search.search import LARGE, SessionIndex
 
-    text, given = retrieval_query(history, scene.task, scene.layout)
-    text = text[:TASK_MOST]
-    if given and len(history.entries) <= LARGE and state.resources.light:
-        turns = rank_turns(state, text, history, most=scene.budget, now=scene.now)
-        return tuple(history.starts[turn] for turn in turns)
-    if len(words(text)) < FEWEST_WORDS:
+    if not to_search(history, scene):
         return ()
+    text, given = _query(history, scene)
+    if len(history.entries) <= LARGE and state.resources.light:
+        return state.part(SessionIndex).with_index(text, lambda index: ranked(index, history, scene))
     with state.reading():
         found = list(_hits(state, history, text))
     return tuple(each.seq for each in (found if given else _referred_to(found, text)))
 
 
+def to_search(history: History, scene: Scene) -> bool:
+    """Whether there is a task, or the user's latest message may refer to something."""
+    text, given = _query(history, scene)
+    return given or _refers(text)
+
+
+def ranked(index: Index, history: History, scene: Scene) -> tuple[int, ...]:
+    """The same by an index of the history's messages.
+
+    For a task every turn is ranked. For a question in a chat, every earlier message is, as long as one of
+    them has a word of it or is clearly near in meaning; else the few nearest. For any other request, and in a
+    run of tool calls, only the few messages that have most of its rare words.
+    """
+    import numpy as np
+
+    from foveal.session.search.focus import best_first, rank_turns
+
+    text, given = _query(history, scene)
+    if given:
+        turns = rank_turns(index, text, history, most=scene.budget, now=scene.now)
+        return tuple(history.starts[turn] for turn in turns)
+    asked = newest_request(history, 0) or 0
+    if not asked:
+        return ()
+    matched, values = index.matches(text), index.rank(text, now=scene.now, end=asked).values
+    costs = [entry.tokens for entry in history.entries[:asked]]
+    order = np.array(best_first(values, costs, max(costs)), dtype=np.int64)
+    if not (is_chat(history, scene.budget) and _is_question(text)):
+        share = matched.share[:asked]
+        least = max(LEAST_SHARE, NEAR_BEST * float(share.max()))
+        order = order[(share >= least)[order]][:MATCHES]
+    elif not (matched.words | matched.clear)[:asked].any():
+        order = order[matched.weak[order]][:NEAREST]
+    said = [seq for seq in order.tolist() if history.entries[seq].role != "system"]
+    return tuple(said[:RANKED])
+
+
+def _query(history: History, scene: Scene) -> tuple[str, bool]:
+    text, given = retrieval_query(history, scene.task, scene.layout)
+    return text[:TASK_MOST], given
+
+
+def _refers(text: str) -> bool:
+    """Whether a request may refer to something: one word is enough for a question."""
+    content = [word for word in words(text) if word not in COURTESIES]
+    return len(content) >= (1 if _is_question(text) else FEWEST_WORDS)
+
+
+def _is_question(text: str) -> bool:
+    return "?" in text or bool(_ASKS.match(text))
+
+
 def _hits(state: SessionState, history: History, text: str) -> Iterator[Found]:
-    """Messages with these words, best first, without the user's latest message."""
-    asked = newest_request(history, 0)
-    for found in state.store.search(text, session=state.id, limit=HITS):
+    """Messages with these words, then messages of that meaning, best first, before the latest request."""
+    from foveal.session.search.search import stored_hits
+
+    asked, seen = newest_request(history, 0), set[int]()
+    by_words = state.store.search(text, session=state.id, limit=HITS)
+    near: Sequence[Found] = ()
+    if state.resources.light:
+        by_words, near = stored_hits(state, text, session=state.id, most=HITS)
+    for found in (*by_words, *(each for each in near if each.score >= CLEAR)):
         entry = history.entries[found.seq] if found.seq < len(history.entries) else None
         if entry and entry.seq != asked and entry.role != "system" and entry.digest == found.digest:
-            yield found
+            if found.seq not in seen:
+                yield found
+            seen.add(found.seq)
 
 
 def _referred_to(hits: Sequence[Found], text: str) -> Iterator[Found]:
@@ -187,7 +265,7 @@ def _error_forms(
 ) -> Forms:
     """An error and its resolution, in full or cut in the middle."""
     error, resolution = (seq + 1 for seq in pair)
-    what = "occurs again" if again else "of before is mentioned"
+    what = "occurs again" if again else "from earlier is mentioned"
     because = f"an error {what}: message {error:,} reported it, message {resolution:,} resolved it"
     found, text = _quoted(past, pair, because)
     sizes = (max(SHORT, room // 4 - LABEL_TOKENS), SHORT)

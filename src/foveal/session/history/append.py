@@ -12,7 +12,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 from foveal import wire
 from foveal.errors import InputError
@@ -28,6 +28,10 @@ def plain_message(
     role: Role, text: str, *, name: str, timestamp: float | None, metadata: Mapping[str, object] | None
 ) -> Message:
     """A plain text message with the details that the caller gave."""
+    if role not in get_args(Role):
+        raise InputError(
+            f"add: `role` is {role!r}", remedy=f"use one of {', '.join(get_args(Role))}", field="role"
+        )
     details = {"name": name or None, "timestamp": timestamp, "metadata": metadata}
     given = {key: value for key, value in details.items() if value is not None}
     return wire.message_of({"role": role, "content": text, **given}, "plain", where="add")
@@ -108,15 +112,16 @@ def _load(state: SessionState, messages: Any, format: Format | None) -> Conversa
         state.log.catch_up()
     if not given.guessed or read:
         return given
-    # Messages of several providers look alike: read them in the session's format, or as plain.
-    format = "plain" if state.format == "gemini" else state.format
+    # Messages of several providers look alike: read them in the session's format, or as plain until there is
+    # one that has a format.
+    stored = state.log.head.format
+    format = "plain" if stored in (None, "gemini") else stored
     return replace(given, messages=tuple(_as_format(m, format) for m in given.messages))
 
 
 def _as_format(message: Message, format: Format) -> Message:
     """The same message, read in another format."""
-    role_format: Format = "plain" if message.role == "system" else format
-    read = wire.reread(message.body, role_format, message.role, digest=message.digest)
+    read = wire.reread(message.body, format, message.role, digest=message.digest)
     return replace(read, created_at=message.created_at, id=message.id)
 
 

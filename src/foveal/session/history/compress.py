@@ -181,7 +181,7 @@ def _save(state: SessionState, notes: Sequence[Note], *, seconds: float) -> None
             original=note.original,
             compressed=note.tokens,
             seconds=seconds / len(notes),
-            what=message_range(note.entries[0].seq, note.entries[-1].seq).lower(),
+            what=message_range(note.entries[0].seq, note.entries[-1].seq),
         )
         state.store.save_compression(state.id, record)
 

@@ -16,7 +16,7 @@ from foveal.session.foveal import Foveal
 from foveal.session.session import Session
 from foveal.session.state import SessionState
 from foveal.store import BuildRecord, Content, LoggedEvent
-from foveal.window import Cost, Costs, Decision, Manifest, Score, Slot, Verdict
+from foveal.window import Code, Cost, Costs, Decision, Manifest, Score, Slot, Verdict, WindowNote
 
 TEXT_MOST = 240
 """Characters of a message that a page shows."""
@@ -69,6 +69,7 @@ class Segment:
     detail: Detail
     tokens: int
     slot: str
+    code: Code
     because: str
     score: Score | None
     role: Role | None = None
@@ -101,6 +102,8 @@ class Drawn:
     costs: Costs | None
     segments: tuple[Segment, ...]
     """In the order of the history, without gaps."""
+    notes: tuple[WindowNote, ...] = ()
+    """The log and the retrieved passages, with the messages that each line comes from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +147,7 @@ class Chunk:
     verdict: Verdict
     detail: Detail
     slot: str
+    code: Code
     because: str
     score: Score | None
 
@@ -193,6 +197,7 @@ def load_build(session: Session, number: int | None = None) -> Drawn:
         warnings=manifest.warnings,
         costs=manifest.costs,
         segments=segments,
+        notes=manifest.notes,
     )
 
 
@@ -284,6 +289,7 @@ def _segment(decision: Decision, entries: Sequence[Entry]) -> Segment:
         detail=decision.detail,
         tokens=decision.tokens,
         slot=decision.slot,
+        code=decision.code,
         because=decision.because,
         score=decision.score,
         role=head.role if head else None,
@@ -319,6 +325,7 @@ def _chunk(row: Row, decision: Decision) -> Chunk:
         verdict=decision.verdict,
         detail=decision.detail,
         slot=decision.slot,
+        code=decision.code,
         because=decision.because,
         score=decision.score,
     )

@@ -1,7 +1,7 @@
 """Compare presets on one history: size and content of each window, cost, time, validity.
 
 Nothing is stored. Windows are made as `fit` and `build` make them, and each is checked against the rules of
-its provider. Nothing is retrieved for the user's latest message, as a build might.
+its provider. For a session's next window nothing new is retrieved, as a build might.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from foveal.errors import BudgetError, ConfigError, InputError
 from foveal.model import Chunk, Conversation, Entry, Format
 from foveal.pipeline import fit as pipeline
 from foveal.pipeline.history import History
-from foveal.pipeline.values import Layout, Rates, cache_expired
+from foveal.pipeline.values import Layout, Rates, Scene, cache_expired
 from foveal.presets import PRESETS, Preset, find
 from foveal.session.budget import asked_reply, budget_for, check_budget
 from foveal.session.build.build import HANDLES
@@ -28,7 +28,7 @@ from foveal.session.build.layout import current_layout, rates
 from foveal.session.build.manifest_json import build_record
 from foveal.session.build.values import BuildRequest
 from foveal.session.costs import dollars, predicted, repeated_tokens, shared_chunks
-from foveal.session.fit import history_of
+from foveal.session.fit import history_of, relevant_to
 from foveal.session.state import SessionState
 from foveal.session.target import Count, Target, target_for, warn
 from foveal.window import Cost, Window
@@ -98,6 +98,8 @@ class Case:
     """The cache prices by which a preset with a stable prefix decides in a session."""
     layout: Callable[[Preset], Layout | None] = lambda _: None
     """The layout that the session's next window begins with."""
+    relevant: Callable[[History, Scene], tuple[int, ...]] = lambda *_: ()
+    """Searches for what a task or the user's latest message refers to."""
 
 
 def compare(  # noqa: PLR0913 — every option of `fit`, by name
@@ -137,6 +139,7 @@ def compare(  # noqa: PLR0913 — every option of `fit`, by name
         task=task,
         now=time.time() if now is None else now,
         prices=catalog.prices(target.card.id, extra=catalogue),
+        relevant=lambda history, scene: relevant_to(history, given.messages[: len(history.entries)], scene),
     )
     return compared(case, chosen)
 
@@ -220,10 +223,12 @@ def _build(case: Case, preset: Preset, stop: int, *, layout: Layout | None, now:
     history = case.fresh()
     history.extend(case.entries[:stop])
     order = case.target.order(preset, budget=case.budget, tools=case.given.tools, task=case.task, now=now)
-    order = replace(order, scene=replace(order.scene, rates=case.rates(preset), layout=layout))
-    fitted = pipeline.fit(history, order)
+    scene = replace(order.scene, rates=case.rates(preset), layout=layout)
+    if preset.stable_prefix:
+        scene = replace(scene, relevant=case.relevant(history, scene))
+    fitted = pipeline.fit(history, replace(order, scene=scene))
     window = case.target.window(fitted, case.given, entries=history.entries, fetch=_no_recall)
-    layout = fitted.layout if order.scene.rates else None
+    layout = fitted.layout if scene.rates else None
     return _Built(window=window, chunks=fitted.chunks, history=history, layout=layout)
 
 

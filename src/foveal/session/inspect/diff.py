@@ -6,6 +6,7 @@ those of one branch of the history: builds from before and after an edit cannot 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -13,12 +14,13 @@ from textwrap import wrap
 
 from foveal.errors import NotFoundError
 from foveal.model import Entry
-from foveal.pipeline.explain import WIDTH, Line, Look, terse
+from foveal.pipeline.explain import WIDTH, Line, Look, note_size, note_title
+from foveal.pipeline.reasons import SENTENCES
 from foveal.session.build.build import stored_build
 from foveal.session.build.manifest_json import read_manifest
 from foveal.session.state import SessionState
 from foveal.store import BuildRecord
-from foveal.window import Decision, Manifest
+from foveal.window import Code, Decision, Manifest, WindowNote
 
 GROUPS = 12
 """Groups of messages with the same reasons that a text shows, the largest first."""
@@ -53,6 +55,7 @@ class Side:
     budget: int
     tokens: int
     parts: Mapping[str, int]
+    notes: tuple[WindowNote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +67,7 @@ class Diff:
     entered: tuple[Changed, ...]
     left: tuple[Changed, ...]
     changed: tuple[Changed, ...]
-    """Messages in both windows, in another detail or another short form."""
+    """Messages in both windows, in another detail, another short form or other lines of a note."""
     stayed: int
     """Messages that are the same in both windows."""
     beside: int
@@ -82,25 +85,37 @@ def diff_builds(state: SessionState, a: int, b: int) -> Diff:
         manifests = [read_manifest(state, record) for record in records]
         _check(state, manifests, (a, b))
         runs = list(_runs(state.log.entries, *manifests))
+    lines = [_noted(manifest) for manifest in manifests]
     sides = [_side(*each) for each in zip(records, manifests, strict=True)]
     moved = [(_shown(run.before), _shown(run.after), run) for run in runs]
     entered = tuple(run for was, now, run in moved if now and not was)
     left = tuple(run for was, now, run in moved if was and not now)
-    changed = tuple(run for was, now, run in moved if was and now and not _alike(was, now, run))
+    alike = [bool(was) and _alike(was, now, run, lines) for was, now, run in moved]
+    changed = tuple(
+        run for (was, now, run), same in zip(moved, alike, strict=True) if was and now and not same
+    )
     return Diff(
         a=sides[0],
         b=sides[1],
         entered=entered,
         left=left,
         changed=changed,
-        stayed=sum(len(run.ids) for was, now, run in moved if was and _alike(was, now, run)),
+        stayed=sum(len(run.ids) for (_, _, run), same in zip(moved, alike, strict=True) if same),
         beside=sides[1].tokens - sides[0].tokens - _more((*entered, *left, *changed)),
     )
 
 
-def _alike(was: str, now: str, run: Changed) -> bool:
-    """Whether a run has the same detail in both, and unless in full the same number of tokens."""
-    return was == now and (was == "full" or run.was == run.now)
+def _alike(was: str, now: str, run: Changed, lines: Sequence[Mapping[int, int]]) -> bool:
+    """Whether a run has the same detail in both, and unless in full as many tokens and lines of notes."""
+    if was != now or (was != "full" and run.was != run.now):
+        return False
+    before, after = lines
+    return all(before.get(seq) == after.get(seq) for seq in range(run.first, run.last + 1))
+
+
+def _noted(manifest: Manifest) -> Mapping[int, int]:
+    """By message, the number of lines that notes have of it."""
+    return Counter(seq for note in manifest.notes for line in note.lines for seq in line)
 
 
 def _more(runs: Sequence[Changed]) -> int:
@@ -128,6 +143,7 @@ def _side(record: BuildRecord, manifest: Manifest) -> Side:
         budget=record.budget,
         tokens=record.tokens,
         parts=manifest.parts,
+        notes=manifest.notes,
     )
 
 
@@ -181,6 +197,7 @@ def diff_lines(found: Diff) -> Iterator[Line]:
     parts = dict.fromkeys((*found.a.parts, *found.b.parts))
     for part in parts:
         yield Line(_step(f"  {part}", found.a.parts.get(part, 0), found.b.parts.get(part, 0)))
+    yield from _notes(found)
     looks: tuple[tuple[str, Sequence[Changed], Look], ...] = (
         ("entered", found.entered, "kept"),
         ("left", found.left, "left out"),
@@ -191,7 +208,16 @@ def diff_lines(found: Diff) -> Iterator[Line]:
     yield Line("")
     yield Line(f"{found.stayed:,} messages are in both alike")
     if found.beside:
-        yield Line(f"beside the messages: {found.beside:+,} tokens")
+        yield Line(f"everything else: {found.beside:+,} tokens")
+
+
+def _notes(found: Diff) -> Iterator[Line]:
+    """The notes of both windows, where they differ."""
+    if found.a.notes == found.b.notes:
+        return
+    for name, side in (("was", found.a), ("is", found.b)):
+        for note in side.notes:
+            yield Line(f"  {name} {note_title(note)}: {note_size(note)}")
 
 
 def _step(name: str, before: object, after: object) -> str:
@@ -200,17 +226,18 @@ def _step(name: str, before: object, after: object) -> str:
 
 
 def _section(title: str, runs: Sequence[Changed], look: Look) -> Iterator[Line]:
-    """The runs grouped by their reasons, so that each pair of reasons is printed once."""
+    """The runs grouped by the codes of their reasons, so that each pair is printed once."""
     if not runs:
         return
     yield Line("")
     yield Line(f"{title}: {_size(runs)}", "title")
-    groups: dict[tuple[str, str], list[Changed]] = {}
+    groups: dict[tuple[object, object], list[Changed]] = {}
     for run in runs:
-        groups.setdefault((_reason(run.before), _reason(run.after)), []).append(run)
+        groups.setdefault((_kind(run.before), _kind(run.after)), []).append(run)
     largest = sorted(groups.items(), key=lambda pair: -sum(run.was + run.now for run in pair[1]))
-    for (was, now), group in largest[:GROUPS]:
+    for _, group in largest[:GROUPS]:
         positions = ", ".join(map(_positions, group))
+        was, now = _reason([run.before for run in group]), _reason([run.after for run in group])
         texts = (f"  {positions}: {_size(group)}", f"    was {was}", f"    is {now}")
         for text in texts:
             indent = " " * (len(text) - len(text.lstrip()) + 2)
@@ -228,7 +255,15 @@ def _positions(run: Changed) -> str:
     return f"{run.first + 1}" if run.first == run.last else f"{run.first + 1}–{run.last + 1}"
 
 
-def _reason(decision: Decision | None) -> str:
-    if decision is None:
+def _kind(decision: Decision | None) -> tuple[str, Code] | None:
+    return (_shown(decision), decision.code) if decision else None
+
+
+def _reason(decisions: Sequence[Decision | None]) -> str:
+    """The reason that decisions of one kind share; what their code says if they have different ones."""
+    known = [decision for decision in decisions if decision]
+    if not known:
         return "not there yet"
-    return f"{_shown(decision) or 'out'}: {terse(decision, set()).because}"
+    sentences = {decision.brief or decision.because for decision in known}
+    sentence = sentences.pop() if len(sentences) == 1 else SENTENCES[known[0].code]
+    return f"{_shown(known[0]) or 'out'}: {sentence}"

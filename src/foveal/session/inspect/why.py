@@ -20,10 +20,10 @@ from foveal.pipeline.history import History
 from foveal.pipeline.material.values import Material
 from foveal.pipeline.recipe import Recipe, Scorer
 from foveal.pipeline.sensitivity import Cut, crossing, worth
-from foveal.pipeline.values import Item, Scene
+from foveal.pipeline.values import Item, LogNote, RetrievedNote, Scene
 from foveal.presets import Preset
 from foveal.session.build.build import HANDLES, TASK, stored_build
-from foveal.session.build.layout import current_layout, rates
+from foveal.session.build.layout import current_layout, layout_of, rates
 from foveal.session.build.manifest_json import read_manifest
 from foveal.session.build.material import gather
 from foveal.session.build.relevant import retrieved
@@ -60,6 +60,8 @@ class Why:
     """The score that brings it in while the next lower one does not; None likewise."""
     otherwise: str
     """The same in words, or why there is no number."""
+    quoted: tuple[str, ...] = ()
+    """The lines that the window's notes have of the message."""
     text: str
     """All of it, for a terminal."""
 
@@ -77,6 +79,7 @@ def explain_decision(state: SessionState, id: str, build: int | None) -> Why:
         if reproduced and decision.code not in GONE and not _fixed(decision):
             tokens = _tokens(rebuild, manifest, decision, entry.seq)
             score = _score(rebuild, manifest, decision, entry.seq)
+        quoted = rebuild.quoted(record, entry.seq)
     otherwise = _otherwise(decision, tokens, score, manifest, sure=reproduced is not None)
     return Why(
         id=entry.id,
@@ -87,7 +90,8 @@ def explain_decision(state: SessionState, id: str, build: int | None) -> Why:
         tokens=tokens,
         score=score,
         otherwise=otherwise,
-        text="\n".join(line.text for line in detail(manifest, entry.seq, otherwise=otherwise)),
+        quoted=quoted,
+        text="\n".join(line.text for line in detail(manifest, entry.seq, otherwise=otherwise, quoted=quoted)),
     )
 
 
@@ -100,6 +104,7 @@ class Rebuild:
         self._state, self._stored = state, manifest
         self._preset = state.preset(record.preset)
         target = replace(state.target(record.model), handles=HANDLES in manifest.record)
+        self._target = target
         self._history = _history(state, target, manifest.decisions[-1].last + 1, self._preset)
         select = self._preset.select
         self._scores = _Scores(select.score) if isinstance(select, Recipe) else None
@@ -159,6 +164,19 @@ class Rebuild:
             return found
         # With a stable prefix, other budgets get a new layout, whatever the windows before this build were.
         return stored if self._preset.stable_prefix and TASK not in stored.record else None
+
+    def quoted(self, record: BuildRecord, seq: int) -> tuple[str, ...]:
+        """The lines that the notes of the stored window have of a message, written again."""
+        if not any(note.lines_of(seq) for note in self._stored.notes):
+            return ()
+        layout = layout_of(self._state, record, self._history, self._target)
+        notes: Sequence[LogNote | RetrievedNote] = (*layout.notes, *layout.retrieved) if layout else ()
+        return tuple(
+            text
+            for each in notes
+            for text, sources in zip(each.note.messages[0].text.split("\n"), each.sources, strict=False)
+            if seq in sources
+        )
 
 
 class _Scores:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import cast
 
 from foveal import wire
 from foveal.errors import InputError, NotFoundError
 from foveal.events import Event, MemoryChanged
-from foveal.knowledge.memory_rules import Stated, key_of, older_form, refusal, without_correction
+from foveal.knowledge.bundles import remembered_text
+from foveal.knowledge.memory_rules import Stated, key_of, older_forms, refusal, without_correction
 from foveal.knowledge.statements import requested_kind
 from foveal.knowledge.values import Memory, MemoryKind, Origin
 from foveal.model import Role
+from foveal.pipeline.kinds import IDENTITY
+from foveal.pipeline.material.values import MEMORIES, Material
 from foveal.pipeline.summarize.language import head_and_tail
+from foveal.pipeline.summarize.notes import MATERIAL_END, MATERIAL_MARK
 from foveal.pipeline.summarize.records import EchoDetector
 from foveal.pipeline.summarize.voices import voices
 from foveal.session.arguments import a_choice, a_name, a_text
@@ -30,6 +34,8 @@ MOST_READ = 20_000
 """Characters that are read at each end of such a message."""
 _WORD = re.compile(r"\w+")
 _ID = re.compile(r"memory-([0-9]{1,18})")
+FRAMING = 8
+"""Tokens that providers count for a message besides its text, at most."""
 WORKSPACES = 8
 """Workspaces whose documents are remembered."""
 
@@ -109,13 +115,13 @@ def edit(resources: Resources, id: str, text: str) -> Memory:
 
 
 def confirm(resources: Resources, id: str) -> Memory:
-    """Record that the user confirms a memory; it replaces an older confirmed form of it."""
+    """Record that the user confirms a memory; it replaces older confirmed forms of it."""
     with resources.store.transaction():
         known = _known(resources.store, id)
         others = [e for e in resources.store.knowledge.memories() if e.confirmed and e.number != known.number]
-        replaced = None if known.confirmed else older_form(known.text, [each.text for each in others])
-        if replaced is not None:
-            resources.store.knowledge.forget_memory(others[replaced].number, now=time.time())
+        replaced = [] if known.confirmed else older_forms(known.text, [each.text for each in others])
+        for index in replaced:
+            resources.store.knowledge.forget_memory(others[index].number, now=time.time())
         kept = resources.store.knowledge.save_memory(replace(known, confirmed=True, updated_at=time.time()))
         assert kept is not None, "it was read in this transaction"
         events = _changed(kept, "confirmed", resources.store)
@@ -135,7 +141,7 @@ def forget(resources: Resources, id: str) -> None:
 def keep(
     store: Store, record: MemoryRecord, *, session: int | None = None, digest: str = ""
 ) -> MemoryRecord | None:
-    """Store a memory, replacing an older form of it if there is one.
+    """Store a memory in place of the older forms of it.
 
     A model's words never replace what a user said or confirmed, and an old message never replaces newer
     words. Returns None if it is not stored.
@@ -147,12 +153,33 @@ def keep(
             record = replace(record, number=equal.number)
         return store.knowledge.save_memory(record, session=session, digest=digest)
     old = [each for each in known if each.confirmed <= record.confirmed]
-    replaced = older_form(record.text, [each.text for each in old])
-    if replaced is not None:
-        if session is not None and old[replaced].updated_at > record.updated_at:
-            return None
-        record = replace(record, number=old[replaced].number)
+    replaced = [old[index] for index in older_forms(record.text, [each.text for each in old])]
+    if session is not None and any(each.updated_at > record.updated_at for each in replaced):
+        return None
+    if replaced:
+        record = replace(record, number=replaced[0].number)
+    for each in replaced[1:]:
+        store.knowledge.forget_memory(each.number, now=record.updated_at)
     return store.knowledge.save_memory(record, session=session, digest=digest)
+
+
+def remembered(
+    records: Sequence[MemoryRecord], session: str, *, most: int, count: Callable[[str], int]
+) -> tuple[Material, ...]:
+    """What the user asked to remember or said in other sessions, as one piece of at most so many tokens.
+
+    What was only said in the session itself is left out: its messages have it.
+    """
+    memories = [memory_of(each) for each in records if each.explicit or each.session != session]
+    frame = count(f"{MATERIAL_MARK}\n## [{MEMORIES}]\n{MATERIAL_END}\n") + FRAMING
+    text = remembered_text(memories, most - frame, count)
+    if not text:
+        return ()
+    return (
+        Material(
+            type=MEMORIES, text=text, tokens=count(text), kind="rag_memory_commit", layer=IDENTITY, weight=1.0
+        ),
+    )
 
 
 def is_in_prompt(store: Store, text: str, prompt_files: Sequence[str] = ()) -> bool:

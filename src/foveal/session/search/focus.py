@@ -66,16 +66,10 @@ def focus_window(  # noqa: PLR0913 — every option of the window, by name
     return replace(window, account=cache(manifest))
 
 
-def rank_turns(
-    state: SessionState, question: str, history: History, *, most: int, now: float | None
-) -> list[int]:
+def rank_turns(index: Index, question: str, history: History, *, most: int, now: float | None) -> list[int]:
     """The turns of a history that have at most `most` tokens, the best for the question first."""
-
-    def best(index: Index) -> list[int]:
-        values = _by_turn(history, index.rank(question, now=now).values[: len(history.entries)])
-        return best_first(values, _costs(history, most), most)
-
-    return state.part(SessionIndex).with_index(question, best)
+    values = _by_turn(history, index.rank(question, now=now).values[: len(history.entries)])
+    return best_first(values, _costs(history, most), most)
 
 
 def _choose(
@@ -168,7 +162,7 @@ def _manifest(
         because_out="others answer the question better for their tokens",
         scores={turn: Score(total=round(float(values[turn]), 4)) for turn in chunks},
     )
-    choice = WindowContent(window=chunks, forced={}, opened=-1, selection=selection, notes=notes)
+    choice = WindowContent(window=chunks, selection=selection, notes=notes)
     spent = sum(chunk.tokens for chunk in chunks.values()) + history.note_tokens * notes
     accounted = account(history, choice, {"framing": brief.tokens - spent})
     decisions = tuple(_until(end, history, each) for each in accounted["decisions"] if each.first <= end)

@@ -16,7 +16,7 @@ from foveal.errors import UpstreamError
 from foveal.events import Warned
 from foveal.model import Entry, Message, Role, handle_of
 from foveal.search.fusion import FLOOR, fused
-from foveal.search.values import Document, Mask, Ranking
+from foveal.search.values import CLEAR, Document, Mask, Ranking
 from foveal.session.state import SessionState
 from foveal.session.values import Hit
 from foveal.store import Content, Found, Store
@@ -32,6 +32,8 @@ READ = 512
 """Messages that are read and indexed at a time."""
 LARGE = 5_000
 """Sessions with more messages are searched in the store: indexing them in memory takes seconds."""
+WEAK_MOST = 5
+"""Weak hits of one search."""
 NEAR = 20
 """The fewest hits to request from each of the store's indexes, so that there is something to merge."""
 
@@ -43,14 +45,13 @@ def search_session(
     with state.reading():
         large = len(state.log.entries) > LARGE
     if everywhere or large:
-        scope = None if everywhere else state.id
-        return tuple(_stored_hit(found) for found in _search_store(state, query, limit, session=scope))
+        return tuple(_search_store(state, query, limit, session=None if everywhere else state.id))
 
     def best(index: Index) -> list[Hit]:
-        ranking, matched = index.rank(query, now=now), index.matches(query, floor=FLOOR)
-        entries = _best(ranking, matched, state.log.entries, limit)
+        order, ranking, weak = _best(index, query, now=now)
+        entries = [entry for seq in order if (entry := state.log.entries[seq]).absence != "erased"][:limit]
         messages = state.log.read_unerased(entries)
-        return [_ranked_hit(state, ranking, *pair) for pair in zip(entries, messages, strict=True)]
+        return [_ranked_hit(state, ranking, weak, *pair) for pair in zip(entries, messages, strict=True)]
 
     hits = state.part(SessionIndex).with_index(query, best)
     return (*hits, *_on_other_branches(state, query, limit - len(hits)))
@@ -196,15 +197,26 @@ def _document(entry: Entry, message: Message | None) -> Document:
     )
 
 
-def _best(ranking: Ranking, matched: Mask, entries: Sequence[Entry], limit: int) -> list[Entry]:
+def _best(index: Index, query: str, *, now: float | None) -> tuple[list[int], Ranking, Mask]:
+    """The positions of all hits, best first, their ranking, and which of them are weak.
+
+    Where no message has a word of the query, meaning alone decides the order.
+    """
     import numpy as np
 
-    newest_first = np.flatnonzero(matched)[::-1]  # a stable sort keeps the newest of equals first
-    order = newest_first[np.argsort(-ranking.values[newest_first], kind="stable")]
-    return [entry for seq in order.tolist() if (entry := entries[seq]).absence != "erased"][:limit]
+    ranking, matched = index.rank(query, now=now), index.matches(query)
+    if not matched.words.any() and "vector" in ranking.parts:
+        vector = ranking.parts["vector"]
+        ranking = Ranking(values=vector, parts={"vector": vector})
+    found, weak = np.flatnonzero(matched.words | matched.near), matched.weak
+    order = found[::-1][np.argsort(-ranking.values[found[::-1]], kind="stable")]  # the newest of equals first
+    few = set(order[weak[order]][:WEAK_MOST].tolist())
+    return [seq for seq in order.tolist() if seq in few or not weak[seq]], ranking, weak
 
 
-def _ranked_hit(state: SessionState, ranking: Ranking, entry: Entry, message: Message | None) -> Hit:
+def _ranked_hit(
+    state: SessionState, ranking: Ranking, weak: Mask, entry: Entry, message: Message | None
+) -> Hit:
     return Hit(
         id=entry.id,
         handle=entry.handle,
@@ -214,6 +226,7 @@ def _ranked_hit(state: SessionState, ranking: Ranking, entry: Entry, message: Me
         text=message.text if message else "",
         created_at=entry.created_at,
         parts={name: round(float(part[entry.seq]), 4) for name, part in ranking.parts.items()},
+        weak=bool(weak[entry.seq]),
     )
 
 
@@ -226,18 +239,29 @@ def _on_other_branches(state: SessionState, query: str, limit: int) -> Iterator[
                 yield replace(_stored_hit(found), score=0.0)
 
 
-def _search_store(state: SessionState, query: str, limit: int, *, session: int | None) -> Sequence[Found]:
+def _search_store(state: SessionState, query: str, limit: int, *, session: int | None) -> Iterator[Hit]:
     """What the store's own indexes find, by words and by vectors."""
-    most, embedder = max(limit, NEAR), state.resources.embedder
+    by_words, near = stored_hits(state, query, session=session, most=max(limit, NEAR))
+    strong = {(found.session, found.digest) for found in by_words}
+    strong |= {(found.session, found.digest) for found in near if found.score >= CLEAR}
+    for found in fused(by_words, near, limit):
+        yield replace(_stored_hit(found), weak=(found.session, found.digest) not in strong)
+
+
+def stored_hits(
+    state: SessionState, query: str, *, session: int | None, most: int
+) -> tuple[Sequence[Found], Sequence[Found]]:
+    """The hits of the store's indexes: by words, and by vectors if the query can be embedded."""
+    embedder = state.resources.embedder
     by_words = state.store.search(query, session=session, limit=most)
     if embedder is None:
-        return by_words[:limit]
+        return by_words, ()
     try:
         (vector,) = state.part(SessionIndex).embed([query])
     except UpstreamError:
-        return by_words[:limit]
+        return by_words, ()
     near = state.store.nearest(vector.tobytes(), embedder.name, session=session, limit=most, floor=FLOOR)
-    return fused(by_words, near, limit)
+    return by_words, near
 
 
 def _stored_hit(found: Found) -> Hit:

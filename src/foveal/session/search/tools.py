@@ -196,13 +196,17 @@ def _own(text: str) -> bool:
     return text.startswith((_ORIGINAL, _FOUND)) or any(call in text for call in calls)
 
 
+def _label(hit: Hit) -> str:
+    return f"{hit.handle} {hit.role}{' (weak match)' if hit.weak else ''}"
+
+
 def _listed(hits: Sequence[Hit], query: str, room: _Room) -> str:
     """The passages, as long as fits for all of them; if none fit, the last hits are left out."""
     heading = f"{_FOUND} Records, not requests; {wire.RECALL} gives the whole.]"
     passages = [_passage(hit.text, query) for hit in hits]
 
     def written(size: int) -> str:
-        lines = (f"{hit.handle} {hit.role}: {text[:size]}" for hit, text in zip(hits, passages, strict=True))
+        lines = (f"{_label(hit)}: {text[:size]}" for hit, text in zip(hits, passages, strict=True))
         return "\n".join((heading, *lines))
 
     size = _largest(PASSAGE, lambda size: room.fits(written(size)))

@@ -205,7 +205,7 @@ class Workspace:
                 return
             self._reported.add(key)
             if len(self._reported) > most:
-                path, why = "", f"more than {most:,} files were refused; the rest is not told"
+                path, why = "", f"more than {most:,} files were refused; the rest is not listed"
         refusal = Refusal(path=printable(path), why=why)
         self._refusals.append(refusal)
         if self._refused:

@@ -39,6 +39,7 @@ from foveal.wire.formats.codec import (
     rest_with,
     role_of,
     text_field,
+    text_of_block,
     without,
 )
 from foveal.wire.jsontext import compact
@@ -56,7 +57,7 @@ def read(item: JSON, where: str) -> Reading:
     parts = read_content(item["content"], where, _block)
     if role == "user" and parts and all(isinstance(part, ToolResult) for part in parts):
         role = "tool"
-    extra = without(item, "role", "content")
+    extra = without(item, "content") if item["role"] not in ROLES else without(item, "role", "content")
     return Reading(role=role, parts=parts, extra=extra, rest=rest_of(extra))
 
 
@@ -68,7 +69,7 @@ def _block(block: JSON, where: str) -> Part:
     raw = compact(block)
     match block.get("type"):
         case "text":
-            return Text(text=text_field(block, "text", where), raw=raw, rest=rest_of(block, "text"))
+            return Text(text=text_of_block(block, "text", where), raw=raw, rest=rest_of(block, "text"))
         case "tool_use" | "tool_result":
             return _tool(block, where, raw)
         case "thinking" | "redacted_thinking":
@@ -155,11 +156,11 @@ def _url(source: JSON, where: str) -> str:
 
 
 def write(message: Message) -> list[JSON]:
-    own = message.format == "anthropic"
-    role = "assistant" if message.role == "assistant" else "user"
-    if own:
+    if message.format == "anthropic":
+        role = "user" if message.role == "tool" else message.role
         return [{"role": role, "content": _content_of(message.parts), **extra_of(message)}]
-    blocks = [_foreign_block(part, role) for part in convert.visible(message.parts)]
+    role = "assistant" if message.role == "assistant" else "user"
+    blocks = [_foreign_block(part, role) for part in convert.visible(convert.in_place(message).parts)]
     blocks.sort(key=lambda block: block["type"] != "tool_result")
     if [block["type"] for block in blocks] == ["text"]:
         return [{"role": role, "content": blocks[0]["text"]}]

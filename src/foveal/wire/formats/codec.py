@@ -20,6 +20,8 @@ BOOKKEEPING = frozenset(
     | {MARKER, "logprobs"}
 )
 """Fields at any depth that link objects or are meant for programs: no model reads them."""
+_TEXTS = frozenset({"content", "output", "system"})
+"""Fields that are a text or a list of blocks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +40,8 @@ class Reading:
     id: str = ""
     created_at: float | None = None
     metadata: Mapping[str, object] = field(default_factory=dict)
+    pinned: bool = False
+    """It carries tools, settings or state, so every window needs it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,22 +62,21 @@ class Codec:
 
 
 def role_of(roles: Mapping[str, Role], item: JSON, where: str) -> Role:
-    """The role of a wire message, by the format's own names."""
+    """The role of a wire message, by the format's own names; any other name is an application's own."""
     role = item.get("role")
-    found = roles.get(role) if isinstance(role, str) else None
-    if found is None:
+    if not isinstance(role, str) or not role.strip():
         raise InputError(
             f"{where}: `role` is {_shown(role)}; this format knows {', '.join(roles)}",
             remedy="correct the role, or pass `format` if the format was detected wrongly",
             field="role",
         )
-    return found
+    return roles.get(role, "system")
 
 
 def missing(where: str, key: str) -> InputError:
     return InputError(
         f"{where}: `{key}` is missing",
-        remedy=f"add `{key}` to the message, or omit the message",
+        remedy=f"add `{key}`, or omit what lacks it",
         field=key,
     )
 
@@ -86,6 +89,13 @@ def text_field(item: JSON, key: str, where: str) -> str:
     if not isinstance(value, str):
         raise wrong_type(where, key, value, "text")
     return value
+
+
+def text_of_block(block: JSON, key: str, where: str) -> str:
+    """The text of a text block, which must have one; it may be null."""
+    if key not in block:
+        raise missing(where, key)
+    return text_field(block, key, where)
 
 
 def object_field(item: JSON, key: str, where: str) -> JSON:
@@ -111,9 +121,9 @@ def read_content(
 
 
 def blocks_of(value: Any, where: str, key: str) -> list[JSON]:
-    """A list of content blocks."""
+    """A list of content blocks, calls or parts."""
     if not isinstance(value, list):
-        raise wrong_type(where, key, value, "text or a list of blocks")
+        raise wrong_type(where, key, value, "text or a list of blocks" if key in _TEXTS else "a list")
     for index, block in enumerate(value):
         if not isinstance(block, dict):
             raise wrong_type(where, f"{key}[{index}]", block, "an object")

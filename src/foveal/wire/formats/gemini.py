@@ -163,7 +163,7 @@ def write(message: Message) -> list[JSON]:
     if message.format == "gemini":
         return [{**_role(message), **extra_of(message), "parts": list(map(_own_part, message.parts))}]
     model = message.role == "assistant"
-    parts = [_foreign_part(part, media=not model) for part in convert.visible(message.parts)]
+    parts = [_foreign_part(p, media=not model) for p in convert.visible(convert.in_place(message).parts)]
     return [{"role": "model" if model else "user", "parts": parts}] if parts else []
 
 

@@ -43,6 +43,7 @@ from foveal.wire.formats.codec import (
     rest_with,
     role_of,
     text_field,
+    text_of_block,
     without,
 )
 from foveal.wire.jsontext import compact
@@ -116,8 +117,8 @@ def _author(item: JSON, role: Role) -> str:
 def _block(block: JSON, where: str) -> Flat:
     raw = compact(block)
     match block:
-        case {"type": "text", "text": str(text)} | {"type": "refusal", "refusal": str(text)}:
-            return Text(text=text, raw=raw, rest=rest_of(block, "text", "refusal"))
+        case {"type": "text" | "refusal" as key}:
+            return Text(text=text_of_block(block, key, where), raw=raw, rest=rest_of(block, key))
         case {"type": "image_url", "image_url": {"url": str(url), **rest}}:
             media_type, data = convert.from_data_url(url)
             return Image(

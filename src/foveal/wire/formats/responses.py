@@ -38,6 +38,7 @@ from foveal.wire.formats.codec import (
     rest_of,
     role_of,
     text_field,
+    text_of_block,
     without,
     wrong_type,
 )
@@ -60,6 +61,9 @@ CALLS = MappingProxyType(
 OUTPUTS = frozenset(f"{kind}_output" for kind in CALLS)
 _TEXT_OUTPUTS = ("function_call_output", "custom_tool_call_output")
 """Outputs that must be text or blocks; others have structures of their own."""
+_STEPS = ("_call", "_output", "_result", "_request", "_response", "_reference")
+"""How the types of items end that record what a model or a server did. Any other item that is no message
+carries tools, settings or state."""
 _TEXT_KEYS = MappingProxyType(
     {"input_text": "text", "output_text": "text", "text": "text", "refusal": "refusal"}
 )
@@ -73,6 +77,8 @@ def read(item: JSON, where: str) -> Reading:
     kind = kind_of(item)
     if kind == "message":
         return _message(item, where)
+    if not kind:
+        raise missing(where, "type")
     raw = compact(item)
     if kind in CALLS:
         return Reading(role="assistant", parts=(_call(item, kind, where, raw),))
@@ -83,9 +89,8 @@ def read(item: JSON, where: str) -> Reading:
     if kind == "image_generation_call" and isinstance(item.get("result"), str):
         rest = rest_of(item, "result")
         return Reading(role="assistant", parts=(Image(data=item["result"], raw=raw, rest=rest),))
-    if not kind:
-        raise missing(where, "type")
-    return Reading(role="assistant", parts=(opaque(item),))
+    step = kind.endswith(_STEPS)
+    return Reading(role="assistant" if step else "system", parts=(opaque(item),), pinned=not step)
 
 
 def read_system(value: Any, where: str) -> tuple[Part, ...]:
@@ -107,7 +112,7 @@ def _block(block: JSON, where: str) -> Flat:
     raw = compact(block)
     kind = str(block.get("type", ""))
     if key := _TEXT_KEYS.get(kind):
-        return Text(text=text_field(block, key, where), raw=raw, rest=rest_of(block, key))
+        return Text(text=text_of_block(block, key, where), raw=raw, rest=rest_of(block, key))
     if kind == "input_image":
         return _image(block, where, raw)
     if kind == "input_file":

@@ -42,7 +42,8 @@ def empty_request(request: JSON) -> bool:
 
 
 def unknown_role(request: JSON) -> bool:
-    return any(message.get("role") not in ("user", "assistant") for message in messages_of(request))
+    roles = [message.get("role") for message in messages_of(request)]
+    return any(role not in ("user", "assistant", "system") for role in roles)
 
 
 def first_not_user(request: JSON) -> bool:

@@ -1,0 +1,335 @@
+"""Divide a text into excerpts that can be read on their own, each with the names in it.
+
+An excerpt is a range of the text: whole sentences of what a person or a model said, whole lines of what a
+tool returned, short ones joined with the next. A JSON result is first written as lines of keys and values,
+one object after the other. Neighbouring excerpts are shown as one stretch, and a gap between two is marked.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal
+
+from foveal.pipeline.shorten.outline import GAP, PROBLEM
+from foveal.pipeline.signals import names_in, weight
+from foveal.pipeline.summarize.notes import quoted_material
+
+Voice = Literal["user", "assistant", "tool"]
+Landmark = Literal["", "asked", "failed", "decided", "agreed"]
+Span = tuple[int, int]
+
+READABLE = 70
+"""Characters below which a line of a result is joined with the next."""
+SENTENCE = 100
+"""Characters below which a sentence is joined with the next."""
+LEAST = 40
+"""Characters from which on a line is not joined with a long one."""
+LONGEST = 300
+"""Characters of one excerpt; a longer line is divided."""
+SHORT = 40
+"""Characters of a value that may name the object it is in."""
+BEGINNING = -1
+"""In place of the numbers of excerpts: how the text begins."""
+BEGINS = 80
+"""Characters of that, up to the end of a word."""
+PAIRS = 4
+"""JSON values, each after its key, in one excerpt."""
+WIDE = 90
+"""Characters of such an excerpt after which no further value is added."""
+MOST = 3_000
+"""Excerpts of one text."""
+READ = 60_000
+"""Characters of a text that are divided at its beginning, and at its end."""
+LOOKED_AT = 400
+"""Characters of a result that are searched for an error: it is named at the start or at the very end."""
+_REMINDER, _REMINDED = "<system-reminder>", "</system-reminder>"
+_WORD = re.compile(r"\w+")
+WORDS, MARKED_WORDS = 3, 5
+"""Words of a line that is quoted, and of one that a mark of omission follows."""
+_UNNAMED = re.compile(r" of \S{1,40}(?: \S{1,40}){0,5}:")
+"""Names the element that a line of JSON values belongs to; the line that begins the element has the name."""
+_NUMBERED = re.compile(r"\s*\d{1,7}(?:→|\t|[-:|](?=\s))")
+_WORDY = re.compile(r"\w{3}")
+_DIGITS = re.compile(r"\b[0-9a-f]{8,64}\b|\d+")
+_ERROR = re.compile(rf"{PROBLEM.pattern}|\w(?:Error|Exception)\b", re.IGNORECASE)
+_SENTENCE = re.compile(r"(?<=[.!?:])[\"')\]*]{0,3}\s+|(?<=[。！？])|\n")
+_DECISION = re.compile(
+    r"\b(?:decided|decision|instead|root cause|must|should not|found|turns out|because|conclusion|confirmed"
+    r"|the (?:issue|problem|cause|fix|bug|reason|answer|plan|solution) (?:is|was)"
+    r"|(?:I'll|I will|we'll|let's) (?:use|go with|keep|switch)|(?:now|all) (?:pass|work|done)\w*)\b",
+    re.IGNORECASE,
+)
+_AGREED = re.compile(
+    r"\bdecision: |\b(?:I|we)(?:'ve| have)? (?:decided|agreed|settled|chose)\b|\bsettled on\b", re.IGNORECASE
+)
+"""What settles a question in so many words; `_DECISION` also matches any conclusion."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """A range of a text."""
+
+    start: int
+    end: int
+    names: tuple[str, ...]
+    tokens: int
+    """An estimate: its share of the tokens of the whole text."""
+    landmark: Landmark = ""
+    """Set if it begins or ends a user's message, names a failure, or has a conclusion or a decision."""
+    repeats: int = 1
+    """Lines of the text that differ from it only in numbers and hashes, itself included."""
+    worth: float = 0.0
+    """The weight of its names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpts:
+    """A text, and the excerpts it consists of."""
+
+    text: str
+    parts: tuple[Excerpt, ...]
+    spoken: bool = False
+    """Whether a person or a model said it: then a stretch from its middle is marked at its beginning too."""
+
+    def shown(self, numbers: Sequence[int]) -> str:
+        """The chosen excerpts, neighbours as one stretch, with a mark where something is left out after one.
+
+        Lines of one or two words are only shown where the whole text is.
+
+        >>> found = divided("Use JWT, and keep it as small as that, please, all. " * 9, "user", len)
+        >>> len(found.parts), found.shown([1])[:12], found.shown([1])[-14:]
+        (5, '… Use JWT, a', 'please, all. …')
+        """
+        if numbers == (BEGINNING,):
+            return self._beginning()
+        if len(numbers) == len(self.parts):
+            rows = self.text[self.parts[0].start : self.parts[-1].end].split("\n") if numbers else []
+            return "\n".join(
+                row for row in map(_unpadded, rows) if _WORD.search(_NUMBERED.sub("", row, count=1))
+            )
+        stretches: list[str] = []
+        for first, last in _runs(numbers):
+            text = self.text[self.parts[first].start : self.parts[last].end].rstrip()
+            whole = [row for row in map(_unpadded, text.split("\n")) if _WORD.search(row)]
+            rows = [row for row in whole if len(_WORD.findall(row)) >= WORDS] or whole[:1]
+            if first and rows and (self.spoken or self.text[self.parts[first].start - 1] not in "\n \t"):
+                rows[0] = f"{GAP} {rows[0].lstrip()}"
+            if last + 1 < len(self.parts):
+                while len(rows) > 1 and len(_WORD.findall(rows[-1])) < MARKED_WORDS:
+                    rows.pop()  # with the mark, too short to be read
+                rows[-1:] = [f"{row} {GAP}" for row in rows[-1:]]
+            stretches += rows
+        return "\n".join(stretches)
+
+    def _beginning(self) -> str:
+        """How the text begins, cut at a word."""
+        line = " ".join(self.text[: 2 * BEGINS].split("\n", 1)[0].split())
+        end = line.find(" ", BEGINS)
+        return (
+            line if end < 0 and len(line) <= BEGINS + SHORT else f"{line[: end if end > 0 else BEGINS]} {GAP}"
+        )
+
+
+def _unpadded(row: str) -> str:
+    """A line without the space that pads its line number."""
+    return row.lstrip() if _NUMBERED.match(row) else row
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[Span]:
+    """The first and last of each run of consecutive numbers."""
+    first = last = -2
+    for number in sorted(numbers):
+        if number != last + 1:
+            if first >= 0:
+                yield first, last
+            first = number
+        last = number
+    if first >= 0:
+        yield first, last
+
+
+def divided(text: str, voice: Voice, count: Callable[[str], int]) -> Excerpts:
+    """The excerpts of a text, in which nothing can pass for a mark of ours or a control token."""
+    text = "\n".join(text.splitlines())  # whatever a reader could take for the end of a line
+    text = _without_reminders(text).strip("\n") if voice == "tool" else text.strip()
+    if len(text) > 2 * READ:
+        text = f"{text[:READ]}\n{GAP}\n{text[-READ:]}"
+    values = _json_lines(text) if voice == "tool" and text.lstrip()[:1] in ("{", "[") else []
+    flattened = bool(values)
+    text = quoted_material("\n".join(values) if values else text)
+    if values:
+        spans = list(_line_spans(text))
+        templates: Counter[str] = Counter()
+    elif voice == "tool":
+        spans = list(_joined(_line_spans(text), READABLE))
+        templates = Counter(_template(line) for line in text.split("\n"))
+    else:
+        spans = list(_joined(_sentence_spans(text), SENTENCE))
+        templates = Counter()
+    spans = spans[:MOST]
+    rate = count(text) / max(1, len(text))
+    landmarks = _landmarks(text, spans, voice)
+    parts = []
+    for at, (start, end) in enumerate(spans):
+        names = names_in(_UNNAMED.sub(" ", text[start:end]) if flattened else text[start:end])
+        lines = text[start:end].split("\n") if templates else ()
+        parts.append(
+            Excerpt(
+                start=start,
+                end=end,
+                names=names,
+                tokens=int(rate * (end - start)) + 1,
+                landmark=landmarks.get(at, ""),
+                repeats=max([1, *(templates[_template(line)] for line in lines)]),
+                worth=sum(map(weight, names)),
+            )
+        )
+    return Excerpts(text=text, parts=tuple(parts), spoken=voice != "tool")
+
+
+def _without_reminders(text: str) -> str:
+    """A result without what the agent's own program wrote into it for the model."""
+    while (start := text.find(_REMINDER)) >= 0:
+        end = text.find(_REMINDED, start)
+        text = text[:start].rstrip() + (text[end + len(_REMINDED) :] if end >= 0 else "")
+    return text
+
+
+def _template(line: str) -> str:
+    """A line without the numbers and hashes in which it differs from others of its kind."""
+    return _DIGITS.sub("#", line.strip()[:LONGEST])
+
+
+def _landmarks(text: str, spans: Sequence[Span], voice: Voice) -> dict[int, Landmark]:
+    if not spans:
+        return {}
+    last = len(spans) - 1
+    if voice == "user":
+        return {0: "asked"}
+    if voice == "assistant":
+        said = {at: text[start:end] for at, (start, end) in enumerate(spans)}
+        decided: dict[int, Landmark] = {
+            at: "decided" for at, words in said.items() if _DECISION.search(words)
+        }
+        return {**decided, **{at: "agreed" for at, words in said.items() if _AGREED.search(words)}}
+    if _ERROR.search(text[:LOOKED_AT]):
+        at = next((at for at, (start, end) in enumerate(spans) if _ERROR.search(text[start:end])), 0)
+        return {at: "failed"}
+    start, end = spans[last]
+    return {last: "failed"} if _ERROR.search(text[start:end]) else {}
+
+
+def _line_spans(text: str) -> Iterator[Span]:
+    """The lines with words, long ones divided where words or values end."""
+    start = 0
+    for line in text.split("\n"):
+        if _WORDY.search(_NUMBERED.sub("", line, count=1)):
+            yield from _divided_line(text, start, start + len(line))
+        start += len(line) + 1
+
+
+def _sentence_spans(text: str) -> Iterator[Span]:
+    start = 0
+    for found in _SENTENCE.finditer(text):
+        if text[start : found.end()].strip():
+            yield from _divided_line(text, start, found.end())
+        start = found.end()
+    if text[start:].strip():
+        yield from _divided_line(text, start, len(text))
+
+
+def _divided_line(text: str, start: int, end: int) -> Iterator[Span]:
+    while end - start > LONGEST:
+        cut = max(text.rfind(mark, start + LONGEST // 2, start + LONGEST) for mark in (" ", ",", ";"))
+        stop = cut + 1 if cut > start else start + LONGEST
+        yield start, stop
+        start = stop
+    yield start, end
+
+
+def _joined(spans: Iterable[Span], readable: int) -> Iterator[Span]:
+    """Join short lines with the next; one that can be read on its own is not joined with a long one."""
+    pending: Span | None = None
+    for start, end in spans:
+        if pending and pending[1] - pending[0] >= LEAST and end - start >= readable:
+            yield pending
+            pending = None
+        pending = (pending[0], end) if pending else (start, end)
+        if pending[1] - pending[0] >= readable:
+            yield pending
+            pending = None
+    if pending:
+        yield pending
+
+
+def _json_lines(text: str) -> list[str]:
+    """The values of a JSON text in their order, each after its key, a few in a line; empty if it is not JSON.
+
+    An element of a list begins a line. A line that goes on with an element names it by its first value, to be
+    read alone.
+    """
+    try:
+        document = json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
+    except (ValueError, RecursionError):
+        return []
+    return list(islice(_packed(_pairs(document)), MOST))
+
+
+Pair = tuple[str, str, str, bool]
+"""The keys that lead to a value, the value, the first value of the list's element, whether it begins that."""
+
+
+def _pairs(document: object) -> Iterator[Pair]:
+    waiting: list[tuple[str, object, str, bool]] = [("", document, "", False)]
+    while waiting:
+        key, value, element, begins = waiting.pop()
+        if isinstance(value, dict):
+            inner = list(value.items())
+            prefix = f"{key} " if key and not begins else ""
+            nested = [
+                (f"{prefix if at == 0 else ''}{name}", each, element, begins and at == 0)
+                for at, (name, each) in enumerate(inner)
+            ]
+            waiting += reversed(nested)
+        elif isinstance(value, list) and any(isinstance(each, dict | list) for each in value):
+            waiting += [(key, each, _first_value(each), True) for each in reversed(value)]
+        elif isinstance(value, list):
+            yield key, ", ".join(map(_written, value)), element, begins
+        else:
+            yield key, _written(value), element, begins
+
+
+def _first_value(value: object) -> str:
+    """The first value of an object, if it is short enough to name it."""
+    first = next(iter(value.values()), "") if isinstance(value, dict) else ""
+    written = "" if isinstance(first, dict | list) else _written(first)
+    return written if len(written) <= SHORT else ""
+
+
+def _packed(pairs: Iterable[Pair]) -> Iterator[str]:
+    """A few pairs in a line."""
+    line: list[str] = []
+    for keys, value, element, begins in pairs:
+        full = len(line) >= PAIRS or sum(map(len, line)) > WIDE
+        if line and (full or begins):
+            yield "; ".join(line)
+            line = []
+        if element and not line and not begins:
+            outer, nested, name = keys.rpartition(" ")
+            line.append(
+                f"{outer} of {element}: {name} {value}" if nested else f"{keys} of {element}: {value}"
+            )
+        else:
+            line.append(f"{keys} {value}".strip())
+    if line:
+        yield "; ".join(line)
+
+
+def _written(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return " ".join(text.split())

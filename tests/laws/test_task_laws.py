@@ -1,0 +1,177 @@
+"""The task stays: the newest user message and the standing request are verbatim in every window."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import foveal
+from foveal import presets
+from foveal.model import Format
+from foveal.window import Window
+from outputs import TYPES, output
+from strategies import FORMATS
+
+pytestmark = pytest.mark.soak
+EVERY = settings(max_examples=settings.default.max_examples // 25)
+PRESETS = sorted(presets.PRESETS)
+REQUEST = "Find the item with the largest amount in sales.csv. Never write to the database."
+GO_AHEADS = ("yes", "ok, do it", "Continue.", "thanks, go on", "y")
+
+
+def user(text: str, format: Format) -> list[Any]:
+    if format == "gemini":
+        return [{"role": "user", "parts": [{"text": text}]}]
+    return [{"role": "user", "content": text}]
+
+
+def answer(text: str, format: Format) -> list[Any]:
+    if format == "gemini":
+        return [{"role": "model", "parts": [{"text": text}]}]
+    return [{"role": "assistant", "content": text}]
+
+
+def tool_turn(result: str, format: Format, number: int) -> list[Any]:
+    id, arguments = f"call_{number}", {"path": f"part_{number}.txt"}
+    text = json.dumps(arguments)
+    call = {"id": id, "type": "function", "function": {"name": "read_file", "arguments": text}}
+    use = {"type": "tool_use", "id": id, "name": "read_file", "input": arguments}
+    turns: dict[Format, list[Any]] = {
+        "openai": [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": id, "content": result},
+        ],
+        "responses": [
+            {"type": "function_call", "call_id": id, "name": "read_file", "arguments": text},
+            {"type": "function_call_output", "call_id": id, "output": result},
+        ],
+        "anthropic": [
+            {"role": "assistant", "content": [use]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": id, "content": result}]},
+        ],
+        "gemini": [
+            {"role": "model", "parts": [{"functionCall": {"name": "read_file", "args": arguments}}]},
+            {
+                "role": "user",
+                "parts": [{"functionResponse": {"name": "read_file", "response": {"output": result}}}],
+            },
+        ],
+        "plain": [
+            {"role": "assistant", "content": f"I read part_{number}.txt."},
+            {"role": "tool", "content": result},
+        ],
+    }
+    return turns[format]
+
+
+def texts(window: Window) -> list[str]:
+    """The texts of the window's user messages."""
+    found = []
+    for message in window.messages:
+        content = message.get("content", message.get("parts")) if message.get("role") == "user" else None
+        parts = content if isinstance(content, list) else [{"text": content}] if content else []
+        found += [part["text"] for part in parts if isinstance(part.get("text"), str)]
+    return found
+
+
+def built(history: list[Any], budget: int, format: Format, preset: str) -> Window:
+    with foveal.Foveal(":memory:", embedder="none") as fov:
+        session = fov.session(model="gpt-5", preset=preset)
+        session.extend(history, format=format)
+        return session.build(budget=budget, format=format)
+
+
+def windows(history: list[Any], budget: int, format: Format, preset: str) -> list[Window]:
+    fitted = foveal.fit(history, model="gpt-5", budget=budget, format=format, preset=preset)
+    return [fitted, built(history, budget, format, preset)]
+
+
+@st.composite
+def sessions(draw: st.DrawFn, format: Format) -> tuple[list[Any], set[str]]:
+    """A history that ends with a tool result, and the user's words that its windows must have."""
+    history = user(REQUEST, format)
+    standing, newest = REQUEST, REQUEST
+    for number in range(draw(st.integers(1, 8))):
+        kind = draw(st.sampled_from(["tool", "tool", "tool", "request", "go-ahead"]))
+        if kind == "tool" or number == 0:
+            history += tool_turn(output(draw(st.sampled_from(TYPES)), draw(SIZES)), format, number)
+            continue
+        newest = draw(st.sampled_from(GO_AHEADS))
+        if kind == "request":
+            standing = newest = f"Write a test for module_{number}.py that covers empty input."
+        history += answer(f"Part {number} is done.", format) + user(newest, format)
+    history += tool_turn(output(draw(st.sampled_from(TYPES)), draw(SIZES)), format, 99)
+    return history, {REQUEST, standing, newest}
+
+
+SIZES = st.sampled_from([10, 300, 3_000, 30_000])
+BUDGETS = st.integers(500, 4_000)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("preset", PRESETS)
+@EVERY
+@given(data=st.data())
+def test_the_newest_message_and_the_standing_request_are_verbatim_in_every_window(
+    preset: str, format: Format, data: st.DataObject
+) -> None:
+    history, words = data.draw(sessions(format))
+    for window in windows(history, data.draw(BUDGETS), format, preset):
+        assert words <= set(texts(window))
+        assert window.tokens <= window.budget
+        assert not window.manifest.warnings
+
+
+@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_large_tool_result_does_not_displace_the_request(preset: str, type: str) -> None:
+    for size in (10_000, 100_000):
+        history = [*user(REQUEST, "openai"), *tool_turn(output(type, size), "openai", 1)]
+        for window in windows(history, 2_000, "openai", preset):
+            assert REQUEST in texts(window)
+            assert window.messages[-1]["role"] == "tool"
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_only_request_of_a_long_run_is_not_turned_into_a_record(preset: str) -> None:
+    history = user(REQUEST, "openai")
+    for number in range(40):
+        history += tool_turn(output("log", 2_000), "openai", number)
+    for window in windows(history, 8_000, "openai", preset):
+        assert REQUEST in texts(window)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_message_that_exceeds_the_room_is_cut_at_its_middle_with_a_warning(preset: str) -> None:
+    long = f"{REQUEST} " + " ".join(f"Row {n} is item_{n}." for n in range(2_000)) + " That was the last row."
+    for history in (user(long, "openai"), [*user(long, "openai"), *tool_turn("ok", "openai", 1)]):
+        for window in windows(history, 1_000, "openai", preset):
+            (text,) = (text for text in texts(window) if text.startswith(REQUEST))
+            assert text.endswith("That was the last row.")
+            assert "characters cut" in text
+            assert any("newest user message" in warning for warning in window.manifest.warnings)
+            assert window.tokens > 700
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_call_that_needs_all_the_room_is_answered_without_the_request(preset: str) -> None:
+    history = [*user(REQUEST, "openai"), *tool_turn("ok", "openai", 1)]
+    history[1]["tool_calls"][0]["function"]["arguments"] = json.dumps({"text": "word " * 300})
+    least = foveal.count_tokens(history[1:])
+    for window in windows(history, least + 20, "openai", preset):
+        assert window.messages[-2:] == history[-2:]
+        assert window.manifest.warnings
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_open_turn_leaves_room_for_what_came_before(preset: str) -> None:
+    history = user(REQUEST, "openai")
+    for number in range(30):
+        history += tool_turn(output("log", 3_000), "openai", number)
+    history += tool_turn(output("csv", 100_000), "openai", 99)
+    for window in windows(history, 8_000, "openai", preset):
+        assert window.manifest.parts["open turn"] <= 0.6 * 8_000
