@@ -4,6 +4,8 @@ The harness counts tokens itself, refuses windows over budget and accepts no cla
 support; bm25 is timed with every call. `--embedder FOLDER` ranks with a transformer instead of static
 embeddings. `focus` gets the question and shows what answers it; `build` gets it as its task, and also shows
 the newest turn of the history: where that alone is over the budget, there is no window and nothing is found.
+`asked` and `asked_fit` get no task: the question is the newest message, and the window is what the next model
+call would receive, from a session and from `fit`.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,12 @@ import foveal
 
 BENCH = Path(os.environ.get("FOVEAL_BENCH", Path(__file__).parents[2] / "shared" / "bench")) / "recall"
 ABSENT = f"no recall harness at {BENCH}: name the folder that holds it with FOVEAL_BENCH"
+
+
+ASKED = "gpt-4o"
+"""The model of the windows in which the question is the newest message."""
+SYSTEMS = {"build": "build_for", "asked": "build_asked", "asked_fit": "fit_asked"}
+"""By key of the results, the functions below that are measured beside `build`."""
 
 
 def build(history: list[dict[str, Any]], query: str, budget: int) -> list[dict[str, Any]]:
@@ -44,15 +52,43 @@ def build_for(history: list[dict[str, Any]], query: str, budget: int) -> list[di
     return [{"content": message["content"]} for message in window.messages]
 
 
-def _session(history: list[dict[str, Any]]) -> foveal.Session:
+def build_asked(history: list[dict[str, Any]], query: str, budget: int) -> list[dict[str, Any]]:
+    """The window of the next model call, if the question is the newest message and no task is given."""
+    session = _session(history, _spoken)
+    session.sync([*_opened["messages"], {"role": "user", "content": query}])
+    return [{"content": message["content"]} for message in session.build(budget=budget).messages]
+
+
+def fit_asked(history: list[dict[str, Any]], query: str, budget: int) -> list[dict[str, Any]]:
+    """The same without a store."""
+    messages = [*map(_spoken, history), {"role": "user", "content": query}]
+    window = foveal.fit(messages, model=ASKED, budget=budget)
+    return [{"content": message["content"]} for message in window.messages]
+
+
+def _as_given(item: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in item.items() if value}
+
+
+def _spoken(item: dict[str, Any]) -> dict[str, Any]:
+    """The item as an application has it: passages without a tool call are the user's."""
+    role = item["role"] if item["role"] in ("user", "assistant") else "user"
+    extra = {key: item[key] for key in ("name", "timestamp") if item.get(key)}
+    return {"role": role, "content": item["content"], **extra}
+
+
+def _session(
+    history: list[dict[str, Any]], form: Callable[[dict[str, Any]], dict[str, Any]] = _as_given
+) -> foveal.Session:
     if _opened.get("history") is not history:
         if "store" in _opened:
             _opened["store"].close()
         store = foveal.Foveal(":memory:", embedder=os.environ.get("RECALL_EMBEDDER", ""))
-        session = store.session("recall")
-        session.extend([{key: value for key, value in item.items() if value} for item in history])
+        session = store.session("recall", model=ASKED if form is _spoken else "")
+        messages = [form(item) for item in history]
+        session.extend(messages)
         store.settle(3_600)
-        _opened.update(history=history, store=store, session=session)
+        _opened.update(history=history, store=store, session=session, messages=messages)
     found: foveal.Session = _opened["session"]
     return found
 
@@ -106,11 +142,12 @@ def main() -> int:
         return 0
     found = measure(asked.split, asked.embedder)
     # Windows ask no model for vectors: another embedder changes nothing there.
-    built = {} if asked.embedder else measure(asked.split, "", "build_for")
+    systems = {} if asked.embedder else SYSTEMS
+    built = {key: measure(asked.split, "", name) for key, name in systems.items()}
     if asked.json:
-        results = {**found, "build": built} if built else found
-        asked.json.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
-    return int(any(row["over_budget"] for row in (*found.values(), *built.values())))
+        asked.json.write_text(json.dumps({**found, **built}, indent=2) + "\n", encoding="utf-8")
+    every = (*found.values(), *(row for rows in built.values() for row in rows.values()))
+    return int(any(row["over_budget"] for row in every))
 
 
 if __name__ == "__main__":
