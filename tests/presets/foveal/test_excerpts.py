@@ -51,9 +51,51 @@ def test_short_lines_are_joined_with_the_next() -> None:
     assert pieces(read("total 12\nfirst.py\nsecond.py")) == ["total 12\nfirst.py\nsecond.py"]
 
 
+METHODS = "\n".join(
+    f"def method_{n}(self, first_argument, second_argument):\n    return the_{n}(argument)" for n in range(9)
+)
+
+
 def test_a_heading_that_can_be_read_alone_is_not_joined_with_a_long_line() -> None:
-    heading, line = "Three findings about the release of May:", "The pool closes its socket early. " * 4
+    heading, line = "Three findings about the release of May 2024", "The pool closes its socket early. " * 4
     assert pieces(read(f"{heading}\n{line}"))[0] == heading
+
+
+def test_a_line_that_ends_in_a_colon_is_joined_with_what_it_announces() -> None:
+    line = "Here are the reservations that you asked about, with their flights and their cabins, all of them:"
+    found = divided(
+        f"{line}\n1. S61CZX: HAT228, economy\n{'And so on, and so forth. ' * 9}", "assistant", len
+    )
+    assert found.shown((0,)).split("\n")[:2] == [line, "1. S61CZX: HAT228, economy …"]
+
+
+def test_the_number_of_a_list_item_is_not_a_sentence() -> None:
+    found = divided(
+        "1. Trip type, which is a round trip. " * 3 + "\n2. Cabin. " + "Fine. " * 40, "assistant", len
+    )
+    assert not any(piece.rstrip().endswith("2.") for piece in pieces(found))
+
+
+def test_an_excerpt_shows_every_line_with_words_that_it_has() -> None:
+    assert "    return the_4(argument)" in read(METHODS).shown((4,))
+
+
+def test_after_a_short_line_the_number_of_omitted_lines_is_stated() -> None:
+    assert read(METHODS).shown((0, 4)).split("\n")[2] == "[… 6 lines]"
+
+
+def test_line_numbers_show_what_is_omitted_after_a_short_line() -> None:
+    numbered = "\n".join(f"  {at}→{row}" for at, row in enumerate(METHODS.split("\n"), 1))
+    assert read(numbered).shown((0,)).split("\n")[-1] == "2→    return the_0(argument)"
+
+
+def test_words_from_the_middle_of_a_message_are_known_to_omit_its_beginning() -> None:
+    found = divided(
+        "This is a whole sentence of a message, which is as long as sentences are. " * 9, "assistant", len
+    )
+    assert found.omits_beginning((3,))
+    assert not found.omits_beginning((0, 3))
+    assert not found.shown((3,)).startswith("…")
 
 
 def test_lines_without_words_belong_to_no_excerpt() -> None:

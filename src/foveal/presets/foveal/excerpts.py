@@ -50,14 +50,15 @@ LOOKED_AT = 400
 _REMINDER, _REMINDED = "<system-reminder>", "</system-reminder>"
 _WORD = re.compile(r"\w+")
 WORDS, MARKED_WORDS = 3, 5
-"""Words of a line that is quoted, and of one that a mark of omission follows."""
+"""Words of a line that is quoted, and of a line with a number that a mark of omission follows."""
 _UNNAMED = re.compile(r" of \S{1,40}(?: \S{1,40}){0,5}:")
 """Names the element that a line of JSON values belongs to; the line that begins the element has the name."""
 _NUMBERED = re.compile(r"\s*\d{1,7}(?:→|\t|[-:|](?=\s))")
 _WORDY = re.compile(r"\w{3}")
 _DIGITS = re.compile(r"\b[0-9a-f]{8,64}\b|\d+")
 _ERROR = re.compile(rf"{PROBLEM.pattern}|\w(?:Error|Exception)\b", re.IGNORECASE)
-_SENTENCE = re.compile(r"(?<=[.!?:])[\"')\]*]{0,3}\s+|(?<=[。！？])|\n")
+_SENTENCE = re.compile(r"(?<=[.!?])(?<!\n\d\.)[\"')\]*]{0,3}\s+|(?<=[。！？])|\n")
+"""Where a sentence ends; the number of a list item does not end one."""
 _DECISION = re.compile(
     r"\b(?:decided|decision|instead|root cause|must|should not|found|turns out|because|conclusion|confirmed"
     r"|the (?:issue|problem|cause|fix|bug|reason|answer|plan|solution) (?:is|was)"
@@ -99,11 +100,12 @@ class Excerpts:
     def shown(self, numbers: Sequence[int]) -> str:
         """The chosen excerpts, neighbours as one stretch, with a mark where something is left out after one.
 
-        Lines of one or two words are only shown where the whole text is.
+        Lines of one or two words are only shown where the whole text is. After a short line, the mark says on a
+        line of its own how much is omitted, unless lines have numbers, which show it.
 
         >>> found = divided("Use JWT, and keep it as small as that, please, all. " * 9, "user", len)
-        >>> len(found.parts), found.shown([1])[:12], found.shown([1])[-14:]
-        (5, '… Use JWT, a', 'please, all. …')
+        >>> len(found.parts), found.shown([1])[:10], found.shown([1])[-14:]
+        (5, 'Use JWT, a', 'please, all. …')
         """
         if numbers == (BEGINNING,):
             return self._beginning()
@@ -112,19 +114,35 @@ class Excerpts:
             return "\n".join(
                 row for row in map(_unpadded, rows) if _WORD.search(_NUMBERED.sub("", row, count=1))
             )
-        stretches: list[str] = []
-        for first, last in _runs(numbers):
-            text = self.text[self.parts[first].start : self.parts[last].end].rstrip()
-            whole = [row for row in map(_unpadded, text.split("\n")) if _WORD.search(row)]
-            rows = [row for row in whole if len(_WORD.findall(row)) >= WORDS] or whole[:1]
-            if first and rows and (self.spoken or self.text[self.parts[first].start - 1] not in "\n \t"):
-                rows[0] = f"{GAP} {rows[0].lstrip()}"
-            if last + 1 < len(self.parts):
-                while len(rows) > 1 and len(_WORD.findall(rows[-1])) < MARKED_WORDS:
-                    rows.pop()  # with the mark, too short to be read
-                rows[-1:] = [f"{row} {GAP}" for row in rows[-1:]]
-            stretches += rows
-        return "\n".join(stretches)
+        runs = list(_runs(numbers))
+        following = [first for first, _ in runs[1:]] + [None]
+        stretches = map(self._stretch, runs, following)
+        return "\n".join(row for stretch in stretches for row in stretch)
+
+    def _stretch(self, run: Span, following: int | None) -> list[str]:
+        """The lines of neighbouring excerpts; `following`: the number of the next one that is shown."""
+        first, last = run
+        text = self.text[self.parts[first].start : self.parts[last].end].rstrip()
+        whole = [row for row in map(_unpadded, text.split("\n")) if _WORD.search(row)]
+        rows = [row for row in whole if len(_WORD.findall(row)) >= WORDS] or whole[:1]
+        if first and not self.spoken and rows and self.text[self.parts[first].start - 1] not in "\n \t":
+            rows[0] = f"{GAP} {rows[0].lstrip()}"
+        if rows and last + 1 < len(self.parts):
+            if not _is_short(rows[-1]) or self.spoken:
+                rows[-1] = f"{rows[-1]} {GAP}"
+            elif not _NUMBERED.match(rows[-1]):
+                rows.append(self._omitted_after(last, following))
+        return rows
+
+    def _omitted_after(self, last: int, following: int | None) -> str:
+        """How many lines are omitted between an excerpt and the next one that is shown."""
+        end = len(self.text) if following is None else self.parts[following].start - 1
+        lines = self.text.count("\n", self.parts[last].end, end)
+        return f"[{GAP} {lines} lines]" if lines > 1 else GAP
+
+    def omits_beginning(self, numbers: Sequence[int]) -> bool:
+        """Whether what a person or a model said is shown from a later point on."""
+        return self.spoken and 0 not in numbers and BEGINNING not in numbers
 
     def _beginning(self) -> str:
         """How the text begins, cut at a word."""
@@ -133,6 +151,10 @@ class Excerpts:
         return (
             line if end < 0 and len(line) <= BEGINS + SHORT else f"{line[: end if end > 0 else BEGINS]} {GAP}"
         )
+
+
+def _is_short(row: str) -> bool:
+    return len(_WORD.findall(row)) < MARKED_WORDS
 
 
 def _unpadded(row: str) -> str:
@@ -166,10 +188,10 @@ def divided(text: str, voice: Voice, count: Callable[[str], int]) -> Excerpts:
         spans = list(_line_spans(text))
         templates: Counter[str] = Counter()
     elif voice == "tool":
-        spans = list(_joined(_line_spans(text), READABLE))
+        spans = list(_joined(text, _line_spans(text), READABLE))
         templates = Counter(_template(line) for line in text.split("\n"))
     else:
-        spans = list(_joined(_sentence_spans(text), SENTENCE))
+        spans = list(_joined(text, _sentence_spans(text), SENTENCE))
         templates = Counter()
     spans = spans[:MOST]
     rate = count(text) / max(1, len(text))
@@ -252,19 +274,29 @@ def _divided_line(text: str, start: int, end: int) -> Iterator[Span]:
     yield start, end
 
 
-def _joined(spans: Iterable[Span], readable: int) -> Iterator[Span]:
-    """Join short lines with the next; one that can be read on its own is not joined with a long one."""
+def _joined(text: str, spans: Iterable[Span], readable: int) -> Iterator[Span]:
+    """Join short lines with the next, and those that announce it with a colon.
+
+    One that can be read on its own is not joined with a long one.
+    """
     pending: Span | None = None
     for start, end in spans:
-        if pending and pending[1] - pending[0] >= LEAST and end - start >= readable:
+        alone = pending and pending[1] - pending[0] >= LEAST and not _announces(text, pending)
+        if pending and alone and end - start >= readable:
             yield pending
             pending = None
         pending = (pending[0], end) if pending else (start, end)
-        if pending[1] - pending[0] >= readable:
+        if pending[1] - pending[0] >= readable and not _announces(text, pending):
             yield pending
             pending = None
     if pending:
         yield pending
+
+
+def _announces(text: str, span: Span) -> bool:
+    """Whether a stretch ends in a colon, so that the next line says what it is about."""
+    start, end = span
+    return end - start < LONGEST and text[start:end].rstrip()[-1:] == ":"
 
 
 def _json_lines(text: str) -> list[str]:

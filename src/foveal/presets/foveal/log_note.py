@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from foveal.pipeline.shorten.outline import GAP
 from foveal.presets.foveal.log import LogEntry
 from foveal.presets.foveal.paths import Paths
 
@@ -123,12 +124,15 @@ def written(lines: Iterable[LogLine], shown: Numbers, paths: Paths) -> Iterator[
         rows = list({row: (entry.source, row) for entry, text in quotes for row in text.split("\n")}.values())
         if line.last.action is None and rows:
             (source, row), rows = rows[0], rows[1:]
-            yield NoteLine(text=f"{begins} {row.strip()}", sources=(source,))
+            cut = line.last.excerpts.omits_beginning(shown[line.last.id])
+            label = f"{begins[:-1]} {GAP}]" if cut else begins
+            yield NoteLine(text=f"{label} {row.strip()}", sources=(source,))
         else:
             yield NoteLine(text=begins, sources=tuple(dict.fromkeys(entry.seq for entry in line.entries)))
         for source, row in rows:
             if since > NAMED_EVERY and not line.acts:
-                yield NoteLine(text=f"{begins} (continued)", sources=(source,))
+                again = f"{begins} (continued)" if line.last.action else f"{begins[:-1]}, continued]"
+                yield NoteLine(text=again, sources=(source,))
                 since = 0
             since += len(row)
             yield NoteLine(text=INDENT + row, sources=(source,))
