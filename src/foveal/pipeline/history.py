@@ -179,6 +179,12 @@ class History:
         """The latest turn up to this one with words of the user: no notice, no output of a program."""
         return self._latest(turn, ("request", "answer"))
 
+    def words_before(self, turn: int) -> Iterator[int]:
+        """The turns before this one with words of the user, newest first."""
+        for at in range(bisect_left(self._heard, turn) - 1, -1, -1):
+            if self._is_said(self._heard[at], ("request", "answer")):
+                yield self._heard[at]
+
     def requests(self, turn: int) -> tuple[int, ...]:
         """The first turn with a request of the user, and the latest up to this one, if that is another."""
         latest = self._latest(turn, ("request",))

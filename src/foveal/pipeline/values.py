@@ -68,8 +68,8 @@ class LogPlan:
     first: int
     last: int
     """Positions of the first and the last message that it may be about."""
-    until: int = 0
-    """How many messages its line about the state of the work takes into account."""
+    since: int = 0
+    """Position from which on it may be about every message; of earlier ones it has the user's words only."""
     older: int = 0
     """Messages before them, which it is not about."""
     lines: tuple[tuple[tuple[int, int], ...], ...] = ()

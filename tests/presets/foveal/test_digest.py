@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foveal.presets.foveal.digest import SHORT, Digest, DigestNumbers, Surroundings, choose
+from foveal.presets.foveal.digest import SHORT, Digest, DigestNumbers, Surroundings, choose, referred
 from foveal.presets.foveal.log import LogEntry, LogReader
 from foveal.presets.foveal.log_note import written
 from foveal.presets.foveal.paths import Paths
@@ -70,17 +70,61 @@ def test_bulk_output_never_displaces_a_person_s_words() -> None:
     assert [word for word in words if word not in shown] == []
 
 
-def test_a_short_message_is_quoted_whole_and_a_long_one_by_its_beginning_and_its_end() -> None:
+def test_a_short_message_is_quoted_whole_and_of_a_long_one_what_the_user_said_before_what_they_pasted() -> (
+    None
+):
     short = "Look at the pool first. Then look at the store. Do not touch the migrations folder."
-    middle = "The garden was wet and the shed was full, as I said. " * 20
     begin = "Please find out why the refresh of tokens fails for some of the users since May."
-    long = f"{begin} {middle}Answer in French."
+    middle = (
+        "Those with two devices are thrown out right after they sign in, and the others never are, they say."
+    )
+    pasted = "\n".join(
+        f"| 0x7f3a91{n:02x} | 55.2 | 18:22:{n:02} | [0x11, 0x12] | {{3: 4}} |" for n in range(40)
+    )
+    long = f"{begin}\n{pasted}\n{middle}\n{pasted}\nAnswer in French."
     shown = text(digest([said(short), said(long), *reads(0, 40)], 200))
     assert count(short) <= SHORT < count(long)
     assert short in shown
     assert begin in shown
+    assert middle in shown
     assert "Answer in French." in shown
-    assert shown.count("The garden was wet") < 5
+    assert shown.count("55.2") < 10
+
+
+LIST = (
+    "I found three causes:\n1. The pool is too small, so clients wait.\n2. The clock is read as local time.\n"
+)
+MORE = "All of it is explained in the document. " * 9
+PROPOSAL = f"{LIST}3. Two tabs refresh at once.\n{MORE}\nShall I fix the clock?"
+
+
+def answered(reply: str) -> str:
+    """What a log quotes of the proposal that this replies to."""
+    messages = [said("Why?"), {"role": "assistant", "content": PROPOSAL}, said(reply), *reads(0, 40)]
+    found = digest(messages, 900, replies={1: reply})
+    return "\n".join(row for row in text(found).split("\n") if row[:1] != "[" or "assistant" in row)
+
+
+def test_the_question_that_a_short_reply_answers_is_quoted() -> None:
+    assert "Shall I fix the clock?" in answered("yes")
+
+
+def test_the_item_that_a_reply_names_by_number_is_quoted() -> None:
+    assert "2. The clock is read as local time." in answered("Let's make a new branch from main and fix 2")
+    assert "The pool is too small" not in referred_text(
+        "Let's make a new branch from main and fix 3 there, please"
+    )
+
+
+def referred_text(reply: str) -> str:
+    (entry,) = [each for each in entries([{"role": "assistant", "content": PROPOSAL}]) if each.answers]
+    return entry.excerpts.shown(referred(entry, reply))
+
+
+def test_a_long_reply_speaks_for_itself() -> None:
+    assert not referred_text(
+        "Please look at the store, then at the pool, and tell me what you think of both."
+    )
 
 
 def test_actions_come_before_excerpts() -> None:

@@ -215,6 +215,20 @@ def test_json_that_is_broken_is_a_text() -> None:
     assert read('{"status": "ok", "rest').text == '{"status": "ok", "rest'
 
 
+def test_the_lines_around_the_hits_of_a_search_belong_to_no_excerpt() -> None:
+    shown = "\n".join(
+        f"src/pool.py{'-:'[n == 3]}{n}{'-:'[n == 3]}    value_{n} = compute(n)" for n in range(1, 6)
+    )
+    assert pieces(read(shown)) == ["src/pool.py:3:    value_3 = compute(n)"]
+
+
+def test_times_are_not_taken_for_the_hits_of_a_search() -> None:
+    log = (
+        "10:01:40 the crane started to lift the first box\n2026-11-16 the crane stopped and was switched off"
+    )
+    assert "".join(pieces(read(log))).count("the crane") == 2
+
+
 def test_lines_that_differ_only_in_numbers_and_hashes_are_counted_as_repeated() -> None:
     bulk = [f"2026-11-16T10:{n:02}:40 INFO worker-{n} finished the job, hash={n:032x}" for n in range(50)]
     bulk.insert(25, "2026-11-16T10:25:41 ERROR worker-3 lost its connection to the database")
@@ -226,13 +240,15 @@ def test_lines_that_differ_only_in_numbers_and_hashes_are_counted_as_repeated() 
     assert repeats[bulk[25]] == 1
 
 
-def test_the_beginning_of_what_a_user_said_is_a_landmark() -> None:
+def test_what_a_user_said_is_a_landmark_and_what_they_pasted_is_not() -> None:
     found = read(
         "Please look at the harbour crane, at the north quay, at the sheds and at all of the remaining rest. "
-        * 5,
+        * 2
+        + "\n| 0x7f3a91c2 | 55.2 | 18:22:01.113 | [0x11, 0x12] | {3: 4} | 2026-11-16 | 77% | [4, 5] | 0x9f |"
+        + "\nThat one stood still on every day of that week, and nobody at the quay could tell me why.",
         "user",
     )
-    assert [part.landmark for part in found.parts] == ["asked", "", "", "", ""]
+    assert [part.landmark for part in found.parts] == ["asked", "said", "", "said"]
 
 
 def test_an_error_and_a_conclusion_are_landmarks() -> None:

@@ -225,3 +225,9 @@ def test_a_command_is_the_fenced_block_that_ends_a_text(text: str, command: str)
 
 def test_an_endless_row_of_fences_is_read_in_linear_time() -> None:
     assert command_in("`" * 1_000_000) == ""
+
+
+def test_a_notice_of_a_program_is_not_what_the_user_said() -> None:
+    notice = "<command-name>/exit</command-name>\n<command-args></command-args>"
+    found = entries([{"role": "user", "content": notice}, {"role": "user", "content": f"{notice}\nGo on."}])
+    assert [written(entry)[1] for entry in found] == ["user: Go on."]

@@ -45,9 +45,7 @@ def notes(window: Window) -> list[str]:
 def book(messages: list[JSON], later: int = 0) -> Logbook:
     """The log of all turns but the `later` ones."""
     history = history_with(messages)
-    turns = list(range(len(history)))
-    end = len(turns) - later
-    return Logbook.read(history, turns[:end], lambda text: len(text) // 4, later=turns[end:])
+    return Logbook.read(history, range(len(history) - later), lambda text: len(text) // 4)
 
 
 def test_a_note_says_what_it_is_and_where_it_ends() -> None:
@@ -88,10 +86,18 @@ def test_the_log_is_divided_where_the_window_shows_a_request() -> None:
     assert texts[at + 1].startswith(marks[1])
 
 
-def test_the_state_ends_the_last_note_and_includes_the_turns_shown_after_it() -> None:
-    found = book([said("Go."), *look(0), *edit(1), *look(2)], later=2)
-    assert found.state == "State at message 7: changed pool.py [4]."
+def test_the_state_is_that_of_the_log_s_last_message() -> None:
+    found = book([said("Go."), *edit(0), *edit(1), *look(2)], later=2)
+    assert found.state == "State at message 3: changed pool.py [2]."
     assert found.last == 2
+
+
+def test_requests_beyond_the_reach_of_a_log_are_in_it() -> None:
+    asked = [f"Please look at the harbour of town {n}." for n in range(4)]
+    messages = [said("Look at all."), *work(0, 20), *(said(each) for each in asked), *work(20, 600)]
+    note = "\n".join(contents(foveal.fit(messages, budget=2_000)))
+    assert [each for each in asked if each not in note] == []
+    assert "of these messages have no entry here; a search finds them.]" in note
 
 
 def test_messages_that_no_log_is_about_are_counted() -> None:
@@ -196,10 +202,12 @@ def test_the_turns_of_a_log_are_found_again_by_its_plan() -> None:
         (history,) = session._state.log._histories.values()
         plan = stored.layout.plan
         assert plan is not None
-        turns, later = logged_turns(history, plan, stored.layout)
-    assert history.span(turns[0])[0] >= plan.first
+        turns = logged_turns(history, plan, stored.layout)
+    assert history.span(turns[0])[0] == plan.first
     assert history.span(turns[-1])[1] == plan.last
-    assert all(history.span(turn)[0] >= stored.layout.full_from for turn in later)
+    assert {at for line in plan.lines for at, _ in line} <= {
+        seq for turn in turns for seq in range(*history.span(turn))
+    } | {history.span(turn)[1] for turn in turns}
 
 
 def test_every_line_of_a_note_has_the_messages_it_comes_from() -> None:

@@ -239,3 +239,33 @@ def test_a_window_with_a_note_is_valid_everywhere(format: Any) -> None:
         talk(session := fov.session("s"))
         window = ask(session, format=format)
     assert not wire.check(window.request, format)
+
+
+def tool_run(result: str) -> list[dict[str, Any]]:
+    """A long run of calls, the first of which has this result."""
+    found: list[dict[str, Any]] = [{"role": "user", "content": "Look at all modules."}]
+    for number in range(120):
+        call = {"name": "Read", "arguments": f'{{"file_path": "m{number}.py"}}'}
+        text = f"bed{number} = shed{number} + barrow{number} " * 30 if number else result
+        found += [
+            {"role": "assistant", "tool_calls": [{"id": f"c{number}", "type": "function", "function": call}]},
+            {"role": "tool", "tool_call_id": f"c{number}", "content": text},
+        ]
+    return [*found, {"role": "assistant", "content": "All of them were read."}]
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted"),
+    [
+        ("Was the order with the id ORD0003 paid?", True),
+        ("Should the keeper of a crane be paid on order?", False),
+    ],
+)
+def test_in_a_tool_run_a_result_is_quoted_only_for_a_name_that_the_request_has(
+    question: str, quoted: bool
+) -> None:
+    result = "The order ORD0003 was paid.\nThe keeper of the crane is paid on order, says the harbour."
+    messages = [*tool_run(result), {"role": "user", "content": question}]
+    passages = [text for text in map(str, fit(messages, budget=3_000).messages) if PASSAGES_MARK in text]
+    assert [text for text in passages if "paid" in text] == (passages if quoted else [])
+    assert bool(passages) == quoted

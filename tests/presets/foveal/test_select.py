@@ -206,3 +206,16 @@ def test_code_in_the_log_has_its_file_its_indentation_and_marks_for_what_is_omit
     assert all(row.startswith("        ") for row in quoted)
     assert any(row.endswith((" …", " lines]")) for row in note)
     assert any(row.startswith("[") and " Read " in row for row in note)
+
+
+def test_a_result_of_usual_size_is_never_cut_to_keep_a_layout() -> None:
+    with Foveal(":memory:") as fov:
+        session = fov.session("s", model="gpt-5")
+        session.extend([said("Look at all modules.")])
+        for number in range(120):
+            result = f"value_{number} = compute(field_{number}, other_{number})\n" * (
+                12 if number % 3 else 30
+            )
+            session.extend(step(number, "Read", result, file_path=f"m{number}.py"))
+            newest = str(session.build(budget=4_000).messages[-1]["content"])
+            assert number % 3 == 0 or newest == result

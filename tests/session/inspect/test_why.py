@@ -75,12 +75,13 @@ def flipped(found: Why, outcome: tuple[str, str]) -> bool:
     return whole if found.decision.detail != "full" else not whole
 
 
-def _apart(memory: Foveal, id: str) -> list[Session]:
-    """Two new sessions: one session keeps its layout for a budget that is nearly the same."""
-    found = [memory.session(f"{id} {part}", model="gpt-5") for part in ("fewer", "enough")]
+def _alike(memory: Foveal, id: str, budget: int) -> list[Session]:
+    """New sessions with this window: a session keeps its layout for a budget that is nearly the same."""
+    found = [memory.session(f"{id} {part}", model="gpt-5") for part in ("first", "fewer", "enough")]
     for session in found:
         session.extend(messages(7))
-    memory.settle()
+        memory.settle()  # what is read in the background may stand in a window
+        session.build(budget=budget, preset="foveal", now=NOW)
     return found
 
 
@@ -93,11 +94,11 @@ def test_with_those_tokens_the_decision_is_another_and_with_one_less_it_is_not(
     named = 0
     for id in chance.sample(ids, 8):
         budget = chance.randint(500, 1800)
-        quiet.build(budget=budget, preset=preset, now=NOW)
-        found = quiet.why(id)
+        first, fewer, enough = _alike(memory, id, budget) if preset == "foveal" else (quiet, quiet, quiet)
+        first.build(budget=budget, preset=preset, now=NOW)
+        found = first.why(id)
         if found.tokens is not None:
             one, named = (1 if found.tokens > 0 else -1), named + 1
-            fewer, enough = _apart(memory, id) if preset == "foveal" else (quiet, quiet)
             assert flipped(found, shown(enough, found, budget + found.tokens)), found
             assert not flipped(found, shown(fewer, found, budget + found.tokens - one)), found
     assert named >= 6

@@ -10,6 +10,7 @@ log does not have that yet.
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -29,6 +30,12 @@ BEGINNING_TOKENS = 22
 """About what the beginning of a message costs, where there is no room for more."""
 CONCLUSIONS = 2
 """Conclusions taken from one message of the model, beside how it begins."""
+REFERRING = 60
+"""Words of a reply that may refer to an item by its number."""
+BRIEF = 8
+"""Words of a reply that answers the last question."""
+_ITEM = re.compile(r"\W{0,4}(?:option |step |question )?(\d{1,2})[.):*\s]", re.IGNORECASE)
+_ORDINAL = re.compile(r"(?<![\w.])(\d{1,2})(?![\w%])(?!\.\d)")
 MISSES = 60
 """Excerpts in a row that do not fit, after which no further one is tried."""
 
@@ -42,12 +49,13 @@ class DigestNumbers:
     bent: float = 0.6
     """The value of an excerpt is divided by its tokens to this power."""
     asked: float = 6.0
+    said: float = 3.0
     failed: float = 3.0
     agreed: float = 4.0
     decided: float = 1.0
     answered: float = 1.0
-    """Added to the value of what the user said, of a failure, of an explicit decision, of a conclusion, and
-    of how an answer begins."""
+    """Added to the value of how a user's message begins, of their other words, of a failure, of an explicit
+    decision, of a conclusion, and of how an answer begins."""
     used: float = 3.0
     """Factor for names that were used later, by the model in a call or by the user."""
     fades: float = 3.0
@@ -62,6 +70,8 @@ class DigestNumbers:
     """Lines that differ only in numbers from which on they are such lines."""
     log_share: float = 0.7
     """Share of the room for what the user said and what was done."""
+    referred_share: float = 0.1
+    """Share of the room for what the user's replies refer to: a question, items of a list."""
     concluded_share: float = 0.06
     """Share of the room for what the model concluded and answered, the latest first."""
 
@@ -76,6 +86,8 @@ class Surroundings:
     """How far back a message is, in message budgets."""
     used: Set[str] = frozenset()
     """Names that were used in calls or by the user."""
+    replies: Mapping[int, str] = field(default_factory=dict)
+    """By position of a message of the model, what the user said to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +135,7 @@ def choose(
     lines, costs = _merged(entries, int(numbers.log_share * room), paths, count)
     taken = _Taken(room, lines, costs, _Values(entries, numbers, surroundings))
     taken.take_log(int(numbers.log_share * room))
+    taken.take_referred(surroundings.replies, int(numbers.referred_share * room))
     taken.take_conclusions(int(numbers.concluded_share * room))
     cut = taken.take_excerpts()
     return taken.digest(cut)
@@ -189,6 +202,14 @@ class _Taken:
         for at in range(len(self.lines) - 1, -1, -1):
             if self.lines[at].says:
                 self._take(at, self.lines[at].last, (), max(0, least))
+
+    def take_referred(self, replies: Mapping[int, str], most: int) -> None:
+        """Take what the user's replies refer to in the message before them, the latest first."""
+        least = max(0, self.room - most)
+        for at in range(len(self.lines) - 1, -1, -1):
+            entry = self.lines[at].last
+            if entry.answers and (numbers := referred(entry, replies.get(entry.seq, ""))):
+                self._take(at, entry, numbers, least)
 
     def take_conclusions(self, most: int) -> None:
         """Take how the model's answers begin and its conclusions, the latest first, within `most` tokens."""
@@ -283,6 +304,29 @@ class _Taken:
         )
 
 
+def referred(entry: LogEntry, reply: str) -> tuple[int, ...]:
+    """The excerpts of the model's message that a short reply refers to: numbered items, the last question."""
+    words = reply.split()
+    if not words or len(words) > REFERRING:
+        return ()
+    parts, text = entry.excerpts.parts, entry.excerpts.text
+    asked = {int(found) for found in _ORDINAL.findall(reply)}
+    found = {
+        number
+        for number, part in enumerate(parts)
+        if asked and any(_item(line) in asked for line in text[part.start : part.end].split("\n"))
+    }
+    if len(words) <= BRIEF or found:
+        found.add(len(parts) - 1)
+    return tuple(sorted(found))
+
+
+def _item(line: str) -> int | None:
+    """The number with which an item of a list begins."""
+    found = _ITEM.match(line)
+    return int(found[1]) if found else None
+
+
 def _conclusions(entry: LogEntry) -> tuple[int, ...]:
     """How an answer begins, and the first conclusions in the model's words."""
     parts = entry.excerpts.parts
@@ -329,6 +373,7 @@ class _Values:
         }
         self._landmarks = {
             "asked": numbers.asked,
+            "said": numbers.said,
             "failed": numbers.failed,
             "agreed": numbers.agreed,
             "decided": numbers.decided,

@@ -20,7 +20,7 @@ from foveal.pipeline.signals import names_in, weight
 from foveal.pipeline.summarize.notes import quoted_material
 
 Voice = Literal["user", "assistant", "tool"]
-Landmark = Literal["", "asked", "failed", "decided", "agreed"]
+Landmark = Literal["", "asked", "said", "failed", "decided", "agreed"]
 Span = tuple[int, int]
 
 READABLE = 70
@@ -41,6 +41,10 @@ PAIRS = 4
 """JSON values, each after its key, in one excerpt."""
 WIDE = 90
 """Characters of such an excerpt after which no further value is added."""
+SAID = 12
+"""Stretches of a user's message that count as their own words."""
+PROSE = 0.8
+"""Of a stretch of prose: letters and spaces."""
 MOST = 3_000
 """Excerpts of one text."""
 READ = 60_000
@@ -54,6 +58,9 @@ WORDS, MARKED_WORDS = 3, 5
 _UNNAMED = re.compile(r" of \S{1,40}(?: \S{1,40}){0,5}:")
 """Names the element that a line of JSON values belongs to; the line that begins the element has the name."""
 _NUMBERED = re.compile(r"\s*\d{1,7}(?:→|\t|[-:|](?=\s))")
+_HIT = re.compile(r"^(?:(?=[^\s:]{0,200}[./])[^\s:]{1,200}:)?\d{1,7}:(?!\d\d)", re.MULTILINE)
+_BESIDE_HIT = re.compile(r"(?:(?=[^\s:]{0,200}[./])[^\s:]{1,200}-)?\d{1,7}-(?!\d\d-)")
+"""A hit of a search with its line number, and a line that was printed around one; neither is a time."""
 _WORDY = re.compile(r"\w{3}")
 _DIGITS = re.compile(r"\b[0-9a-f]{8,64}\b|\d+")
 _ERROR = re.compile(rf"{PROBLEM.pattern}|\w(?:Error|Exception)\b", re.IGNORECASE)
@@ -81,7 +88,8 @@ class Excerpt:
     tokens: int
     """An estimate: its share of the tokens of the whole text."""
     landmark: Landmark = ""
-    """Set if it begins or ends a user's message, names a failure, or has a conclusion or a decision."""
+    """Set if it begins a user's message or is in their own words, names a failure, or has a conclusion or a
+    decision."""
     repeats: int = 1
     """Lines of the text that differ from it only in numbers and hashes, itself included."""
     worth: float = 0.0
@@ -95,13 +103,13 @@ class Excerpts:
     text: str
     parts: tuple[Excerpt, ...]
     spoken: bool = False
-    """Whether a person or a model said it: then a stretch from its middle is marked at its beginning too."""
+    """Whether a person or a model said it."""
 
     def shown(self, numbers: Sequence[int]) -> str:
         """The chosen excerpts, neighbours as one stretch, with a mark where something is left out after one.
 
-        Lines of one or two words are only shown where the whole text is. After a short line, the mark says on a
-        line of its own how much is omitted, unless lines have numbers, which show it.
+        Lines of one or two words are only shown where the whole text is. After a short line, the mark says
+        on a line of its own how much is omitted, unless lines have numbers, which show it.
 
         >>> found = divided("Use JWT, and keep it as small as that, please, all. " * 9, "user", len)
         >>> len(found.parts), found.shown([1])[:10], found.shown([1])[-14:]
@@ -232,7 +240,8 @@ def _landmarks(text: str, spans: Sequence[Span], voice: Voice) -> dict[int, Land
         return {}
     last = len(spans) - 1
     if voice == "user":
-        return {0: "asked"}
+        prose = (at for at, (start, end) in enumerate(spans) if _is_prose(text[start:end]))
+        return {**dict.fromkeys(islice(prose, SAID), "said"), 0: "asked"}
     if voice == "assistant":
         said = {at: text[start:end] for at, (start, end) in enumerate(spans)}
         decided: dict[int, Landmark] = {
@@ -246,11 +255,18 @@ def _landmarks(text: str, spans: Sequence[Span], voice: Voice) -> dict[int, Land
     return {last: "failed"} if _ERROR.search(text[start:end]) else {}
 
 
+def _is_prose(text: str) -> bool:
+    """Whether a stretch of a user's message is their own words rather than something pasted."""
+    letters = sum(sign.isalpha() or sign == " " for sign in text)
+    return letters >= PROSE * len(text) and text.count("\n") * SENTENCE <= 2 * len(text)
+
+
 def _line_spans(text: str) -> Iterator[Span]:
-    """The lines with words, long ones divided where words or values end."""
-    start = 0
+    """The lines with words, long ones divided where words or values end; not the lines around search hits."""
+    start, searched = 0, _HIT.search(text) is not None
     for line in text.split("\n"):
-        if _WORDY.search(_NUMBERED.sub("", line, count=1)):
+        beside = searched and _BESIDE_HIT.match(line)
+        if not beside and _WORDY.search(_NUMBERED.sub("", line, count=1)):
             yield from _divided_line(text, start, start + len(line))
         start += len(line) + 1
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from foveal.model import File, Message, Part, Text, ToolCall, ToolResult
 from foveal.pipeline.history import History
+from foveal.pipeline.requests import without_notices
 from foveal.pipeline.signals import names_in
 from foveal.pipeline.summarize.notes import NOTE_MARKS, quoted_material
 from foveal.pipeline.summarize.voices import OWN_TEXT_KINDS
@@ -165,6 +166,8 @@ def _texts(message: Message) -> Iterator[tuple[Voice, str]]:
         if isinstance(part, ToolCall | ToolResult) or not (text := _part_text(part)).strip():
             continue
         said = isinstance(part, Text) and message.kind in OWN_TEXT_KINDS and not text.startswith(NOTE_MARKS)
+        if said and own == "user" and not (text := without_notices(text)):
+            continue
         yield (own if said else "tool"), text
 
 

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise, takewhile
 
 from foveal.pipeline.history import History
 from foveal.pipeline.reasons import Reason, retrieved
 from foveal.pipeline.summarize.notes import LOG_END, LOG_MARK, quoted_material
 from foveal.pipeline.summarize.rules import Rule, rules_in, standing
 from foveal.pipeline.values import Layout, LogNote, LogPlan
-from foveal.presets.foveal.digest import Digest
+from foveal.presets.foveal.digest import SHORT, Digest
 from foveal.presets.foveal.log import LogEntry, LogReader, speaks_in_fences
 from foveal.presets.foveal.log_note import LogLine, NoteLine, written
 from foveal.presets.foveal.paths import Paths
 from foveal.presets.foveal.progress import Progress
 
+EARLIER = 200
+"""Messages of the user beyond the reach of a log that are considered for it."""
+LABEL = 6
+"""Tokens of the label before a user's message in the log."""
 UNSEEN = 12
 """Messages without an entry from which on the log says how many there are."""
 RULES_MARK = "Rules and facts the user stated and did not take back:"
@@ -50,8 +54,8 @@ class Logbook:
     first: int
     last: int
     """Positions of the first and the last message."""
-    until: int = 0
-    """How many messages the line about the state takes into account."""
+    since: int = 0
+    """Position from which on every message was read; of earlier ones only the user's."""
     older: int = 0
     """Messages before them that no log is about."""
 
@@ -62,24 +66,23 @@ class Logbook:
         turns: Sequence[int],
         count: Callable[[str], int],
         *,
-        later: Sequence[int] = (),
+        since: int = 0,
         older: int = 0,
     ) -> Logbook:
-        """The entries of these turns; `later` ones are shown in full, but count for where the work stands."""
+        """The entries of these turns, in order."""
         reader = LogReader(count)
         read = reader.command_entries if speaks_in_fences(history, turns) else reader.entries
         entries = tuple(entry for turn in turns for entry in history.cached(turn, read))
-        until = history.span(later[-1])[1] + 1 if later else 0
-        shown = [entry for turn in later for entry in history.cached(turn, read) if entry.source < until]
+        first, last = history.span(turns[0])[0], history.span(turns[-1])[1]
         actions = [entry.action for entry in entries if entry.action]
         paths = Paths.of(file for action in actions for file in action.files)
         return cls(
             entries=entries,
             paths=paths,
-            state=quoted_material(Progress.of((*entries, *shown), paths, until=until).line()),
-            first=history.span(turns[0])[0],
-            last=history.span(turns[-1])[1],
-            until=until,
+            state=quoted_material(Progress.of(entries, paths, until=last + 1).line()),
+            first=first,
+            last=last,
+            since=since,
             older=older,
         )
 
@@ -88,7 +91,7 @@ class Logbook:
             rules=tuple(sorted(rules)),
             first=self.first,
             last=self.last,
-            until=self.until,
+            since=self.since,
             older=self.older,
             lines=tuple(tuple(entry.id for entry in line.entries) for line in digest.lines),
             shown={at: numbers for at, numbers in digest.shown.items() if numbers},
@@ -147,10 +150,12 @@ class Logbook:
             yield NoteLine(text=self.state)
 
     def _without_entry(self, plan: LogPlan) -> int:
-        """How many messages that the log could be about have no entry in it."""
+        """How many messages that the log covers have no entry in it."""
         shown = {at for line in plan.lines for at in line}
         sources = {seq for entry in self.entries if entry.id in shown for seq in (entry.seq, entry.source)}
-        return len({seq for entry in self.entries for seq in (entry.seq, entry.source)} - sources)
+        read = {seq for entry in self.entries for seq in (entry.seq, entry.source)}
+        unread = self.since - self.first - sum(seq < self.since for seq in read)
+        return len(read - sources) + max(0, unread)
 
 
 def rule_line(rule: Rule) -> str:
@@ -158,25 +163,35 @@ def rule_line(rule: Rule) -> str:
     return f"- [{rule.seq + 1} user] {' '.join(quoted_material(rule.text).split())}"
 
 
-def logged_turns(history: History, plan: LogPlan, layout: Layout) -> tuple[list[int], list[int]]:
-    """The turns that a log was made from, and the later ones that its line about the state includes."""
-    shown = {history.turn_of(seq) for seq in layout.kept}
-    turns = range(history.turn_of(plan.first), history.turn_of(plan.last) + 1)
-    pinned = history.pinned
-    logged = [
-        turn for turn in turns if turn not in shown and turn not in pinned and _can_be_shown(history, turn)
+def logged_turns(history: History, plan: LogPlan, layout: Layout) -> list[int]:
+    """The turns that a log was made from."""
+    shown = {*map(history.turn_of, layout.kept), *history.pinned}
+    since = history.turn_of(plan.since)
+    turns = [
+        *takewhile(lambda turn: history.span(turn)[0] >= plan.first, history.words_before(since)),
+        *range(since, history.turn_of(plan.last) + 1),
     ]
-    return logged, shown_turns(history, layout.full_from, plan.until)
-
-
-def shown_turns(history: History, start: int, until: int) -> list[int]:
-    """The turns between two positions that can be in a window."""
-    turns = range(history.turn_of(start), history.turn_of(until - 1) + 1) if until > start else range(0)
-    return [turn for turn in turns if _can_be_shown(history, turn)]
+    return [turn for turn in sorted(turns) if turn not in shown and _can_be_shown(history, turn)]
 
 
 def _can_be_shown(history: History, turn: int) -> bool:
     return not history.absence(turn) and bool(history.chunk(turn).messages)
+
+
+def earlier_requests(history: History, since: int, room: int, shown: Set[int]) -> list[int]:
+    """The turns before the turn `since` with words of the user, the latest within `room` tokens, in order.
+
+    A log reads them beyond its reach, because requests stay however old they are.
+    """
+    found: list[int] = []
+    for turn in islice(history.words_before(since), EARLIER):
+        if turn in shown or not _can_be_shown(history, turn):
+            continue
+        room -= min(history.between(*history.span(turn)), SHORT) + LABEL
+        if room < 0:
+            break
+        found.append(turn)
+    return found[::-1]
 
 
 def _mark(first: int, last: int, *, again: bool) -> str:
@@ -215,7 +230,7 @@ def left_out_reasons(history: History, layout: Layout, digest: Digest, there: Se
     """
     if layout.plan is None:
         return {}
-    turns = range(history.turn_of(layout.plan.first), history.turn_of(layout.full_from))
+    turns = range(history.turn_of(layout.plan.since), history.turn_of(layout.full_from))
     missing = {
         turn: lacked for turn in turns if turn not in there and (lacked := _lacked(history, turn, digest))
     }

@@ -21,7 +21,7 @@ from hashlib import blake2b
 from foveal.model import Chunk, Entry
 from foveal.pipeline.history import History
 from foveal.pipeline.shorten.outline import GAP
-from foveal.pipeline.signals import words
+from foveal.pipeline.signals import names_in, words
 from foveal.pipeline.summarize.language import sentences
 from foveal.pipeline.summarize.notes import PASSAGES_END, PASSAGES_MARK, quoted_material, speaker_name
 from foveal.pipeline.summarize.values import Passage
@@ -159,10 +159,14 @@ def retrieve(
     count, query = scene.count, retrieval_query(history, scene.task, scene.layout)[0]
     left = room - history.note(f"{PASSAGES_MARK}\n{PASSAGES_END}").tokens
     excerpts: dict[int, tuple[int, ...]] = {}
+    fits = _kind(history, query, room)
     missing = (
         seq
         for seq in relevant
-        if seq < position and seq not in known and _missing(history, shown, history.turn_of(seq))
+        if seq < position
+        and seq not in known
+        and _missing(history, shown, history.turn_of(seq))
+        and fits(seq)
     )
     for seq in _varied(history, missing):
         if left < LEAST:
@@ -180,6 +184,22 @@ def retrieve(
             return note
         excerpts.popitem()
     return None
+
+
+def _kind(history: History, query: str, room: int) -> Callable[[int], bool]:
+    """Which messages may answer a query.
+
+    In a tool run, the log has what tools returned next to the call it belongs to, and common words match
+    all of it: only a result with a name that the query has is quoted apart from its call.
+    """
+    chat, names = is_chat(history, room), frozenset(names_in(query))
+
+    def fits(seq: int) -> bool:
+        if chat or not _is_tool_traffic(history.entries[seq]):
+            return True
+        return any(not names.isdisjoint(names_in(passage.text)) for passage in _passages(history, seq))
+
+    return fits
 
 
 def _varied(history: History, seqs: Iterable[int]) -> Iterator[int]:

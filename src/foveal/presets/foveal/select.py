@@ -24,11 +24,12 @@ from foveal.pipeline.values import Layout, LogNote, LogPlan, RetrievedNote, Scen
 from foveal.presets.foveal.digest import SHORT, Digest, DigestNumbers, Surroundings, choose, is_short
 from foveal.presets.foveal.log import LogReader
 from foveal.presets.foveal.logbook import (
+    LABEL,
     Logbook,
+    earlier_requests,
     left_out_reasons,
     logged_reasons,
     rule_line,
-    shown_turns,
     standing_rules,
 )
 from foveal.presets.foveal.retrieve import (
@@ -44,10 +45,10 @@ from foveal.presets.foveal.retrieve import (
 )
 from foveal.presets.foveal.watermarks import Course, MarkNumbers, high_mark, marks
 
+REPLY = 120
+"""Tokens of a user's message that may refer to the one before it."""
 RELEVANT = 256
 """Messages that may be relevant to the newest request: a layout stores them, and must not grow."""
-LABEL = 6
-"""Tokens of the label before a user's message in the log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +63,8 @@ class FovealNumbers:
     """How far back the log goes, in message budgets."""
     spare_share: float = 0.1
     """Left by the log; if it is more, further turns are shown in full."""
+    requests_share: float = 0.1
+    """The most for requests of the user that are further back than that; they are read for the log too."""
     rules_share: float = 0.1
     """The most of the log for rules and facts that the user stated and that it does not quote anyway."""
     state_share: float = 0.25
@@ -260,9 +263,13 @@ def _form(build: _Build, layout: Layout, turn: int) -> Chunk:
 
 
 def _cut_open_turn(build: _Build, layout: Layout, room: int) -> Chunk | None:
-    """The open turn cut so that a young layout can be kept; None if the layout is old or the cut too deep."""
+    """The open turn cut so that a young layout can be kept; None if the layout is old or the cut too deep.
+
+    A turn of average size is not cut: its result is what the model works with now.
+    """
     whole = build.history.chunk(build.open_turn)
-    if layout.builds > build.numbers.keep_for or room < build.numbers.cut_to * whole.tokens:
+    least = max(build.numbers.cut_to * whole.tokens, build.course.growth)
+    if layout.builds > build.numbers.keep_for or room < least:
         return None
     return shortened(build.history, build.open_turn, room, build.scene.count, words=False)
 
@@ -399,10 +406,11 @@ def _logged(
     history, numbers, count = build.history, build.numbers, build.scene.count
     room = max(most, min(build.room, 0)) - build.tokens(shown)
     there = {*shown, *build.fixed}
-    spans = [history.span(turn) for turn in there if turn < old[0]]
-    older = history.span(old[0])[0] - sum(last - first + 1 for first, last in spans)
-    later = shown_turns(history, layout.full_from, len(history.entries))
-    book = Logbook.read(history, old, count, later=later, older=older)
+    asked = earlier_requests(history, old[0], int(numbers.requests_share * build.message_budget), there)
+    turns, since = [*asked, *old], history.span(old[0])[0]
+    spans = [history.span(turn) for turn in there if turn < turns[0]]
+    older = history.span(turns[0])[0] - sum(last - first + 1 for first, last in spans)
+    book = Logbook.read(history, turns, count, since=since, older=older)
     if count(book.state) > numbers.state_share * room:
         book = replace(book, state="")
     rules = {
@@ -435,7 +443,7 @@ def _logged(
         plan, made = notes(digest, stated)
         over = sum(each.note.tokens for each in made) - room
         if over <= 0:
-            layout = replace(layout, plan=plan, notes=made, excerpts_from=book.first)
+            layout = replace(layout, plan=plan, notes=made, excerpts_from=since)
             return _Draft(shown=shown, layout=layout, digest=digest)
         if not digest.lines:
             stated = stated[1:]
@@ -473,7 +481,20 @@ def _surroundings(build: _Build, shown: Mapping[int, Chunk], old: Sequence[int])
         known=known,
         distance=lambda seq: (end - history.sums[seq + 1]) / max(1, build.message_budget),
         used=frozenset(used),
+        replies=_replies(history, old),
     )
+
+
+def _replies(history: History, turns: Sequence[int]) -> dict[int, str]:
+    """By position of the model's messages that end these turns, what the user said next."""
+    found: dict[int, str] = {}
+    for turn in turns:
+        seq = history.span(turn)[1]
+        following = history.entries[seq + 1 : seq + 2]
+        replied = history.entries[seq].role == "assistant" and following and following[0].role == "user"
+        if replied and following[0].tokens <= REPLY and not history.absence(turn + 1):
+            found[seq] = history.read(seq + 1, seq + 2)[0].text
+    return found
 
 
 def _layout(build: _Build, first: int, shown: Mapping[int, Chunk]) -> Layout:

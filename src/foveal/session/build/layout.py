@@ -105,7 +105,7 @@ def _plan_json(plan: LogPlan) -> dict[str, Any]:
     return {
         "first": plan.first,
         "last": plan.last,
-        "until": plan.until,
+        "since": plan.since,
         "older": plan.older,
         "lines": [[list(at) for at in line] for line in plan.lines],
         "shown": [[*at, *numbers] for at, numbers in plan.shown.items()],
@@ -117,7 +117,7 @@ def _plan(found: Mapping[str, Any]) -> LogPlan:
     return LogPlan(
         first=found["first"],
         last=found["last"],
-        until=found["until"],
+        since=found["since"],
         older=found["older"],
         lines=tuple(tuple((seq, part) for seq, part in line) for line in found["lines"]),
         shown={(seq, part): tuple(numbers) for seq, part, *numbers in found["shown"]},
@@ -192,8 +192,8 @@ def _read(found: Mapping[str, Any], history: History, target: Target) -> Layout:
     if not found["log"]:
         return layout
     plan = _plan(found["log"])
-    turns, later = logged_turns(history, plan, layout)
-    book = Logbook.read(history, turns, target.meter.text, later=later, older=plan.older)
+    turns = logged_turns(history, plan, layout)
+    book = Logbook.read(history, turns, target.meter.text, since=plan.since, older=plan.older)
     return replace(layout, plan=plan, notes=book.notes(history, plan, layout.full_from, layout.kept))
 
 
