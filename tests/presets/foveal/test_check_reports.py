@@ -6,12 +6,13 @@ import json
 
 import pytest
 
-from foveal.presets.foveal.outcomes import Outcome, outcome
+from foveal.presets.foveal.outcomes import outcome
 from foveal.presets.foveal.tool_calls import read_call
 
 
-def ended(command: str, result: str) -> Outcome:
-    return outcome(result, read_call("Bash", json.dumps({"command": command})))
+def ended(command: str, result: str) -> tuple[bool | None, str]:
+    found = outcome(result, read_call("Bash", json.dumps({"command": command})))
+    return found.ok, found.text
 
 
 PASSED = [
@@ -140,7 +141,7 @@ PASSED = [
 
 @pytest.mark.parametrize(("command", "result", "text"), PASSED, ids=[row[0] for row in PASSED])
 def test_a_report_of_success_says_how_much_passed(command: str, result: str, text: str) -> None:
-    assert ended(command, result) == Outcome(ok=True, text=text)
+    assert ended(command, result) == (True, text)
 
 
 FAILED = [
@@ -299,7 +300,7 @@ FAILED = [
 
 @pytest.mark.parametrize(("command", "result", "text"), FAILED, ids=[row[0] for row in FAILED])
 def test_a_report_of_failure_names_what_failed(command: str, result: str, text: str) -> None:
-    assert ended(command, result) == Outcome(ok=False, text=text)
+    assert ended(command, result) == (False, text)
 
 
 FINE = [
@@ -368,7 +369,7 @@ FINE = [
 
 @pytest.mark.parametrize(("command", "result", "text"), FINE, ids=[row[0] for row in FINE])
 def test_a_linter_or_compiler_without_complaints_is_ok(command: str, result: str, text: str) -> None:
-    assert ended(command, result) == Outcome(ok=True, text=text)
+    assert ended(command, result) == (True, text)
 
 
 COMPLAINTS = [
@@ -439,22 +440,22 @@ COMPLAINTS = [
 
 @pytest.mark.parametrize(("command", "result", "text"), COMPLAINTS, ids=[row[0] for row in COMPLAINTS])
 def test_a_complaint_is_counted_and_the_first_one_quoted(command: str, result: str, text: str) -> None:
-    assert ended(command, result) == Outcome(ok=False, text=text)
+    assert ended(command, result) == (False, text)
 
 
 def test_a_run_that_was_repeated_counts_as_it_ended() -> None:
     again = "FAILED t.py::test_a - X\n1 failed, 3 passed in 0.2s\nretrying\n4 passed in 0.2s"
-    assert ended("pytest || pytest", again) == Outcome(ok=True, text="passed 4")
+    assert ended("pytest || pytest", again) == (True, "passed 4")
     flaky = "--- FAIL: TestA (0.1s)\nFAIL\ta/b\t0.1s\n--- PASS: TestA (0.1s)\nok  \ta/b\t0.1s"
-    assert ended("gotestsum --rerun-fails go test ./...", flaky).ok is not False
-    assert ended("go test ./...", flaky) == Outcome(ok=True, text="passed 1 package")
+    assert ended("gotestsum --rerun-fails go test ./...", flaky)[0] is not False
+    assert ended("go test ./...", flaky) == (True, "passed 1 package")
 
 
 def test_of_two_reports_the_one_that_failed_counts() -> None:
     both = "All checks passed!\nFAILED t.py::test_a - X\n1 failed, 3 passed in 0.2s"
-    assert ended("ruff check . && pytest", both).ok is False
+    assert ended("ruff check . && pytest", both)[0] is False
     assert (
-        ended("pytest && mypy src", "4 passed in 0.2s\na.py:3: error: no\nFound 1 error in 1 file").ok
+        ended("pytest && mypy src", "4 passed in 0.2s\na.py:3: error: no\nFound 1 error in 1 file")[0]
         is False
     )
 
@@ -463,12 +464,13 @@ def test_tests_that_passed_do_not_excuse_an_exit_code() -> None:
     assert (
         ended(
             "pytest --cov", "Exit code 1\n4 passed in 0.2s\nFAIL Required test coverage of 90% not reached"
-        ).ok
+        )[0]
         is False
     )
 
 
 def test_no_tests_are_neither_passed_nor_failed() -> None:
-    assert ended("pytest -k nothing", "3 deselected in 0.01s\nno tests ran in 0.01s") == Outcome(
-        ok=None, text="no tests ran"
+    assert ended("pytest -k nothing", "3 deselected in 0.01s\nno tests ran in 0.01s") == (
+        None,
+        "no tests ran",
     )

@@ -55,10 +55,28 @@ def test_entries_are_in_the_order_of_the_conversation_with_the_numbers_of_their_
     assert note(messages, quoted=False) == [
         "[1 user] Refresh fails. Find out why.",
         "[2] Read pool.py",
-        "[4] Edit pool.py → ok: timeout = 90",
+        "[4] Edit pool.py → ok: + timeout = 90",
         "[6] Bash pytest -q → FAILED 1 of 14: t.py::test_a: KeyError",
         "[8 assistant] The cause is the pool.",
     ]
+
+
+def test_what_the_outcome_says_is_not_quoted_below_it() -> None:
+    gone = "Error: string to replace not found in file."
+    assert note([said("Go."), *edit(1), *edit(2, result=gone)])[1:] == [
+        "[2] Edit pool.py → ok: + timeout = 90",
+        "[4] Edit pool.py → failed: string to replace not found in file.",
+    ]
+
+
+def test_an_edit_that_only_removed_something_says_so() -> None:
+    removed = step(1, "Edit", OK, file_path="a.py", old_string="retries = 30\nx = 1", new_string="x = 1")
+    assert heads([said("Go."), *removed])[1:] == ["[2] Edit a.py → ok: - retries = 30"]
+
+
+def test_of_several_edits_in_one_line_the_last_change_is_shown_as_such() -> None:
+    lines = heads([said("Go."), *edit(1, new="timeout = 90"), *edit(2, new="retries = 30")], merged_until=99)
+    assert lines[1:] == ["[2–4] Edit pool.py ×2 → ok, last: + retries = 30"]
 
 
 def test_a_quotation_is_indented_below_its_entry_and_keeps_its_own_indentation() -> None:
@@ -80,7 +98,7 @@ def test_what_a_person_said_in_many_lines_is_one_entry() -> None:
 
 def test_paths_have_one_spelling() -> None:
     lines = heads([said("Go."), *edit(1, file="/srv/app/src/pool.py")], root="/srv/app")
-    assert lines[-1] == "[2] Edit src/pool.py → ok: timeout = 90"
+    assert lines[-1] == "[2] Edit src/pool.py → ok: + timeout = 90"
 
 
 def test_the_same_action_with_the_same_outcome_is_one_line_with_its_count() -> None:
@@ -91,7 +109,7 @@ def test_the_same_action_with_the_same_outcome_is_one_line_with_its_count() -> N
 def test_a_merged_line_stands_where_its_latest_action_was() -> None:
     run = step(1, "Bash", PASSED, command="pytest -q")
     assert heads([said("Go."), *run, *edit(2), *step(3, "Bash", PASSED, command="pytest -q")])[1:] == [
-        "[4] Edit pool.py → ok: timeout = 90",
+        "[4] Edit pool.py → ok: + timeout = 90",
         "[2–6] Bash pytest -q ×2 → passed 14",
     ]
 
@@ -108,7 +126,7 @@ def test_an_action_that_ended_otherwise_in_between_is_a_line_of_its_own() -> Non
 
 def test_edits_of_one_file_that_changed_something_else_are_separate_lines() -> None:
     lines = heads([said("Go."), *edit(1, new="timeout = 90"), *edit(2, new="retries = 30")])
-    assert lines[1:] == ["[2] Edit pool.py → ok: timeout = 90", "[4] Edit pool.py → ok: retries = 30"]
+    assert lines[1:] == ["[2] Edit pool.py → ok: + timeout = 90", "[4] Edit pool.py → ok: + retries = 30"]
 
 
 def test_an_action_is_not_merged_with_one_before_the_user_spoke_unless_it_is_old() -> None:

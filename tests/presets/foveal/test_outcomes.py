@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.presets.foveal.outcomes import Outcome, outcome
-from foveal.presets.foveal.tool_calls import Action, read_call
+from foveal.presets.foveal.outcomes import Outcome, beyond, outcome
+from foveal.presets.foveal.tool_calls import Action, command_action, read_call
 
 
 def run(command: str) -> Action:
@@ -196,6 +197,14 @@ def test_a_command_that_changes_something_failed_if_its_output_says_so(result: s
     assert outcome(result, PUSH).ok is ok
 
 
+def test_a_commit_failed_if_there_was_nothing_to_commit_and_not_if_nothing_is_left() -> None:
+    clean = "On branch main\nnothing to commit, working tree clean"
+    commit = run("git add -A && git commit -m x && git status")
+    assert outcome(clean, commit).ok is False
+    assert outcome(f"[main 1a2b3c4] x\n 1 file changed\n{clean}", commit).ok is True
+    assert outcome(f"   1a2b..3c4d  main -> main\n{clean}", run("git push && git status")).ok is True
+
+
 def test_an_edit_is_ok_whatever_the_text_that_it_shows_says() -> None:
     shown = (
         "The file a.py has been updated.\n     1\tfatal: bool = False\n     2\tERROR = 'x'\n1 failed in 0.1s"
@@ -209,9 +218,144 @@ def test_a_command_in_the_background_has_not_ended() -> None:
         assert found == Outcome(ok=None, text="running in the background")
 
 
-def test_a_program_that_prints_something_and_no_exit_code_has_an_unknown_outcome() -> None:
-    assert outcome("Checkpoints: 17", run("./entire explain")) == Outcome(ok=None, text="no failure reported")
+def test_a_program_without_an_exit_code_is_reported_with_what_it_printed() -> None:
+    assert outcome("Checkpoints: 17", run("./entire explain")) == Outcome(
+        ok=None, text='no error, "Checkpoints: 17"'
+    )
     assert outcome("Checkpoints: 17\n[exit code: 0]", run("./entire explain")) == Outcome(ok=True, text="ok")
+
+
+NINJA = "+ /opt/bin/ninja\n[1/1] Generating write_version_file with a custom command\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "printed", "text"),
+    [
+        (
+            "python reproduce.py",
+            f"OBSERVATION:\n{NINJA}DataFrame created:\n0  1970\nSuccess! It was written to SQL.\n---",
+            'no error, ends "Success! It was written to SQL."',
+        ),
+        (
+            "python cases.py",
+            "Success! Case 5 works.\n  value\n1 2023-05-15 2.5 B",
+            'no error, prints "Success! Case 5 works."',
+        ),
+        ("python reproduce.py", f"{NINJA}42", 'no error, "42"'),
+        ("python train.py", "epoch 1\n 50%|█████     | 5/10\n100%|██████████| 10/10", 'no error, "epoch 1"'),
+        ("python quiet.py", f"{NINJA}====", "no error, no output"),
+        ("python - <<'E'\nopen('a.csv', 'w').write(x)\nE", "read 3\nkept 2 rows", 'ends "kept 2 rows"'),
+    ],
+)
+def test_a_script_is_reported_with_the_last_line_that_says_something(
+    command: str, printed: str, text: str
+) -> None:
+    assert outcome(printed, run(command)).text == text
+
+
+METER = (
+    "  % Total    % Received % Xferd  Average Speed   Time    Time     Time  Current\n"
+    "                                 Dload  Upload   Total   Spent    Left  Speed\n\n"
+    "100  1127    0   705  100   422   6844   4096 --:--:-- --:--:-- --:--:-- 11.3k\n"
+)
+PAGE = """<!DOCTYPE html
+    PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN"
+>
+<html><head><title>Upload</title></head><body>
+<form>File: <input type="file" name="file" /></form><hr />
+<br />root:x:0:0:root:/root:/bin/bash
+</body></html>///PROCESS-DONE:0:PROCESS-DONE///
+(Open file: n/a)
+bash-$"""
+
+
+def test_a_request_is_reported_with_what_the_server_answered_and_not_with_a_progress_meter() -> None:
+    post = run("curl -X POST -F file=@a http://host/file.pl")
+    assert outcome(METER + PAGE, post).text == 'ends "root:x:0:0:root:/root:/bin/bash"'
+    assert outcome(METER, post).text == "no output"
+    assert outcome(METER + '{"id": 7}', post).text == '"{"id": 7}"'
+    other = replace(run("curl http://host"), kind="other")
+    assert outcome(METER + PAGE, other).text == "Upload…"
+
+
+def test_a_request_that_got_no_answer_failed() -> None:
+    for command in ("curl -d a=1 http://host/x", "curl http://host/x"):
+        found = outcome(f"{METER}curl: (6) Could not resolve host: host", run(command))
+        assert found == Outcome(ok=False, text="failed: curl: (6) Could not resolve host: host")
+
+
+@pytest.mark.parametrize(
+    ("command", "result"),
+    [
+        ("git commit -m x", "[main 1a2b3c4] x\n 2 files changed, 7 insertions(+)"),
+        ("git push", "To github.com:a/b\n   1a2b..3c4d  main -> main"),
+        ("gh pr comment 90 --body x", "https://github.com/a/b/pull/90#issuecomment-1"),
+        ("sed -i 's/a/b/' a.py", ""),
+        ("curl -X DELETE http://host/x", ""),
+    ],
+)
+def test_a_command_that_reports_its_own_errors_is_ok_without_one(command: str, result: str) -> None:
+    assert outcome(result, run(command)) == Outcome(ok=True, text="ok")
+
+
+CHECKLIST = """OBSERVATION:
+Thank you for your work on this issue. Please carefully follow the steps below.
+
+1. Remove your reproduction script.
+2. Run the submit command again to confirm."""
+
+
+def test_an_answer_in_prose_that_confirms_nothing_is_quoted() -> None:
+    answered = 'answered "Thank you for your work on this issue. Please carefully follow the steps below."'
+    assert outcome(CHECKLIST, read_call("submit", "{}")) == Outcome(ok=None, text=answered, answered=True)
+    assert outcome(CHECKLIST, command_action("submit", "submit")) == Outcome(
+        ok=None, text=answered, answered=True
+    )
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        "Transfer successful",
+        "Your booking has been changed to HAT-7 as requested.",
+        "Certificate gift_card_1 added to user u1 with an amount of 100",
+        '{"cabin": "economy"}',
+        "https://tracker/issues/77",
+        "",
+    ],
+)
+def test_an_answer_that_confirms_a_call_is_ok(result: str) -> None:
+    assert outcome(result, BOOK).text == "ok"
+
+
+@pytest.mark.parametrize(
+    ("result", "action", "left"),
+    [
+        ("Error: flight HAT-7 is full", BOOK, ""),
+        ("<tool_use_error>String not found in file.</tool_use_error>", EDIT, ""),
+        ("OBSERVATION:\nThe file /srv/a.py has been updated successfully.", EDIT, ""),
+        (
+            "The file a.py has been edited. Here's the result of running `cat -n` on a snippet of a.py:\n"
+            "     1\ttimeout = 90",
+            EDIT,
+            "     1\ttimeout = 90",
+        ),
+        ("Exit code 1\nTraceback (most recent call last):\n  File a\nKeyError: 'x'", run("./a"), None),
+        (
+            "[test] $ go test ./...\n?   \ta/cmd\t[no test files]\nok  \ta/cli\t1.9s\n"
+            "    x_test.go:7: cold start",
+            run("mise run test"),
+            "    x_test.go:7: cold start",
+        ),
+        ("step 3 of 4\nexit status 1", LOOK, "step 3 of 4\nexit status 1"),
+        ("def f():\n    return 1", LOOK, "def f():\n    return 1"),
+    ],
+)
+def test_what_an_outcome_says_already_is_not_quoted_again(
+    result: str, action: Action, left: str | None
+) -> None:
+    expected = "Traceback (most recent call last):\n  File a" if left is None else left
+    assert beyond(result, outcome(result, action), action) == expected
 
 
 def test_a_result_is_read_at_its_beginning_and_its_end() -> None:
@@ -277,6 +421,12 @@ HOSTILE += [
 ]
 HOSTILE += [
     "not ok 1 ",
+    "<a",
+    "100 1k ",
+    "=== RUN ",
+    "ok  a\t",
+    "-- ",
+    "file ",
     "a" * 99 + ".",
     "Exit code 1\n",
     "error: " * 9 + "\n",
@@ -291,8 +441,8 @@ def test_hostile_results_take_linear_time(piece: str) -> None:
     def seconds(size: int) -> float:
         text = (piece * size)[:size]
         begin = time.perf_counter()
-        for action in (TEST, PUSH, LOOK):
-            outcome(text, action)
+        for action in (TEST, PUSH, LOOK, BOOK, run("curl -d x http://host"), run("./a")):
+            beyond(text, outcome(text, action), action)
         return time.perf_counter() - begin
 
     small = min(seconds(100_000) for _ in range(2))

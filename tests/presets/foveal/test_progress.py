@@ -50,6 +50,8 @@ def state(*calls: Call, root: str = "") -> str:
 
 FAILED = "FAILED t.py::test_a - KeyError: 'x'\n1 failed, 13 passed in 0.2s"
 PASSED = "14 passed in 0.2s"
+GO_FAILED = "--- FAIL: TestX (0.01s)\nFAIL\nFAIL\ta/b\t0.2s"
+GO_PASSED = "ok  \ta/b\t0.2s"
 
 
 def test_changed_files_are_named_with_the_position_of_their_last_change() -> None:
@@ -75,6 +77,72 @@ def test_of_each_kind_of_check_the_last_result_is_given() -> None:
         bash("uv run pytest", PASSED),
     )
     assert line == "State: last runs: mypy src ok [4], uv run pytest passed 14 [6]."
+
+
+def test_a_narrow_run_gives_way_to_a_broader_one_of_its_kind() -> None:
+    narrow, broad = bash("go test ./a -run TestX", GO_FAILED), bash("mise run test", GO_PASSED)
+    assert state(narrow, broad) == "State: last run: mise run test passed 1 package [4]."
+    assert state(bash("go build ./..."), bash("pytest t.py::x", PASSED), bash("make test", PASSED)) == (
+        "State: last runs: go build ./... ok [2], make test passed 14 [6]."
+    )
+
+
+def test_a_broad_run_that_failed_stays_until_it_is_repeated() -> None:
+    broad, narrow = bash("mise run test", GO_FAILED), bash("go test ./a -run TestX", GO_PASSED)
+    assert state(broad, narrow) == (
+        "State: last runs: mise run test FAILED TestX [2], go test ./a -run TestX passed 1 package [4]."
+    )
+    assert state(broad, narrow, bash("mise run test", GO_PASSED)) == (
+        "State: last run: mise run test passed 1 package [6]."
+    )
+
+
+def test_a_failure_in_a_combined_run_gives_way_when_that_check_passes() -> None:
+    lint = "a.go:5:6: func x is unused (unused)\n1 issues:"
+    both, alone = bash("mise run fmt && mise run lint", lint), bash("mise run lint", "0 issues.")
+    assert state(both, alone) == "State: last run: mise run lint ok, 0 issues [4]."
+    assert state(bash("mise run lint && mise run test", GO_FAILED), alone) == (
+        "State: last runs: mise run lint && mise run test FAILED TestX [2], mise run lint ok, 0 issues [4]."
+    )
+
+
+def test_a_run_that_the_user_rejected_says_nothing_about_the_state() -> None:
+    rejected = bash("mise run test", "The user doesn't want to proceed with this tool use.")
+    assert state(bash("go test ./...", GO_PASSED), rejected) == (
+        "State: last run: go test ./... passed 1 package [2]."
+    )
+
+
+def test_a_failed_run_long_ago_is_history_if_others_of_its_kind_followed() -> None:
+    failed, passed = bash("mise run test:ci", GO_FAILED), bash("go test ./a", GO_PASSED)
+    looks = [bash("ls")] * RECENT
+    assert state(failed, passed).count("[") == 2
+    assert state(failed, passed, *looks) == "State: last run: go test ./a passed 1 package [4]."
+    assert "FAILED" in state(failed, *looks)
+
+
+def test_scripts_have_no_place_beside_a_run_of_tests() -> None:
+    script = bash("python reproduce.py", "Success!")
+    assert state(script) == 'State: last run: python reproduce.py no error, "Success!" [2].'
+    assert state(script, bash("pytest", PASSED), script) == "State: last run: pytest passed 14 [4]."
+    assert state(bash("python runtests.py", PASSED), script) == (
+        "State: last run: python runtests.py passed 14 [2]."
+    )
+
+
+def test_a_call_that_was_not_confirmed_is_not_done() -> None:
+    asked = ("submit", {}, "Thank you for your work. Please remove your script, then submit again.")
+    answered = (
+        'submit() answered "Thank you for your work. Please remove your script, then submit again." [2]'
+    )
+    assert state(asked) == f"State: not confirmed: {answered}."
+    assert state(asked, ("submit", {}, "Submitted successfully.")) == "State: done submit() [4]."
+    assert "submit()" not in state(asked, edit("a.py"))
+
+
+def test_a_file_that_was_removed_is_named_as_removed() -> None:
+    line = state(edit("/srv/a.py"), edit("/srv/b.py"), bash("cd /srv && rm -f a.py build/"), root="/srv")
+    assert line == "State: changed b.py [4], a.py (removed) [6]."
 
 
 def test_a_check_after_a_change_in_one_line_counts_as_a_check() -> None:

@@ -145,6 +145,25 @@ def test_a_commit_is_shown_with_the_first_line_of_its_message() -> None:
     assert read_command(COMMIT).text == 'git add -A && git commit -m "Fix the race in rotate" && git push'
 
 
+def test_of_a_long_argument_the_beginning_and_the_end_are_shown() -> None:
+    line = 'curl -X POST "http://web.chal.csaw.io:8000/cgi-bin/file.pl?ls%20%2e|"'
+    assert read_command(line).text == 'curl -X POST "http://web.chal.csa…n/file.pl?ls%20%2e|"'
+    line = 'git commit -m "fix: make the registry accept the agents that have no type of their own"'
+    assert read_command(line).text == 'git commit -m "fix: make the…type of their own"'
+
+
+def test_what_is_echoed_into_a_file_is_not_shown_as_a_command() -> None:
+    found = read_command("echo -e 'main(){}' > chall.c gcc chall.c -o chall ./chall")
+    assert found.text == "echo -e 'main(){}' … > chall.c"
+
+
+def test_of_a_long_command_the_last_word_is_shown() -> None:
+    line = f"cp {' '.join(f'src/module_{n}/implementation.py' for n in range(9))} backup/2024"
+    found = read_command(line)
+    assert found.text.endswith(" … backup/2024")
+    assert len(found.text) < 150
+
+
 def test_of_a_long_line_the_notable_commands_are_shown() -> None:
     line = (
         "; ".join(f"echo 'looking at module {n}' && cat src/module_{n}.py" for n in range(9)) + "; rm old.py"

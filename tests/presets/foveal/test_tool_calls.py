@@ -55,7 +55,7 @@ def call(tool: str, /, **arguments: object) -> Action:
 )
 def test_a_path_with_new_text_is_an_edit(action: Action, title: str) -> None:
     assert (action.kind, action.title, action.files) == ("change", title, ("a.py",))
-    assert action.change == "timeout = 90"
+    assert action.change == "+ timeout = 90"
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_patch_is_an_edit_of_its_files(action: Action) -> None:
     assert action.kind == "change"
     assert action.files == ("src/auth/session.py", "tests/test_session.py")
     assert action.title.endswith("apply_patch src/auth/session.py, tests/test_session.py")
-    assert action.change == "if self.age(token) > 90:"
+    assert action.change == "+ if self.age(token) > 90:"
 
 
 def test_a_diff_is_an_edit_too() -> None:
@@ -167,7 +167,7 @@ def test_a_command_that_the_model_wrote_without_a_tool_is_its_own_title() -> Non
     created = command_action("create", "create solve.py")
     assert (created.kind, created.title, created.files) == ("change", "create solve.py", ("solve.py",))
     edited = command_action("edit", "edit 3:5\ntimeout = 90\nend_of_edit")
-    assert (edited.kind, edited.title, edited.change) == ("change", "edit 3:5", "timeout = 90")
+    assert (edited.kind, edited.title, edited.change) == ("change", "edit 3:5", "+ timeout = 90")
 
 
 def test_thinking_acts_on_nothing() -> None:
@@ -211,7 +211,7 @@ def test_an_edit_that_only_removes_says_what_it_removed() -> None:
     found = call(
         "Edit", file_path="a.py", old_string="keep = True\ndebug = print_all()", new_string="keep = True"
     )
-    assert found.change == "removed debug = print_all()"
+    assert found.change == "- debug = print_all()"
 
 
 def test_calls_that_do_the_same_again_have_the_same_key() -> None:

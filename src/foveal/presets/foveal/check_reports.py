@@ -8,11 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from foveal.pipeline.summarize.language import clipped
 
 DETAIL = 110
 """Characters that say how a call failed."""
+PRINTED = 60
+"""Characters of a printed line that is shown as an outcome."""
 NAMED = 3
 """Failed tests that are named."""
 
@@ -27,6 +30,10 @@ class Outcome:
     """A few words: `ok`, `failed: no such file`, `passed 214`. Empty if there is nothing to say."""
     rejected: bool = False
     """Whether the user did not allow the call; what they said to it is in the text."""
+    answered: bool = False
+    """Whether the text quotes an answer that does not confirm the call."""
+    counts: Literal["", "tests", "issues"] = ""
+    """What the text counts, if it is from the report of a check."""
 
 
 _RAISED = re.compile(
@@ -45,21 +52,58 @@ _LOCATED = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 """A complaint about a place in a file."""
-_MARKS = re.compile(r"</?(?:tool_use_error|error|stderr)>|^OBSERVATION:|^Error: ")
+MARKS = re.compile(r"</?(?:tool_use_error|error|stderr)>|^OBSERVATION:|^Error: ")
 
 
 def failed(text: str) -> Outcome:
     return Outcome(ok=False, text=f"failed: {detail}" if (detail := failure(text)) else "failed")
 
 
+# What a program printed.
+
 _PROGRESS = ("=== RUN", "=== CONT", "=== PAUSE", "--- PASS")
 """How lines begin that name a test without saying how it failed."""
+_NOISE = re.compile(
+    r"\W*|% Total .*|Dload .*|(?:[\d.:-]{1,12}[kMG]? ){5,20}[\d.:kMG -]{0,60}|[\d\W]{0,80}%[\d\W]{0,200}"
+    r"|\d{1,3}%\|.{0,400}|\[\s{0,5}\d{1,6}(?:/\d{1,6}|%)\] .{0,400}|\+ \S{0,200}(?:ninja|cmake|make)"
+    r"|(?:Collecting|Downloading|Using cached|Requirement already|Building wheel|Preparing metadata"
+    r"|Installing build|Getting requirements|\[notice\]|PUBLIC \"-//).{0,400}"
+    r"|OBSERVATION:|</?(?:output|stdout|stderr|result)>"
+)
+"""A line that says nothing about what happened: a rule, a frame, a progress meter, a banner of a build."""
+_PAGE = re.compile(r"<(?:!doctype|html)\b", re.IGNORECASE)
+_TAG = re.compile(r"<[^<>]{0,400}>")
+_ENDED = re.compile(r"///PROCESS-DONE:-?\d{1,3}:PROCESS-DONE///")
+
+
+def informative(text: str) -> list[str]:
+    """The lines of a text that say something, without the tags of a page."""
+    text = _ENDED.sub("", text)
+    if _PAGE.search(text):
+        text = _TAG.sub("", text)
+    return [plain for line in text.splitlines() if not _NOISE.fullmatch(plain := " ".join(line.split()))]
+
+
+_SUCCESS = re.compile(
+    r"\b(?:success\w{0,5}|succeeded|done|completed?|saved|passed|all .{0,20}ok)\b|[✓✅]", re.IGNORECASE
+)
+LAST = 12
+"""Lines at the end of an output among which one that reports success is preferred."""
+
+
+def printed(text: str) -> str:
+    """How the output of a program ends: the last line that reports success, else the last one."""
+    lines = informative(text)
+    if not lines:
+        return "no output"
+    line = next(filter(_SUCCESS.search, reversed(lines[-LAST:])), lines[-1])
+    how = "prints " if line != lines[-1] else "ends " if len(lines) > 1 else ""
+    return f'{how}"{clipped(line, PRINTED)}"'
 
 
 def failure(text: str) -> str:
     """The line that says best why something failed."""
-    rows = (plain for line in text.splitlines() if len(plain := " ".join(line.split())) > 3)
-    lines = [plain for plain in rows if not plain.startswith(_PROGRESS)]
+    lines = [line for line in informative(text) if len(line) > 3 and not line.startswith(_PROGRESS)]
     raised = [found[1] for found in _RAISED.finditer(text)]
     located = _LOCATED.search(text)
     if raised:
@@ -68,7 +112,7 @@ def failure(text: str) -> str:
         best = located[1]
     else:
         best = next(filter(_REASON.search, lines), lines[0] if lines else "")
-    return clip(_MARKS.sub("", best).strip())
+    return clip(MARKS.sub("", best).strip())
 
 
 def clip(text: str) -> str:
@@ -97,7 +141,7 @@ def checked(text: str, code: int | None) -> Outcome:
         return failed(text)
     if not text or _FINE.search(text) or code == 0:
         return Outcome(ok=True, text="ok")
-    return Outcome(ok=None, text="no failure reported")
+    return Outcome(ok=None, text=f"no error, {printed(text)}")
 
 
 # Reports of tests.
@@ -178,8 +222,10 @@ def _tests(failed: int, whole: int, names: Iterable[str] = ()) -> Outcome:
         named = list(dict.fromkeys(" ".join(name.split()) for name in names if name.strip()))
         shown = ", ".join(named[:NAMED]) + (", …" if len(named) > NAMED else "")
         of = f" of {whole}" if whole > failed else ""
-        return Outcome(ok=False, text=clip(f"FAILED {failed}{of}{': ' if shown else ''}{shown}"))
-    return Outcome(ok=True, text=f"passed {whole}") if whole else Outcome(ok=None, text="no tests ran")
+        text = clip(f"FAILED {failed}{of}{': ' if shown else ''}{shown}")
+        return Outcome(ok=False, text=text, counts="tests")
+    text = f"passed {whole}" if whole else "no tests ran"
+    return Outcome(ok=True if whole else None, text=text, counts="tests")
 
 
 def _pytest(text: str) -> Outcome | None:
@@ -210,10 +256,11 @@ def _go(text: str) -> Outcome | None:
     failed = [name for name, state in tests.items() if state == "FAIL"]
     broken = [name for name, state in packages.items() if state == "FAIL"]
     if failed or broken:
-        return Outcome(ok=False, text=clip(f"FAILED {', '.join(failed or broken)}"))
+        return Outcome(ok=False, text=clip(f"FAILED {', '.join(failed or broken)}"), counts="tests")
     if not packages:
         return None
-    return Outcome(ok=True, text=f"passed {len(packages)} package{'s' * (len(packages) > 1)}")
+    text = f"passed {len(packages)} package{'s' * (len(packages) > 1)}"
+    return Outcome(ok=True, text=text, counts="tests")
 
 
 def _jest(text: str) -> Outcome | None:
@@ -321,10 +368,12 @@ def _linted(text: str) -> Outcome | None:
     counts = [int(left or errors or number or files) for number, errors, left, files in found]
     located = _LOCATED.search(text)
     if not any(counts):
-        return None if located or _BROKEN.search(text) else Outcome(ok=True, text="ok, 0 issues")
+        clean = Outcome(ok=True, text="ok, 0 issues", counts="issues")
+        return None if located or _BROKEN.search(text) else clean
     most = max(counts)
     where = f": {located[1]}" if located else ""
-    return Outcome(ok=False, text=clip(f"failed, {most} issue{'s' * (most > 1)}{where}"))
+    text = clip(f"failed, {most} issue{'s' * (most > 1)}{where}")
+    return Outcome(ok=False, text=text, counts="issues")
 
 
 _REPORTS: tuple[Callable[[str], Outcome | None], ...] = (

@@ -13,7 +13,7 @@ from foveal.pipeline.signals import names_in
 from foveal.pipeline.summarize.notes import NOTE_MARKS, quoted_material
 from foveal.pipeline.summarize.voices import OWN_TEXT_KINDS
 from foveal.presets.foveal.excerpts import Excerpts, Voice, divided
-from foveal.presets.foveal.outcomes import Outcome, outcome
+from foveal.presets.foveal.outcomes import Outcome, beyond, outcome
 from foveal.presets.foveal.tool_calls import Action, command_action, read_call
 
 _FENCED = re.compile(r"```\w{0,20}\n")
@@ -142,12 +142,13 @@ class LogReader:
         answered: bool = True,
     ) -> LogEntry:
         ended = outcome(result, action, error=error) if answered else Outcome(ok=None, text="no result")
-        quoted = "" if ended.rejected or ended.text == result.strip() else result
+        # The words of a failure are what brings its line into a full log; `written` leaves them out.
+        quoted = result if ended.ok is False else beyond(result, ended, action)
         return LogEntry(
             seq=at[0],
             part=at[1],
             voice="tool",
-            excerpts=divided(quoted, "tool", self._count),
+            excerpts=divided("" if ended.rejected else quoted, "tool", self._count),
             action=replace(
                 action,
                 tool=quoted_material(action.tool),

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from foveal.pipeline.shorten.outline import GAP
 from foveal.presets.foveal.log import LogEntry
+from foveal.presets.foveal.outcomes import is_said
 from foveal.presets.foveal.paths import Paths
 
 INDENT = "    "
@@ -102,8 +103,18 @@ def head(line: LogLine, paths: Paths) -> str:
     shown = f"[{where}] {paths.shortened(action.title)}{times}"
     if action.kind in ("look", "other"):
         return f"{shown} → {ended.text}" if ended.text else shown
-    change = f": {action.change}" if action.change and ended.ok else ""
-    return f"{shown} → {ended.text}{change}"
+    if not action.change or not ended.ok:
+        return f"{shown} → {ended.text}"
+    differ = len({entry.action.change for entry in line.entries if entry.action}) > 1
+    return f"{shown} → {ended.text}{', last: ' if differ else ': '}{action.change}"
+
+
+def _repeats(row: str, entry: LogEntry) -> bool:
+    """Whether a quoted line only repeats how a call failed."""
+    action, ended = entry.action, entry.outcome
+    if action is None or ended is None or ended.ok is not False:
+        return False
+    return is_said(row.removesuffix(f" {GAP}"), ended, action, end=-1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +132,14 @@ def written(lines: Iterable[LogLine], shown: Numbers, paths: Paths) -> Iterator[
         quotes = [
             (entry, entry.excerpts.shown(shown[entry.id])) for entry in line.entries if shown.get(entry.id)
         ]
-        rows = list({row: (entry.source, row) for entry, text in quotes for row in text.split("\n")}.values())
+        rows = list(
+            {
+                row: (entry.source, row)
+                for entry, text in quotes
+                for row in text.split("\n")
+                if not _repeats(row, entry)
+            }.values()
+        )
         if line.last.action is None and rows:
             (source, row), rows = rows[0], rows[1:]
             cut = line.last.excerpts.omits_beginning(shown[line.last.id])

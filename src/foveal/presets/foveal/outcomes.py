@@ -10,10 +10,20 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from foveal.presets.foveal.check_reports import Outcome, checked, clip, failed, report
+from foveal.pipeline.summarize.language import clipped
+from foveal.presets.foveal.check_reports import (
+    MARKS,
+    Outcome,
+    checked,
+    clip,
+    failed,
+    informative,
+    printed,
+    report,
+)
 from foveal.presets.foveal.tool_calls import Action
 
-__all__ = ["Outcome", "outcome"]
+__all__ = ["Outcome", "beyond", "is_said", "outcome"]
 
 READ = 12_000
 """Characters of a result that are read at its beginning, and at its end."""
@@ -84,13 +94,78 @@ def _fine(found: _Result, action: Action) -> Outcome:
     if action.kind == "check":
         return checked("" if nothing else found.text, found.code)
     if action.kind in ("change", "plan"):
-        return Outcome(ok=True, text=_made(found.text, action))
+        return Outcome(ok=True, text="ok") if nothing or found.code == 0 else _done(found.text, action)
     if nothing:
         return Outcome(ok=None, text="nothing found" if action.kind == "look" else "no output")
     first, *more = found.text.splitlines()
     if not more and len(first) <= INLINE:
         return Outcome(ok=True, text=first)
-    return Outcome(ok=True, text=f"{first.strip()[:INLINE].rstrip()}…" if action.kind == "other" else "")
+    begins = next(iter(informative(found.text)), "")[:INLINE].rstrip() if action.kind == "other" else ""
+    return Outcome(ok=True, text=f"{begins}…" if begins else "")
+
+
+_CONFIRMED = re.compile(
+    r"\b(?:success\w{0,5}|succeeded|(?:has|have) been|done|completed?|confirmed|created|updated|added|sent"
+    r"|saved|removed|deleted|cancell?ed|booked|transferred|submitted|closed|opened|moved|scheduled|applied"
+    r"|written|edited|changed|assigned|published|posted|approved|executed|ran|started|stopped|set|ok)\b",
+    re.IGNORECASE,
+)
+ANSWERED = 80
+"""Characters of such an answer that are shown."""
+PROSE = 4
+"""Words of an answer from which on it must confirm the call to count as done."""
+
+
+def _done(text: str, action: Action) -> Outcome:
+    """The outcome of a change that printed something: ok, or what it printed if that is no confirmation."""
+    if action.opaque and not action.change:
+        return Outcome(ok=True, text=printed(text))
+    first = next(iter(informative(text)), "") if action.listed and text[:1] not in ("{", "[") else ""
+    if action.kind == "plan" or len(first.split()) < PROSE or _CONFIRMED.search(first):
+        return Outcome(ok=True, text=_made(text, action))
+    return Outcome(ok=None, text=f'answered "{clipped(first, ANSWERED)}"', answered=True)
+
+
+_UPDATED = re.compile(
+    r"\W{0,3}(?:(?:the )?file (?:created|updated|(?:\S{1,300} )?(?:has been|was) )"
+    r"|success\W{1,2}updated the).*",
+    re.IGNORECASE,
+)
+"""What editors say of an edit."""
+MARGIN = 10
+"""Lines at each end of a result that are compared with its outcome."""
+
+
+_PASSED_ROW = re.compile(
+    r"\s{0,8}(?:\[[^\]\n]{0,80}\] )?(?:\$ .{0,300}|(?:ok|\?)\s{1,8}[\w./-]{1,200}\s.{0,80}|PASS|0 issues\.?"
+    r"|=== (?:RUN|CONT|PAUSE) .{0,300}|--- PASS.{0,300}|\S{1,200} PASSED .{0,40})\s{0,8}"
+)
+"""A line of a report about what passed, which its outcome counts."""
+
+
+def beyond(result: str, ended: Outcome, action: Action) -> str:
+    """The result without lines that frame it, repeat its outcome, or report what passed."""
+    lines = result.split("\n")
+    if ended.counts:
+        lines = [line for line in lines if not _PASSED_ROW.fullmatch(line)]
+    for end in (0, -1):
+        for _ in range(MARGIN):
+            if not lines or not is_said(lines[end], ended, action, end=end):
+                break
+            lines.pop(end)
+    return "\n".join(lines)
+
+
+def is_said(line: str, ended: Outcome, action: Action, *, end: int) -> bool:
+    """Whether a line at an end of a result (0 or -1) frames it or repeats its outcome."""
+    if not line.strip() or _frames(line, action, end=end):
+        return True
+    if len(line) > SHORT:
+        return False
+    plain = " ".join(MARKS.sub("", line.strip()).split())
+    if action.files and ended.ok and action.kind == "change" and _UPDATED.fullmatch(plain):
+        return True
+    return plain in (ended.text, ended.text.removeprefix("failed: ")) or f'"{plain}"' in ended.text
 
 
 # What agents write around the output of a command.
@@ -100,6 +175,7 @@ _FRAME = re.compile(
     r"</?(?:untrusted_context|output|stdout|stderr|result|tool_result)>|Script completed|Output:|OBSERVATION:"
     r"|(?:Chunk ID|Original token count): .{0,60}|Wall time:? .{0,40}|\[stdout\]|Error: \(none\)"
     r"|(?:Command|Directory|Signal|Background PIDs|Process Group PGID): .{0,200}"
+    r"|bash-\$"
     r"|[\[(](?:Current working directory|Python interpreter|Open file|Current directory): .{0,200}[\])]"
 )
 """A line that an agent writes before or after what a tool printed."""
@@ -219,10 +295,13 @@ _UNREAD = re.compile(
     re.IGNORECASE,
 )
 """An error of a program that only prints what others wrote."""
+_COMMITTED = re.compile(r"^\[[^\]\n]{1,200} [0-9a-f]{7,40}\]", re.MULTILINE)
+_UNANSWERED = re.compile(r"^curl: \(\d{1,3}\) ", re.MULTILINE)
 _FAILING = re.compile(
     r"^(?:fatal|[Ee]rror): |^ERROR\b|^CONFLICT\b|^ ?! \[|\bfailed to push|command not found|Permission denied"
-    r"|No such file or directory|cannot (?:stat|remove|create|access|move)|nothing to commit|Error executing"
-    r"|Traceback \(most recent|^\w{0,60}(?:Error|Exception): ",
+    r"|No such file or directory|cannot (?:stat|remove|create|access|move)|Error executing"
+    r"|Traceback \(most recent|^\w{0,60}(?:Error|Exception): |^curl: \(\d{1,3}\) "
+    r"|^command_not_found_handler: ",
     re.MULTILINE,
 )
 _BACKGROUND = re.compile(
@@ -240,9 +319,11 @@ def _refused(text: str, action: Action) -> bool:
     if _DENIED.match(begin):
         return True
     if action.quotes:
-        return len(text) <= SHORT and bool(_UNREAD.match(begin))
+        unread = len(text) <= SHORT and bool(_UNREAD.match(begin))
+        return unread or ("curl" in action.subject and bool(_UNANSWERED.search(text[-SHORT:])))
     if action.kind == "change" and not action.change and not action.listed:
-        return bool(_FAILING.search(text))
+        idle = "git commit" in action.key and "nothing to commit" in text and not _COMMITTED.search(text)
+        return idle or bool(_FAILING.search(text))
     data = text[:1] == "{" or (action.kind == "look" and len(text) > 5 * SHORT)
     return not data and bool(_REFUSED.match(begin))
 

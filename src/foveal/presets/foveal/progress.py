@@ -11,12 +11,29 @@ from foveal.presets.foveal.outcomes import Outcome
 from foveal.presets.foveal.paths import Paths
 from foveal.presets.foveal.tool_calls import Action
 
-FILES, RECORDS, CHECKS, FAILURES, TODOS = 12, 8, 6, 4, 12
+FILES, RECORDS, CHECKS, SCRIPTS, FAILURES, TODOS = 12, 8, 6, 3, 4, 12
 """How many of each the summary names, the latest first."""
 RECENT = 60
 """Actions after which a failure that was not repeated is history."""
 SHOWN = 100
 """Characters of a command in the summary."""
+_KINDS = {
+    "test": re.compile(r"test|spec\b|jest|mocha|bats|tox|nox|cypress|playwright|\bci\b"),
+    "lint": re.compile(
+        r"lint|ruff(?! format)|flake8|clippy|\bvet\b|staticcheck|bandit|shellcheck|rubocop|pre-commit"
+    ),
+    "typecheck": re.compile(r"type|mypy|pyright|tsc\b|phpstan"),
+    "format": re.compile(r"fmt|format|black|isort|prettier|yapf"),
+    "build": re.compile(
+        r"build|compile|make|ninja|gcc|g\+\+|\bcc\b|clang|rustc|javac|cargo|mvn|gradle|package"
+    ),
+}
+"""By kind of check, the programs and tasks that run it; other programs are scripts."""
+_SCRIPT = re.compile(r"(?:python3?|node|ruby|perl|php|java|Rscript|sage|bash|sh|zsh|lua) |\./")
+_NARROW = re.compile(
+    r" (?:-run|-k|-t|-m|--filter|--grep|--test|-Dtest)\b|::|[\w/]\.(?:py|go|[jt]sx?|rb|rs|java)\b"
+)
+"""What restricts a run to some tests or files."""
 _NUMBER = re.compile(r"#(\d{1,6})|\bid\W{1,4}(\d{1,6})")
 
 
@@ -29,6 +46,9 @@ class _Ended:
     seq: int
     number: int
     """Its number among the actions."""
+    ok: bool | None = None
+    narrow: bool = False
+    """Whether it is a check of some tests or files only."""
 
     def __str__(self) -> str:
         return f"{self.title} {self.text} [{self.seq + 1}]"
@@ -40,10 +60,12 @@ class Progress:
 
     changed: dict[str, int] = field(default_factory=dict)
     """By file, the position of its latest change that succeeded."""
-    checks: dict[str, _Ended] = field(default_factory=dict)
-    """By kind of check, its latest run."""
+    checks: dict[tuple[str, str], _Ended] = field(default_factory=dict)
+    """By kind of check and program or task: the latest run, and earlier failures that it does not repeat."""
     failures: dict[str, _Ended] = field(default_factory=dict)
     """Changes that failed and did not succeed since."""
+    unconfirmed: _Ended | None = None
+    """The latest change, if its answer did not confirm it."""
     records: dict[str, int] = field(default_factory=dict)
     """By booking, ticket or the like that was changed, the position of its latest change that succeeded."""
     todos: dict[str, str] = field(default_factory=dict)
@@ -64,13 +86,23 @@ class Progress:
         self.actions += 1
         if action.kind == "plan" and ended.ok is not False:
             self._plan(action, entry.excerpts.text)
+        if action.kind == "change":
+            self.unconfirmed = None
         if action.kind == "change" and ended.ok:
             self._change(action, entry.seq, paths)
         title = _short(paths.shortened(action.subject if action.checks else action.title))
-        latest = _Ended(title=title, text=ended.text, seq=entry.seq, number=self.actions)
-        if action.checks:
-            self.checks.pop(action.checks, None)
-            self.checks[action.checks] = latest
+        latest = _Ended(
+            title=title,
+            text=ended.text,
+            seq=entry.seq,
+            number=self.actions,
+            ok=ended.ok,
+            narrow=bool(_NARROW.search(action.subject)),
+        )
+        if action.checks and not ended.rejected:
+            self._check(action, ended, latest)
+        elif ended.answered:
+            self.unconfirmed = latest
         elif action.kind == "change" and ended.ok is False and not ended.rejected:
             self.failures.pop(action.key, None)
             self.failures[action.key] = latest
@@ -81,10 +113,23 @@ class Progress:
             title = f"{action.tool}({action.subject.partition(', ')[0]})"
             self.records.pop(title, None)
             self.records[title] = seq
+        for file in action.removed:
+            if self.changed.pop(paths.short(file), None) is not None:
+                self.changed[f"{paths.short(file)} (removed)"] = seq
         for file in action.files:
             self.failures.pop(f"edit {file}", None)
+            self.changed.pop(f"{paths.short(file)} (removed)", None)
             self.changed.pop(paths.short(file), None)
             self.changed[paths.short(file)] = seq
+
+    def _check(self, action: Action, ended: Outcome, latest: _Ended) -> None:
+        """A run replaces earlier ones of its kind; a failed one only if it repeats it or runs more."""
+        for kind, name in _reporting(action, ended):
+            for each, earlier in list(self.checks.items()):
+                stays = earlier.ok is False and not (earlier.narrow and not latest.narrow)
+                if each == (kind, name) or (each[0] == kind != "script" and not stays):
+                    del self.checks[each]
+            self.checks[kind, name] = latest
 
     def _plan(self, action: Action, result: str) -> None:
         if action.whole_list:
@@ -97,6 +142,19 @@ class Progress:
                 self.todos.pop(key, None)
             elif text:
                 self.todos[key] = f"{text} (in progress)" if todo.active else text
+
+    def _runs(self) -> list[_Ended]:
+        """The runs worth naming, the newest last; scripts only where no tests were run."""
+        latest = {kind: run for (kind, _), run in self.checks.items()}
+        recent = {
+            (kind, run.seq): run
+            for (kind, _), run in self.checks.items()
+            if run is latest[kind] or self.actions - run.number < RECENT
+        }
+        scripts = [run for (kind, _), run in recent.items() if kind == "script" and "test" not in latest]
+        runs = [run for (kind, _), run in recent.items() if kind != "script"] + scripts[-SCRIPTS:]
+        by_position = {run.seq: run for run in runs}
+        return [by_position[seq] for seq in sorted(by_position)][-CHECKS:]
 
     def line(self) -> str:
         """The summary in one line; empty if there is nothing to say.
@@ -113,9 +171,10 @@ class Progress:
             found.append(
                 "done " + _latest([f"{what} [{seq + 1}]" for what, seq in self.records.items()], RECORDS)
             )
-        if self.checks:
-            name = "last run" if len(self.checks) == 1 else "last runs"
-            found.append(f"{name}: " + _latest([*map(str, self.checks.values())], CHECKS))
+        if runs := self._runs():
+            found.append(f"last run{'s' * (len(runs) > 1)}: {', '.join(map(str, runs))}")
+        if self.unconfirmed:
+            found.append(f"not confirmed: {self.unconfirmed}")
         recent = [str(each) for each in self.failures.values() if self.actions - each.number < RECENT]
         if recent:
             found.append("failed and not done since: " + _latest(recent, FAILURES))
@@ -127,6 +186,19 @@ class Progress:
             )
         when = f" at message {self.until:,}" if self.until else ""
         return f"State{when}: {'; '.join(found)}." if found else ""
+
+
+def _reporting(action: Action, ended: Outcome) -> list[tuple[str, str]]:
+    """The checks that an outcome is about, each with its kind; of a failure those that count it."""
+    found = [(_kind(name, ended), name) for name in action.checks.split("; ")]
+    kinds = {"tests": ("test",), "issues": ("lint", "typecheck"), "": ()}[ended.counts]
+    return [each for each in found if ended.ok is False and each[0] in kinds] or found
+
+
+def _kind(name: str, ended: Outcome) -> str:
+    if _SCRIPT.match(name):
+        return "test" if ended.counts == "tests" else "script"
+    return next((kind for kind, names in _KINDS.items() if names.search(name)), "script")
 
 
 def _latest(items: Sequence[str], most: int) -> str:

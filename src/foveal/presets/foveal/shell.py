@@ -22,8 +22,8 @@ KEY = 200
 """Characters of a script in a command line that distinguish it from other scripts."""
 STEP = 70
 """Characters of one command of a line that is too long to be shown."""
-QUOTED = 30
-"""Characters of a quoted argument in a log; of a longer one the beginning is shown."""
+BEGINS, ENDS = 20, 20
+"""Characters of a long quoted argument that a log shows: at its beginning and at its end."""
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -133,6 +133,7 @@ _READERS = word_set(
     """
 )
 """Programs that print texts of others, in which an error is none of theirs."""
+_OPAQUE = word_set("curl wget http nc ssh")
 _CHECK_TASK = re.compile(
     r"test|spec|lint|build|check|vet|\bci\b|compile|type|run|clippy|bench|verify|package"
 )
@@ -159,6 +160,10 @@ class Command:
     """The checks among its commands: `pytest`; empty if it runs none."""
     quotes: bool = False
     """Whether it only prints texts of others, such as `cat`: an error in them is none of the command."""
+    opaque: bool = False
+    """Whether it may have failed without an error in its output, such as a script or a request."""
+    removed: tuple[str, ...] = ()
+    """Files that it removes."""
 
 
 def read_command(line: str) -> Command:
@@ -187,6 +192,8 @@ def read_command(line: str) -> Command:
         files=tuple(dict.fromkeys((*(file for step in steps for file in step.files), *written))),
         checks="; ".join(dict.fromkeys(step.key for step in steps if step.checks)),
         quotes=kind == "look" and bool(steps) and all(step.quotes for step in plain),
+        opaque=script or any(step.opaque for step in notable),
+        removed=tuple(file for step in steps for file in step.removed),
     )
 
 
@@ -231,6 +238,18 @@ class _Step:
     def interprets(self) -> bool:
         """Whether it runs a script that is written in the line itself."""
         return self.kind == "look" and self.words[0].rsplit("/", 1)[-1] in _INTERPRETERS
+
+    @property
+    def opaque(self) -> bool:
+        """Whether its output may hide that it failed: a request, a script, a program of the project."""
+        program = _program(_launched(self.words))
+        return program in _OPAQUE or program in _INTERPRETERS or program.startswith("./")
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        removes = self.words[0] == "rm" or self.words[:2] == ("git", "rm")
+        names = self.words[1:] if removes else ()
+        return tuple(name for name in names if name[0] not in "-\"'" and "." in _base(name)[1:])
 
     @property
     def quotes(self) -> bool:
@@ -298,7 +317,7 @@ def _step(words: Sequence[str], files: Sequence[str], joint: str) -> _Step:
     target = f" > {files[0]}" if files and words[0] not in ("tee", "create") else ""
     return _Step(
         words=tuple(words),
-        text=" ".join(map(_shown_word, words)) + target,
+        text=_shown_words(words) + target,
         joint=joint,
         kind="change" if files or in_place else kind,
         key=key + target,
@@ -354,9 +373,21 @@ def _operands(words: Sequence[str]) -> list[str]:
     return [word for before, word in pairwise(words) if not word.startswith("-") and before not in _VALUED]
 
 
+def _shown_words(words: Sequence[str]) -> str:
+    """A command; of what it echoes the first argument, since further ones may look like commands."""
+    quoted = next((at for at, word in enumerate(words) if word[0] in "\"'"), len(words))
+    if words[0] in ("echo", "printf") and quoted + 1 < len(words):
+        words = (*words[: quoted + 1], "…")
+    return " ".join(map(_shown_word, words))
+
+
 def _shown_word(word: str) -> str:
+    """A word; of a long quoted one the beginning and the end, cut at words where it has some."""
     word = " ".join(word.split())
-    return word if len(word) <= QUOTED + 10 or word[0] not in "\"'" else f"{word[:QUOTED]}…{word[0]}"
+    if len(word) <= BEGINS + ENDS or word[0] not in "\"'":
+        return word
+    cut, end = word.rfind(" ", BEGINS // 2, BEGINS + 1), word[-ENDS:]
+    return f"{word[: BEGINS if cut < 0 else cut]}…{end[end.find(' ', 0, ENDS // 2) + 1 :]}"
 
 
 def _classified(words: Sequence[str]) -> tuple[Kind, str]:
@@ -455,7 +486,7 @@ def _shown(plain: Sequence[_Step], notable: Sequence[_Step]) -> str:
     text = _joined(plain, [step.text for step in plain])
     if len(text) <= SHOWN:
         return text
-    return _cut(_joined(notable, [_cut(step.text, STEP) for step in notable]), 2 * SHOWN)
+    return _cut(_joined(notable, [_cut(step.text, STEP, last=True) for step in notable]), 2 * SHOWN)
 
 
 def _joined(steps: Sequence[_Step], texts: Sequence[str]) -> str:
@@ -466,9 +497,12 @@ def _joined(steps: Sequence[_Step], texts: Sequence[str]) -> str:
     return found
 
 
-def _cut(text: str, most: int) -> str:
-    """At most `most` characters, cut at a word, with an ellipsis."""
+def _cut(text: str, most: int, *, last: bool = False) -> str:
+    """At most `most` characters, cut at a word, with an ellipsis; with the last word, unless that is long."""
     if len(text) <= most:
         return text
-    end = text.rfind(" ", most // 2, most)
-    return text[: end if end > 0 else most].rstrip() + " …"
+    word = text[text.rfind(" ") :] if last else ""
+    word = word if len(word) <= most // 2 else ""
+    room = most - len(word)
+    end = text.rfind(" ", room // 2, room)
+    return text[: end if end > 0 else room].rstrip() + " …" + word

@@ -154,7 +154,7 @@ class Action:
     files: tuple[str, ...] = ()
     """Files that it changes, or reads."""
     change: str = ""
-    """The new line of an edit that says most about it."""
+    """The line of an edit that says most about it, as a diff shows it: `+ timeout = 90`."""
     todos: tuple[Todo, ...] = ()
     """The items of a to-do list that the call writes."""
     whole_list: bool = False
@@ -165,6 +165,10 @@ class Action:
     """The checks that it runs, alone or besides a change: `pytest`."""
     quotes: bool = False
     """Whether its result is a text of others, in which an error is none of the call."""
+    opaque: bool = False
+    """Whether it may have failed without an error in its output, such as a script or a request."""
+    removed: tuple[str, ...] = ()
+    """Files that it removes."""
 
     @property
     def title(self) -> str:
@@ -176,7 +180,7 @@ def read_call(name: str, arguments: str) -> Action:
     """Classify a tool call.
 
     >>> read_call("Edit", '{"file_path": "a.py", "old_string": "x = 1", "new_string": "timeout = 90"}').change
-    'timeout = 90'
+    '+ timeout = 90'
     >>> read_call("cancel_booking", '{"booking_id": "B77", "reason": "ill"}').title
     'cancel_booking(B77, ill)'
     """
@@ -196,8 +200,10 @@ def command_action(name: str, command: str) -> Action:
     tool = "" if words and words[0] == name else _line(name, LONGEST_TOOL)
     head, _, body = command.strip().partition("\n")
     if not tool and body.endswith(("end_of_edit", "end_of_insert", "end_of_append")):
-        subject, change = _line(head, LONGEST), first_new_line(body)
+        subject, change = _line(head, LONGEST), _difference(body)
         return Action(kind="change", tool=tool, subject=subject, key=subject, change=change)
+    if command.strip() == "submit":
+        return Action(kind="change", tool="submit", subject="", key="submit", listed=True)
     if tool and not _SHELL.search(tool) and (sql := _sql(tool, command)):
         return sql
     read = read_command(command)
@@ -211,6 +217,8 @@ def command_action(name: str, command: str) -> Action:
         files=tuple(map(_path, read.files)) if read.kind == "change" else (),
         checks=read.checks,
         quotes=read.quotes,
+        opaque=read.opaque,
+        removed=tuple(map(_path, read.removed)),
     )
 
 
@@ -303,11 +311,16 @@ def _changed(given: Mapping[str, object]) -> str:
         new, old = _first(edit, _NEW_TEXTS), _first(edit, _OLD_TEXTS)
         if not new and (block := _BLOCK.search(_first(edit, ("diff",))[:READ])):
             old, new = block.string[: block.start()], block.string[block.end() :]
-        if line := first_new_line(new, old):
-            return line
-        if gone := first_new_line(old, new):
-            return f"removed {gone}"
+        if difference := _difference(new, old):
+            return difference
     return ""
+
+
+def _difference(new: str, old: str = "") -> str:
+    """The first changed line that says something, as a diff shows it: `+ added`, else `- removed`."""
+    if line := first_new_line(new, old):
+        return f"+ {line}"
+    return f"- {line}" if (line := first_new_line(old, new)) else ""
 
 
 def first_new_line(new: str, old: str = "") -> str:
@@ -335,9 +348,7 @@ def _patch(tool: str, given: Mapping[str, object], text: str) -> Action | None:
     second = next(islice(_PATCHED.finditer(text), 1, None), None)
     first = text[:READ] if second is None else text[: min(READ, second.start())]
     added, removed = ("\n".join(lines.findall(first)) for lines in (_ADDED, _REMOVED))
-    change = first_new_line(added, removed)
-    if not change and (gone := first_new_line(removed, added)):
-        change = f"removed {gone}"
+    change = _difference(added, removed)
     subject = f"apply_patch {named}" if _SHELL.search(tool) else named
     return Action(kind="change", tool=tool, subject=subject, key=f"edit {named}", files=files, change=change)
 
@@ -376,6 +387,7 @@ def _code_action(tool: str, code: str) -> Action:
         subject=first_new_line(code) or _line(code, NEW_LINE),
         key=f"{tool} {_line(code, LONGEST_PATH)}",
         files=tuple(map(_path, files)),
+        opaque=True,
     )
 
 
