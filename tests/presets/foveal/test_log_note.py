@@ -205,3 +205,18 @@ def test_nothing_quoted_can_pass_for_an_entry(output: str, words: str, tool: str
     assert len(begun) == len(own) == sum(bool(ENTRY.match(line)) for line in begun)
     assert all(any(line.startswith(each) for each in own) for line in begun)
     assert "<|im_start|>" not in "".join(lines)
+
+
+def test_edits_before_and_after_an_undo_are_two_lines() -> None:
+    undo = step(2, "Bash", "", command="git checkout -- pool.py")
+    lines = note([said("Go."), *edit(1), *undo, *edit(3)])
+    assert [line for line in lines if " Edit " in line and "×" not in line] == [lines[1], lines[3]]
+
+
+def test_what_an_edit_added_is_quoted_below_it_as_the_model_wrote_it() -> None:
+    code = "def rotate(self, token):\n    if token.rotated_at is not None and not self.within_grace(token):"
+    written = step(1, "Write", "File created successfully.", file_path="pool.py", content=code)
+    (entry,) = [each for each in entries([said("Go."), *written]) if each.action]
+    assert entry.authored
+    assert entry.source == entry.seq
+    assert entry.excerpts.text == "    if token.rotated_at is not None and not self.within_grace(token):"

@@ -137,8 +137,22 @@ def test_a_command_that_does_more_does_not(line: str) -> None:
 
 
 def test_a_line_is_shown_without_what_only_serves_its_output() -> None:
-    assert read_command("cd /srv/app && pytest -q tests 2>&1 | tail -5").text == "pytest -q tests"
+    assert read_command("cd /srv/app && pytest -q tests 2>&1 | sort").text == "pytest -q tests"
     assert read_command("set -e; export A=1; ls 2>/dev/null").text == "ls"
+
+
+def test_what_selects_from_an_output_is_shown_where_there_is_room() -> None:
+    branches = read_command("git branch -a | grep -v 'entire/' | sort")
+    assert branches.text == "git branch -a | grep -v 'entire/'"
+    long = f"go test {' '.join(f'./package_{n}' for n in range(10))} | grep -v {'x' * 30}"
+    assert "grep" not in read_command(long).text
+
+
+def test_the_files_of_a_command_that_undoes_changes_are_shown() -> None:
+    files = " ".join(f"cmd/entire/cli/strategy/file_{n}.go" for n in range(3))
+    found = read_command(f"git checkout -- {files} && git status && ls {'very/long/folder/name/' * 5}")
+    assert found.discards
+    assert files in found.text
 
 
 def test_a_commit_is_shown_with_the_first_line_of_its_message() -> None:

@@ -83,7 +83,7 @@ def test_a_diff_is_an_edit_too() -> None:
 @pytest.mark.parametrize(
     ("action", "kind", "title"),
     [
-        (call("Bash", command="cd /x && pytest -q | tail", description="Test"), "check", "Bash pytest -q"),
+        (call("Bash", command="cd /x && pytest -q | sort", description="Test"), "check", "Bash pytest -q"),
         (call("shell", command=["bash", "-lc", "ls -la"], workdir="/x"), "look", "shell ls -la"),
         (call("run_shell_command", command="ls", dir_path="src"), "look", "run_shell_command ls"),
         (call("exec_command", cmd="git push"), "change", "exec_command git push"),
@@ -310,3 +310,10 @@ def test_every_call_of_recorded_sessions_has_a_title() -> None:
     actions = [read_call(each["name"], each["arguments"]) for each in calls]
     assert all(map(_is_one_short_line, actions))
     assert sum(action.kind == "other" for action in actions) < 0.03 * len(actions)
+
+
+def test_an_edit_has_the_lines_that_it_adds() -> None:
+    edit = call(
+        "Edit", file_path="a.py", old_string="def a():\n    pass", new_string="def a():\n    return 1"
+    )
+    assert edit.written == "    return 1"

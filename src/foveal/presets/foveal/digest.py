@@ -384,7 +384,7 @@ class _Values:
         """The most that excerpts of an entry can add to the log, without looking at what it has already."""
         used, fade, numbers, landmarks = self._used, self._fade[entry.seq], self.numbers, self._landmarks
         first = numbers.answered if entry.answers else 0.0
-        restated = numbers.restated if entry.voice == "assistant" else 1.0
+        restated = numbers.restated if entry.authored else 1.0
 
         def worth(number: int, part: Excerpt) -> float:
             if part.names and not used.isdisjoint(part.names):
@@ -405,7 +405,7 @@ class _Values:
                 if found is None:
                     found = weights[name] = weight(name) * (self.numbers.used if name in self._used else 1.0)
                 value += found * self.numbers.repeated if many and name not in self._used else found
-        if entry.voice == "assistant":
+        if entry.authored:
             value *= self.numbers.restated
         extra = self._landmarks[part.landmark]
         if number == 0 and entry.answers:
@@ -413,5 +413,5 @@ class _Values:
         return value * self._fade[entry.seq] + extra
 
     def add(self, entry: LogEntry, number: int) -> None:
-        if entry.voice != "assistant":
+        if not entry.authored:
             self._names.update(entry.excerpts.parts[number].names)

@@ -38,6 +38,8 @@ class LogEntry:
     outcome: Outcome | None = None
     source: int = 0
     """Position of the message that the excerpts come from: the call's result."""
+    authored: bool = False
+    """Whether the excerpts are the model's own text: its words, or what it wrote into a file."""
     answers: bool = False
     """Words of the model that end its turn: an answer, not a remark before a call."""
     used: frozenset[str] = frozenset()
@@ -86,8 +88,8 @@ class LogReader:
         )
 
     def names(self, history: History, turn: int) -> frozenset[str]:
-        """The names in its texts, the model's words aside."""
-        found = [entry for entry in history.cached(turn, self.entries) if entry.voice != "assistant"]
+        """The names in its texts, the model's own aside."""
+        found = [entry for entry in history.cached(turn, self.entries) if not entry.authored]
         return frozenset(name for entry in found for part in entry.excerpts.parts for name in part.names)
 
     def used(self, history: History, turn: int) -> frozenset[str]:
@@ -110,6 +112,7 @@ class LogReader:
                     voice=voice,
                     excerpts=divided(text, voice, self._count),
                     source=seq,
+                    authored=voice == "assistant",
                     answers=voice == "assistant" and not message.calls,
                 )
                 number += 1
@@ -144,10 +147,15 @@ class LogReader:
         ended = outcome(result, action, error=error) if answered else Outcome(ok=None, text="no result")
         # The words of a failure are what brings its line into a full log; `written` leaves them out.
         quoted = result if ended.ok is False else beyond(result, ended, action)
+        authored = bool(ended.ok and action.written)
+        if authored:  # its line shows one of them already
+            rows = action.written.split("\n")
+            quoted = "\n".join(row for row in rows if " ".join(row.split()) != action.change[2:])
         return LogEntry(
             seq=at[0],
             part=at[1],
             voice="tool",
+            authored=authored,
             excerpts=divided("" if ended.rejected else quoted, "tool", self._count),
             action=replace(
                 action,
@@ -156,7 +164,7 @@ class LogReader:
                 change=quoted_material(action.change),
             ),
             outcome=replace(ended, text=quoted_material(ended.text)),
-            source=at[2],
+            source=at[0] if authored else at[2],
             used=frozenset(names_in(used[:8_000])),
         )
 

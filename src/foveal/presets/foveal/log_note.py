@@ -79,6 +79,8 @@ def log_lines(entries: Sequence[LogEntry], *, merged_until: int = -1) -> list[Lo
         known[key] = len(lines) - 1
         if action.kind == "change":  # what was read of a file before it was changed is not read again after
             known = {each: where for each, where in known.items() if not _reads(lines[where], action.files)}
+        if action.discards:  # an edit that was undone is not one with the edit that made it again
+            known = {key: len(lines) - 1}
         if endings.setdefault(action.key, entry.outcome.ok) != entry.outcome.ok:
             # An action that ended differently in between begins a new line.
             known = {each: where for each, where in known.items() if each[0] != action.key or each == key}

@@ -48,6 +48,10 @@ _PATH = re.compile(r"(?:open|Path)\([\"']([^\"'\n]{1,200})[\"']")
 
 _PREFIXES = word_set("sudo time nohup env exec else elif if while until then do ! ( { command builtin")
 _FILTERS = word_set("head tail sort uniq wc cut tr column less more cat awk sed grep egrep rg jq xargs tee")
+_SELECTS = word_set("head tail grep egrep rg awk sed jq")
+"""Filters that decide which lines of an output are seen."""
+_DISCARDS = word_set("checkout restore reset stash clean rm")
+"""Subcommands of git that may undo changes: which files they name matters."""
 _SILENT = word_set("cd pushd popd export set source . true : sleep wait echo printf done fi [ [[ test")
 _LAUNCHERS = {
     "uv": ("run",),
@@ -75,7 +79,7 @@ _VALUED = word_set(
 _GIT_CHANGES = word_set(
     """
     add am apply checkout cherry-pick clean clone commit init merge mv pull push rebase reset restore
-    revert rm stash switch tag worktree
+    revert rm stash switch tag worktree read-tree update-index update-ref gc prune
     """
 )
 _GIT_READS = word_set("show diff log blame grep cat-file")
@@ -164,6 +168,8 @@ class Command:
     """Whether it may have failed without an error in its output, such as a script or a request."""
     removed: tuple[str, ...] = ()
     """Files that it removes."""
+    discards: bool = False
+    """Whether it may undo changes."""
 
 
 def read_command(line: str) -> Command:
@@ -171,7 +177,7 @@ def read_command(line: str) -> Command:
 
     >>> found = read_command("cd /srv && uv run pytest -q tests 2>&1 | tail -5")
     >>> found.kind, found.text, found.key
-    ('check', 'uv run pytest -q tests', 'pytest')
+    ('check', 'uv run pytest -q tests | tail -5', 'pytest')
     >>> read_command("git add -A && git commit -m 'Fix it'").kind
     'change'
     """
@@ -183,7 +189,7 @@ def read_command(line: str) -> Command:
     script = any(step.interprets for step in steps)
     writes, written = code_writes(line) if script else (False, ())
     kind: Kind = "change" if writes or "change" in kinds else "check" if "check" in kinds else "look"
-    text = _shown(plain or steps, notable) if steps else _cut(" ".join(line.split()), STEP)
+    text = _shown(steps, plain or steps, notable) if steps else _cut(" ".join(line.split()), STEP)
     keys = dict.fromkeys(step.key for step in notable)
     return Command(
         kind=kind,
@@ -194,6 +200,7 @@ def read_command(line: str) -> Command:
         quotes=kind == "look" and bool(steps) and all(step.quotes for step in plain),
         opaque=script or any(step.opaque for step in notable),
         removed=tuple(file for step in steps for file in step.removed),
+        discards=any(step.discards for step in steps),
     )
 
 
@@ -244,6 +251,11 @@ class _Step:
         """Whether its output may hide that it failed: a request, a script, a program of the project."""
         program = _program(_launched(self.words))
         return program in _OPAQUE or program in _INTERPRETERS or program.startswith("./")
+
+    @property
+    def discards(self) -> bool:
+        """Whether it may undo changes, so that it matters which files it names."""
+        return self.words[0] == "rm" or (self.words[0] == "git" and not _DISCARDS.isdisjoint(self.words[1:4]))
 
     @property
     def removed(self) -> tuple[str, ...]:
@@ -440,6 +452,8 @@ def _git(words: Sequence[str], operands: Sequence[str]) -> tuple[Kind, str]:
         changes = not flags & {"list", "show", "-l", "--list"} and (sub != "tag" or len(operands) > 1)
     elif sub == "branch":
         changes = bool(flags & {"-d", "-D", "-m", "-M"})
+    elif sub == "config":
+        changes = len(operands) > 2
     return ("change" if changes else "look"), f"git {sub}".strip()
 
 
@@ -481,12 +495,16 @@ def _base(path: str) -> str:
     return path.strip("\"'").rstrip("/").rsplit("/", 1)[-1]
 
 
-def _shown(plain: Sequence[_Step], notable: Sequence[_Step]) -> str:
-    """The line in one line: whole if it is short, else its notable steps, each cut at a word."""
-    text = _joined(plain, [step.text for step in plain])
-    if len(text) <= SHOWN:
-        return text
-    return _cut(_joined(notable, [_cut(step.text, STEP, last=True) for step in notable]), 2 * SHOWN)
+def _shown(steps: Sequence[_Step], plain: Sequence[_Step], notable: Sequence[_Step]) -> str:
+    """The commands in one line: with what selects from their output if that is short, else without it, else
+    the notable ones, each cut at a word."""
+    selected = [step for step in steps if step in plain or (step.filters and step.words[0] in _SELECTS)]
+    for each in (selected, plain):
+        text = _joined(each, [step.text for step in each])
+        if len(text) <= SHOWN:
+            return text
+    texts = [_cut(step.text, SHOWN if step.discards else STEP, last=True) for step in notable]
+    return _cut(_joined(notable, texts), 2 * SHOWN)
 
 
 def _joined(steps: Sequence[_Step], texts: Sequence[str]) -> str:

@@ -155,6 +155,8 @@ class Action:
     """Files that it changes, or reads."""
     change: str = ""
     """The line of an edit that says most about it, as a diff shows it: `+ timeout = 90`."""
+    written: str = ""
+    """The lines that an edit of a file adds."""
     todos: tuple[Todo, ...] = ()
     """The items of a to-do list that the call writes."""
     whole_list: bool = False
@@ -169,6 +171,8 @@ class Action:
     """Whether it may have failed without an error in its output, such as a script or a request."""
     removed: tuple[str, ...] = ()
     """Files that it removes."""
+    discards: bool = False
+    """Whether it may undo changes."""
 
     @property
     def title(self) -> str:
@@ -219,6 +223,7 @@ def command_action(name: str, command: str) -> Action:
         quotes=read.quotes,
         opaque=read.opaque,
         removed=tuple(map(_path, read.removed)),
+        discards=read.discards,
     )
 
 
@@ -284,9 +289,14 @@ def _file_call(tool: str, paths: tuple[str, ...], given: Mapping[str, object]) -
     changes = bool(_first(given, _OLD_TEXTS)) or "edits" in given or verb == "change"
     changes |= bool(_first(given, _NEW_TEXTS)) and verb not in ("look", "check")
     if changes and str(given.get("command")) not in _EDITOR_LOOKS:
-        change = _changed(given)
         return Action(
-            kind="change", tool=tool, subject=subject, key=f"edit {subject}", files=paths, change=change
+            kind="change",
+            tool=tool,
+            subject=subject,
+            key=f"edit {subject}",
+            files=paths,
+            change=_changed(given),
+            written=_added_lines(given),
         )
     if query := _query(given):
         subject = f"{query} in {subject}"
@@ -304,6 +314,11 @@ def _file_call(tool: str, paths: tuple[str, ...], given: Mapping[str, object]) -
 
 def _changed(given: Mapping[str, object]) -> str:
     """The line that says what an edit, or the first of several, changes."""
+    return next(filter(None, (_difference(new, old) for new, old in _edits(given))), "")
+
+
+def _edits(given: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """For each edit of a call, the new text and the one it replaces."""
     edits = given.get("edits")
     for edit in (given, *(edits if isinstance(edits, list) else ())):
         if not isinstance(edit, dict):
@@ -311,9 +326,16 @@ def _changed(given: Mapping[str, object]) -> str:
         new, old = _first(edit, _NEW_TEXTS), _first(edit, _OLD_TEXTS)
         if not new and (block := _BLOCK.search(_first(edit, ("diff",))[:READ])):
             old, new = block.string[: block.start()], block.string[block.end() :]
-        if difference := _difference(new, old):
-            return difference
-    return ""
+        yield new, old
+
+
+def _added_lines(given: Mapping[str, object]) -> str:
+    """The lines of the new texts that the replaced ones do not have."""
+    found: list[str] = []
+    for new, old in _edits(given):
+        had = {line.strip() for line in old[:READ].splitlines()}
+        found += (line for line in new[:READ].splitlines() if line.strip() not in had)
+    return "\n".join(found)
 
 
 def _difference(new: str, old: str = "") -> str:
