@@ -246,7 +246,7 @@ def test_what_a_user_said_is_a_landmark_and_what_they_pasted_is_not() -> None:
         * 2
         + "\n"
         + "| 0x7f3a91c2 | 55.2 | 0x7f3a91c3 | 18:22:01.113 | [0x11, 0x12] | {3: 4} | 2026-11-16 | [4, 5] |"
-        + "\nThat one stood still on every day of that week, and nobody at the quay could tell me why.",
+        + "\nThat one stood still on every day of that week, and nobody at the quay or in town could tell me why.",
         "user",
     )
     assert [part.landmark for part in found.parts] == ["asked", "said", "", "said"]
