@@ -139,7 +139,7 @@ def test_what_the_agent_wrote_into_a_result_for_the_model_is_left_out() -> None:
 
 def test_a_json_result_is_written_as_lines_of_keys_and_values() -> None:
     text = json.dumps({"status": "ok", "order": {"id": "W77", "items": ["cup", "pot"]}, "total": 12.50})
-    assert read(text).text == "status ok; order id W77; items cup, pot; total 12.5"
+    assert read(text).text == "status ok; total 12.5\norder: id W77; items cup, pot"
 
 
 def test_an_element_of_a_json_list_begins_a_line() -> None:
