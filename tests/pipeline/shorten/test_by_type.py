@@ -39,6 +39,13 @@ DIFF += "\n".join(f" context that did not change, line {n}" for n in range(40))
 DIFF += "\n-    return check(token)\n+    return check(token, strict=True)\n"
 
 
+def test_a_gap_is_marked_after_the_line_before_it_unless_that_is_short() -> None:
+    lines = [f"Step {n} of the plan made the order ord_{n} ready to go." for n in range(100, 160)]
+    assert "\n…" not in made("\n".join(lines), 200, "prose")
+    assert "ready to go. …\n" in made("\n".join(lines), 200, "prose")
+    assert "    def step_0(self, order):\n…\n" in made(CODE, 80, "code")
+
+
 def test_a_log_folds_what_differs_in_numbers_only() -> None:
     text = made("\n".join(LOG), 200, "log")
     assert "served request 1 in 1 ms ×298" in text

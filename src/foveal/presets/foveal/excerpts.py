@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Literal
 
 from foveal.pipeline.shorten.json_lines import json_lines
-from foveal.pipeline.shorten.outline import GAP, PROBLEM
+from foveal.pipeline.shorten.outline import GAP, MARKED_WORDS, PROBLEM
 from foveal.pipeline.signals import names_in, weight
 from foveal.pipeline.summarize.notes import quoted_material
 
@@ -43,8 +43,8 @@ LOOKED_AT = 400
 """Characters of a result that are searched for an error: it is named at the start or at the very end."""
 _REMINDER, _REMINDED = "<system-reminder>", "</system-reminder>"
 _WORD = re.compile(r"\w+")
-WORDS, MARKED_WORDS = 3, 5
-"""Words of a line that is quoted, and of one that a mark of omission follows."""
+WORDS = 3
+"""Words of a line that is quoted."""
 _NUMBERED = re.compile(r"\s*\d{1,7}(?:→|\t|[-:|](?=\s))")
 _WORDY = re.compile(r"\w{3}")
 _DIGITS = re.compile(r"\b[0-9a-f]{8,64}\b|\d+")
