@@ -87,7 +87,7 @@ def test_a_table_keeps_its_header_and_says_how_many_rows_are_missing() -> None:
     text = made(f"| name | city | memory |\n|---|---|---|\n{rows}", 200, "table")
     assert text.startswith("| name | city | memory |\n")
     assert "| srv-100 |" in text
-    assert " rows left out: " in text
+    assert " rows not shown, among them: " in text
 
 
 def test_a_table_keeps_the_row_that_is_mentioned() -> None:
@@ -99,7 +99,7 @@ def test_matches_stand_under_their_file_which_is_named_once_with_its_count() -> 
     found = "\n".join(f"src/shop/cart_{n // 10}.py:{n}:    total = add(total, item)" for n in range(60))
     text = made(found, 200, "search results")
     assert all(f"src/shop/cart_{n}.py (10 matches)" in text for n in range(6))
-    assert "lines left out" in text
+    assert "lines not shown" in text
 
 
 def test_a_list_of_files_keeps_as_many_as_fit() -> None:
