@@ -39,6 +39,13 @@ DIFF += "\n".join(f" context that did not change, line {n}" for n in range(40))
 DIFF += "\n-    return check(token)\n+    return check(token, strict=True)\n"
 
 
+def test_a_gap_is_marked_after_the_line_before_it_unless_that_is_short() -> None:
+    lines = [f"Step {n} of the plan made the order ord_{n} ready to go." for n in range(100, 160)]
+    assert "\n…" not in made("\n".join(lines), 200, "prose")
+    assert "ready to go. …\n" in made("\n".join(lines), 200, "prose")
+    assert "    def step_0(self, order):\n…\n" in made(CODE, 80, "code")
+
+
 def test_a_log_folds_what_differs_in_numbers_only() -> None:
     text = made("\n".join(LOG), 200, "log")
     assert "served request 1 in 1 ms ×298" in text
@@ -80,7 +87,7 @@ def test_a_table_keeps_its_header_and_says_how_many_rows_are_missing() -> None:
     text = made(f"| name | city | memory |\n|---|---|---|\n{rows}", 200, "table")
     assert text.startswith("| name | city | memory |\n")
     assert "| srv-100 |" in text
-    assert " rows left out: " in text
+    assert " rows not shown, among them: " in text
 
 
 def test_a_table_keeps_the_row_that_is_mentioned() -> None:
@@ -92,7 +99,7 @@ def test_matches_stand_under_their_file_which_is_named_once_with_its_count() -> 
     found = "\n".join(f"src/shop/cart_{n // 10}.py:{n}:    total = add(total, item)" for n in range(60))
     text = made(found, 200, "search results")
     assert all(f"src/shop/cart_{n}.py (10 matches)" in text for n in range(6))
-    assert "lines left out" in text
+    assert "lines not shown" in text
 
 
 def test_a_list_of_files_keeps_as_many_as_fit() -> None:

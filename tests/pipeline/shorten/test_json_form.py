@@ -28,6 +28,60 @@ def made(value: object, share: float) -> str:
     return found.text
 
 
+CANCELLED = {
+    "reservation_id": "S61CZX",
+    "user_id": "sophia_silva_7557",
+    "flights": [
+        {"origin": "LAX", "flight_number": f"HAT{n}", "date": "2024-05-23", "price": n}
+        for n in range(228, 234)
+    ],
+    "passengers": [{"first_name": "Harper", "last_name": "Jackson", "dob": "1974-09-05"}],
+    "name": {"first": "Sophia", "last": "Silva"},
+    "insurance": "no",
+    "status": "cancelled",
+}
+
+
+def test_the_plain_values_of_the_outermost_object_come_first_and_are_kept_first() -> None:
+    values = "reservation_id: S61CZX, user_id: sophia_silva_7557, insurance: no, status: cancelled …\n"
+    assert made(CANCELLED, 0.3).startswith(values)
+    assert "status: cancelled" in made(CANCELLED, 0.15)
+    assert "status: cancelled" in made({"result": CANCELLED}, 0.3)
+    assert "status: cancelled" in made([CANCELLED], 0.3)
+
+
+def test_every_row_can_be_read_alone_and_the_header_says_how_many_there_are() -> None:
+    rows = [line for line in made(CANCELLED, 0.55).split("\n") if "HAT" in line and "…" not in line]
+    header = f"flights ({len(rows)} of 6 shown) [origin | flight_number | date | price]"
+    assert header in made(CANCELLED, 0.55)
+    assert rows
+    assert all(re.fullmatch(r"\[LAX \| HAT\d+ \| 2024-05-23 \| \d+]", row) for row in rows)
+    assert "flights (6) [origin | " in made(CANCELLED, 0.95)
+
+
+def test_a_short_object_is_one_line_and_so_is_the_only_object_of_an_array() -> None:
+    lines = made(CANCELLED, 0.95).split("\n")
+    assert "name (first: Sophia, last: Silva)" in lines
+    assert "passengers[0] (first_name: Harper, last_name: Jackson, dob: 1974-09-05)" in lines
+
+
+def test_no_line_is_a_lone_bracket_or_ends_with_a_comma() -> None:
+    nested = [{"id": f"ord_{n}", "lines": [[n, {"a": [n, {}]}], "x"], "to": {}} for n in range(6)]
+    for value in (CANCELLED, nested, {"deep": {"deeper": {"deepest": nested}}}):
+        for share in (0.2, 0.4, 0.6, 0.8):
+            for line in made(value, share).split("\n"):
+                assert re.search(r"\w", line)
+                assert not line.endswith((",", "{", "[", "("))
+
+
+def test_an_object_that_lost_values_says_so() -> None:
+    order = {
+        "to": {f"key_{n}": "a few words" for n in range(30)},
+        "name": {"first": "Ann", "bio": "word " * 60},
+    }
+    assert re.search(r"to \(\d+ of 30 keys shown\)\n  key_", made(order, 0.5))
+
+
 def test_keys_and_values_stand_without_quotes() -> None:
     order = {
         "order_id": "ord_4711",
@@ -47,14 +101,17 @@ def test_alike_objects_become_a_table_that_names_its_keys_once() -> None:
         for n in range(200, 205)
     ]
     text = made(flights, 0.8)
-    assert "flight, from, prices.economy, prices.business:\nHAT200 | JFK | 200 | 400\n" in text
+    assert (
+        "5 elements [flight | from | prices.economy | prices.business]\n[HAT200 | JFK | 200 | 400]\n" in text
+    )
     assert text.count("economy") == 1
 
 
 def test_a_long_array_says_how_many_there_were_and_keeps_their_ids() -> None:
     people = [{"id": f"usr_{n}", "bio": "likes long walks and quiet evenings " * 8} for n in range(300, 340)]
     text = made(people, 0.1)
-    assert re.search(r"… \d+ more of 40]\n\[… \d+ values left out: id usr_", text)
+    assert re.match(r"\d+ of 40 elements shown\n- id: usr_300 …\n", text)
+    assert re.search(r"\n\[… \d+ values not shown, among them: id usr_", text)
     assert all(f"usr_{n}" in text for n in range(300, 340))
 
 
@@ -100,7 +157,7 @@ def test_json_lines_read_as_one_array() -> None:
     text = "\n".join(json.dumps({"id": f"evt_{n}", "kind": "click", "page": "home"}) for n in range(700, 720))
     found = short_form(text, count(text) // 2, count)
     assert found is not None
-    assert found.text.startswith("[id, kind, page:\nevt_700 | click | home")
+    assert found.text.startswith("20 elements [id | kind | page]\n[evt_700 | click | home]\n")
 
 
 @given(values.filter(lambda value: isinstance(value, dict | list)), st.integers(1, 120))

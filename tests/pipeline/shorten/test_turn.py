@@ -43,7 +43,7 @@ def test_results_become_short_and_keep_their_call() -> None:
     assert made is not None
     assert made[0] == turn()[0]
     assert made[1].results[0].call_id == "a"
-    assert "left out" in made[1].text
+    assert "not shown" in made[1].text
 
 
 def test_words_are_shortened_only_when_results_are_not_enough() -> None:

@@ -181,7 +181,7 @@ def test_what_the_agent_wrote_into_a_result_for_the_model_is_left_out() -> None:
 
 def test_a_json_result_is_written_as_lines_of_keys_and_values() -> None:
     text = json.dumps({"status": "ok", "order": {"id": "W77", "items": ["cup", "pot"]}, "total": 12.50})
-    assert read(text).text == "status ok; order id W77; items cup, pot; total 12.5"
+    assert read(text).text == "status ok; total 12.5\norder: id W77; items cup, pot"
 
 
 def test_an_element_of_a_json_list_begins_a_line() -> None:
@@ -246,7 +246,7 @@ def test_what_a_user_said_is_a_landmark_and_what_they_pasted_is_not() -> None:
         * 2
         + "\n"
         + "| 0x7f3a91c2 | 55.2 | 0x7f3a91c3 | 18:22:01.113 | [0x11, 0x12] | {3: 4} | 2026-11-16 | [4, 5] |"
-        + "\nThat one stood still on every day of that week, and nobody at the quay or in town could tell me why.",
+        + "\nIt stood still on every day of that week, and nobody at the quay or in town could tell me why.",
         "user",
     )
     assert [part.landmark for part in found.parts] == ["asked", "said", "", "said"]

@@ -1,6 +1,8 @@
-"""Split JSON into pieces, one per value with its key, and write the kept ones without needless quotes.
+"""Split JSON into pieces, one per value with its key, and write the kept ones in lines without braces.
 
-Numbers stay as they are spelled. An object or array that lost values says so, an array with its length.
+The plain values of an object come before what is nested in it, and those of the outermost object are kept
+first: they tell how a call ended. Numbers stay as they are spelled. An object or array that lost values says
+so, with how many it had.
 """
 
 from __future__ import annotations
@@ -9,7 +11,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Literal, TypeAlias
 
 from foveal.pipeline.shorten.outline import GAP, PROBLEM, Outline, Piece, failed, split_long
 from foveal.pipeline.signals import names_in
@@ -25,12 +29,20 @@ Value: TypeAlias = "dict[str, Value] | list[Value] | str | bool | None"
 
 MIN_ROWS = 2
 """An array of at least this many objects with the same keys is written as a table."""
-SAME_KEYS = "[the same keys:"
+SAME_KEYS = "the same keys"
+WIDE = 120
+"""Characters of a line after which no further value is added, and of an object that is written in one."""
+SHORT = 30
+"""Characters that a line may have more if no further value follows."""
+DEEPEST = 8
+"""Levels of indentation."""
 MAX_STRING = 120
 """Characters of a string that is one piece; a longer one is split."""
-FIRST, LATER, UNUSUAL = 0.6, 0.1, 1.5
-"""The score of a value in the first element of its array (it shows the schema), in a later one, and of one
-that mentions a problem or is an outlier among the values under its key."""
+OUTERMOST, FIRST, LATER, UNUSUAL = 5.0, 0.6, 0.1, 1.5
+"""The score of a value in the outermost object, in the first element of its array (it shows the schema), in a
+later one, and of one that mentions a problem or is an outlier among the values under its key."""
+OUTCOME = 2.0
+"""Factor on the score of a value whose key says how a call ended."""
 OUTLIER = 4.0
 """Times the mean distance from the mean."""
 MIN_COLUMN = 8
@@ -38,8 +50,13 @@ MIN_COLUMN = 8
 HUGE = 1e100
 """Larger numbers are not measurements."""
 _PLAIN = re.compile(r"[^\s,;:|{}\[\]\"…](?:[^,;|{}\[\]\"\n…]*[^\s,;:|{}\[\]\"…])?")
+_OUTCOME = re.compile(r"(?:.{0,40}_)?(?:status|state|outcome|result|success|ok)", re.IGNORECASE)
 _TYPED = re.compile(r"-?\d+(?:\.\d+)?|true|false|null")
-_CLOSING = {"{": "}", "[": "]", '"': '"', ":": "]"}
+Kind = Literal["value", "values", "text", "object", "rows", "list"]
+"""How a piece is written: a value, an array of plain values or a long string after its key; an object; an
+array of objects with the same keys; any other array."""
+_RANK: Mapping[Kind, int] = {"value": 0, "values": 1, "text": 1, "object": 2, "rows": 2, "list": 2}
+"""Their order in an object: what is written in one line comes first."""
 
 
 def parse_json(text: str) -> Value:
@@ -65,27 +82,52 @@ def _loaded(text: str) -> Value:
 def json_outline(text: str) -> Outline:
     """Every value is a piece under its object, array or long string; objects with the same keys are rows."""
     pieces: list[Piece] = []
-    waiting: list[tuple[str, Value, int, bool]] = [("", parse_json(text), -1, True)]
+    kinds: list[Kind] = []
+    headers: dict[int, str] = {}
+    waiting: list[tuple[str, Value, int, float]] = [("", parse_json(text), -1, OUTERMOST)]
     while waiting:
-        key, value, parent, first = waiting.pop()
-        at = len(pieces)
-        if isinstance(value, dict) and value:
-            pieces.append(Piece(text=f"{_prefix(key)}{{", parent=parent, units=0, names=names_in(key)))
-            waiting += [(str(k), inner, at, first) for k, inner in reversed(value.items())]
-        elif isinstance(value, list) and (columns := _columns(value)):
-            header = ", ".join(map(_spelled, columns))
-            pieces.append(Piece(text=f"{_prefix(key)}[{header}:", score=FIRST, parent=parent, units=0))
-            pieces += _rows(value, at)
-        elif isinstance(value, list) and value:
-            pieces.append(Piece(text=f"{_prefix(key)}[", parent=parent, units=0))
-            within = [("", inner, at, first and not nth) for nth, inner in enumerate(value)]
-            waiting += reversed(within)
-        elif isinstance(value, str) and len(value) > MAX_STRING:
-            pieces.append(Piece(text=f'{_prefix(key)}"', parent=parent, units=0))
-            pieces += _parts(value, at, first=first)
+        key, value, parent, score = waiting.pop()
+        only = _only_object(value)
+        if only:
+            value, score = only, score if parent < 0 else min(score, FIRST)
+        at, kind = len(pieces), _kind(value)
+        if kind == "value":
+            pieces.append(_leaf(key, value, parent, score))
         else:
-            pieces.append(_leaf(key, value, parent, first=first))
-    return Outline(pieces=tuple(pieces), unit="values", write=_writer(pieces))
+            pieces.append(_container(key, parent, kind, "[0]" if only else ""))
+        if isinstance(value, dict) and kind == "object":
+            nested = score if len(value) == 1 else min(score, FIRST)
+            items = sorted(value.items(), key=lambda item: _RANK[_kind(item[1])])
+            waiting += [
+                (str(k), each, at, score if _kind(each) == "value" else nested) for k, each in reversed(items)
+            ]
+        elif isinstance(value, list) and kind == "rows":
+            headers[at] = " | ".join(map(_key, _columns(value)))
+            pieces += _rows(value, at)
+        elif isinstance(value, list) and kind != "value":
+            inner = min(score, FIRST)
+            elements = [("", each, at, LATER if nth else inner) for nth, each in enumerate(value)]
+            waiting += reversed(elements)
+        elif kind == "text":
+            pieces += _parts(str(value), at, min(score, FIRST))
+        kinds.append(kind)
+        kinds += repeat("value", len(pieces) - len(kinds))
+    return Outline(pieces=tuple(pieces), unit="values", write=_writer(pieces, kinds, headers))
+
+
+def _only_object(value: Value) -> Value:
+    """The object that is the only element of an array: it is written as an object, with its index."""
+    return value[0] if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict) else None
+
+
+def _kind(value: Value) -> Kind:
+    if isinstance(value, dict) and value:
+        return "object"
+    if isinstance(value, list) and value:
+        if any(isinstance(each, dict | list) or len(str(each)) > MAX_STRING for each in value):
+            return "rows" if _columns(value) else "list"
+        return "values"
+    return "text" if isinstance(value, str) and len(value) > MAX_STRING else "value"
 
 
 def _columns(values: Sequence[Value]) -> tuple[str, ...]:
@@ -117,7 +159,7 @@ def _rows(values: Sequence[Value], parent: int) -> Iterator[Piece]:
     rows = [_cells(value) for value in values]
     outliers = _outliers(rows)
     for at, cells in enumerate(rows):
-        text = " | ".join(_spelled(cell) for cell in cells.values())
+        text = f"[{' | '.join(map(_spelled, cells.values()))}]"
         names = [(cell, key) for key, cell in cells.items() if isinstance(cell, str) and len(cell) > 1]
         yield Piece(
             text=text,
@@ -142,27 +184,42 @@ def _outliers(rows: Sequence[Mapping[str, Value]]) -> set[int]:
     return found
 
 
-def _leaf(key: str, value: Value, parent: int, *, first: bool) -> Piece:
+def _container(key: str, parent: int, kind: Kind, index: str) -> Piece:
+    return Piece(
+        text=f"{_key(key)}{index}" if key else "",
+        score=FIRST if kind == "rows" else 0.0,
+        parent=parent,
+        units=0,
+        names=names_in(key) if kind == "object" else (),
+    )
+
+
+def _leaf(key: str, value: Value, parent: int, score: float) -> Piece:
     text = _spelled(value)
     named = isinstance(value, str) and len(value) > 1
     problem = PROBLEM.search(f"{key} {text}") is not None and value not in (None, False, [], {}, "")
     return Piece(
-        text=f"{_prefix(key)}{text}",
-        score=(UNUSUAL if problem else FIRST if first else LATER) + failed(f"{key.upper()} {text}" * problem),
+        text=f"{_key(key)}: {text}" if key else text,
+        score=max(score * (OUTCOME if _OUTCOME.fullmatch(key) else 1), UNUSUAL * problem)
+        + failed(f"{key.upper()} {text}" * problem),
         parent=parent,
         names=(value,) if named and isinstance(value, str) else (),
         labels=(key,) if named else (),
     )
 
 
-def _parts(text: str, parent: int, *, first: bool) -> Iterator[Piece]:
+def _parts(text: str, parent: int, score: float) -> Iterator[Piece]:
     for part in split_long(text, longest=MAX_STRING):
-        score = UNUSUAL if PROBLEM.search(part) else FIRST if first else LATER
-        yield Piece(text=part, score=score, parent=parent, names=names_in(part))
+        yield Piece(
+            text=part,
+            score=max(score, UNUSUAL * (PROBLEM.search(part) is not None)),
+            parent=parent,
+            names=names_in(part),
+        )
 
 
-def _prefix(key: str) -> str:
-    return f"{key if _PLAIN.fullmatch(key) else json.dumps(key, ensure_ascii=False)}: " if key else ""
+def _key(key: str) -> str:
+    return key if _PLAIN.fullmatch(key) else json.dumps(key, ensure_ascii=False)
 
 
 def _spelled(value: Value) -> str:
@@ -173,52 +230,120 @@ def _spelled(value: Value) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _writer(pieces: Sequence[Piece]) -> Callable[[Sequence[Piece], Sequence[int]], str]:
+def _writer(
+    pieces: Sequence[Piece], kinds: Sequence[Kind], headers: Mapping[int, str]
+) -> Callable[[Sequence[Piece], Sequence[int]], str]:
     totals = Counter(piece.parent for piece in pieces)
 
     def write(pieces: Sequence[Piece], kept: Sequence[int]) -> str:
-        inside = Counter(pieces[at].parent for at in kept)
-        written: list[str] = []
-        opened: list[int] = []
-        before, header = -1, ""
+        inside: dict[int, list[int]] = {}
         for at in kept:
-            parent = pieces[at].parent
-            while opened and opened[-1] != parent:
-                last = opened.pop()
-                written.append(_ending(pieces[last].text[-1], totals[last], inside[last]))
-            written.append(_between(pieces, before, at))
-            written.append(pieces[at].text if pieces[at].text != header else SAME_KEYS)
-            if pieces[at].text.endswith(":"):
-                header = pieces[at].text
-            if _opens(pieces[at]):
-                opened.append(at)
-            before = at
-        for last in reversed(opened):
-            written.append(_ending(pieces[last].text[-1], totals[last], inside[last]))
-        return "".join(written)
+            inside.setdefault(pieces[at].parent, []).append(at)
+        found = _Kept(pieces=pieces, kinds=kinds, headers=headers, totals=totals, inside=inside)
+        return "\n".join(found.lines()) if kept else ""
 
     return write
 
 
-def _opens(piece: Piece) -> bool:
-    return piece.units == 0
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kept:
+    """The kept pieces, and how many there were."""
+
+    pieces: Sequence[Piece]
+    kinds: Sequence[Kind]
+    headers: Mapping[int, str]
+    totals: Mapping[int, int]
+    inside: Mapping[int, Sequence[int]]
+
+    def lines(self) -> Iterator[str]:
+        header = ""
+        waiting = [(0, "")]
+        while waiting:
+            at, indent = waiting.pop()
+            element = self.pieces[at].parent >= 0 and self.kinds[self.pieces[at].parent] == "list"
+            begin = f"{indent}- " if element else indent
+            deeper = f"{indent}  "[: 2 * DEEPEST]
+            children = self.inside.get(at, ())
+            if self._is_plain(at):
+                yield f"{begin}{self._pair(at)}"
+            elif self.kinds[at] == "object":
+                yield from self._object(at, begin, deeper)
+                nested = (each for each in reversed(children) if not self._is_plain(each))
+                waiting += [(each, deeper if at else indent) for each in nested]
+            elif self.kinds[at] == "rows":
+                again = header == self.headers[at] and len(header) > len(SAME_KEYS)
+                header = self.headers[at]
+                yield f"{begin}{self._head(at)} [{SAME_KEYS if again else header}]"
+                yield from (f"{indent}{self.pieces[each].text}" for each in children)
+            else:
+                yield f"{begin}{self._head(at, 'elements')}"
+                waiting += [(each, deeper if at else indent) for each in reversed(children)]
+
+    def _is_plain(self, at: int) -> bool:
+        """Whether it is written after its key, in a line with others."""
+        return _RANK[self.kinds[at]] < _RANK["object"] or (
+            self.kinds[at] == "object" and at not in self.inside
+        )
+
+    def _pair(self, at: int) -> str:
+        text, kind, children = self.pieces[at].text, self.kinds[at], self.inside.get(at, ())
+        if kind == "value":
+            return text
+        lost = self.totals[at] - len(children)
+        parts = [self.pieces[each].text for each in children]
+        if kind == "values":
+            more = [f"{GAP} {lost:,} more of {self.totals[at]:,}"] if lost else []
+            value = f"[{', '.join([*parts, *more])}]"
+        elif kind == "text":
+            value = f'"{"".join(self._with_gaps(at, children))}"'
+        else:
+            value = GAP
+        return f"{text}: {value}" if text else value
+
+    def _with_gaps(self, at: int, children: Sequence[int]) -> Iterator[str]:
+        """The kept parts of a long string."""
+        before = at
+        for each in children:
+            yield (GAP if each != before + 1 else "") + self.pieces[each].text
+            before = each
+        if before != at + self.totals[at]:
+            yield GAP
+
+    def _object(self, at: int, begin: str, deeper: str) -> Iterator[str]:
+        """An object's key and its plain values, in one line if they are short."""
+        pairs = [self._pair(each) for each in self.inside.get(at, ()) if self._is_plain(each)]
+        key, lost = self.pieces[at].text, self.totals[at] > len(self.inside.get(at, ()))
+        if key:
+            inner = ", ".join(pairs) + f" {GAP}" * lost
+            if pairs and len(inner) <= WIDE:
+                yield f"{begin}{key} ({inner})"
+                return
+            yield f"{begin}{self._head(at, 'keys')}"
+            yield from (f"{deeper}{line}" for line in _wrapped(pairs))
+        elif pairs:
+            first, *others = _wrapped(pairs, f" {GAP}" if lost else "")
+            yield f"{begin}{first}"
+            yield from (f"{deeper if at else begin}{line}" for line in others)
+        elif at or lost:
+            yield f"{begin}{self._head(at, 'keys')}"
+
+    def _head(self, at: int, noun: str = "") -> str:
+        """The key of an object or array with how many values it has, and how many are shown."""
+        key, total, shown = self.pieces[at].text, self.totals[at], len(self.inside.get(at, ()))
+        noun = noun or ("" if key else "elements")
+        many = f"{total:,}" if shown == total else f"{shown:,} of {total:,}"
+        many += f" {noun.removesuffix('s') if total == 1 else noun}" if noun else ""
+        many += " shown" if shown != total else ""
+        return f"{key} ({many})" if key else many
 
 
-def _between(pieces: Sequence[Piece], before: int, at: int) -> str:
-    """Nothing after an opening bracket, a comma between values, a new line before an object in an array."""
-    parent = pieces[at].parent
-    if parent < 0 or (parent == before and not pieces[parent].text.endswith(":")):
-        return ""
-    if pieces[parent].text.endswith('"'):
-        return "" if at == before + 1 else GAP
-    if pieces[parent].text.endswith(":"):
-        return "\n"
-    return ",\n" if _opens(pieces[at]) else ", "
-
-
-def _ending(bracket: str, total: int, inside: int) -> str:
-    if total == inside:
-        return _CLOSING[bracket]
-    if bracket in "[:":
-        return f", {GAP} {total - inside:,} more of {total:,}]"
-    return f"{GAP}{_CLOSING[bracket]}"
+def _wrapped(pairs: Sequence[str], end: str = "") -> list[str]:
+    """Pairs in lines of about the same width; no short one is left for the last line."""
+    lines: list[str] = []
+    for left, pair in zip(range(len(pairs), 0, -1), pairs, strict=True):
+        most = WIDE + SHORT if left == 1 else WIDE
+        if lines and len(lines[-1]) + len(pair) <= most:
+            lines[-1] += f", {pair}"
+        else:
+            lines.append(pair)
+    return [*lines[:-1], *(f"{line}{end}" for line in lines[-1:])]

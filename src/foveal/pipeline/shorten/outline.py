@@ -11,6 +11,9 @@ MAX_PIECE = 300
 """Characters of one piece; a longer line is split."""
 MIN_PIECE = 40
 """Characters below which a line of prose is joined with the next, which says what it is about."""
+MARKED_WORDS = 5
+"""Words of a line that a mark of omission may follow; after a shorter one it has a line of its own."""
+_WORD = re.compile(r"\w+")
 PROBLEM = re.compile(
     r"\b(?:errors?|exceptions?|fail(?:ed|ure|ures|s)?|fatal|panic|denied|refused|not found|cannot|unable"
     r"|undefined|warn(?:ing)?|critical|traceback|timed? ?out|invalid|missing|rejected)\b",
@@ -60,14 +63,19 @@ class Outline:
 
 
 def in_lines(pieces: Sequence[Piece], kept: Sequence[int]) -> str:
-    """One below the other, with an ellipsis where pieces are left out."""
+    """One below the other; where pieces are left out there is an ellipsis, after a line of enough words."""
     written: list[str] = []
     before = -1
-    for at in kept:
-        written += [GAP] * (at != before + 1)
-        written.append(pieces[at].text)
+    for at in (*kept, len(pieces)):
+        if at != before + 1:
+            if written and len(_WORD.findall(written[-1].rpartition("\n")[2])) >= MARKED_WORDS:
+                written[-1] += f" {GAP}"
+            else:
+                written.append(GAP)
+        if at < len(pieces):
+            written.append(pieces[at].text)
         before = at
-    return "\n".join(written + [GAP] * (before != len(pieces) - 1))
+    return "\n".join(written)
 
 
 def in_numbered_lines(pieces: Sequence[Piece], kept: Sequence[int]) -> str:

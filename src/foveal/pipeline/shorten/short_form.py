@@ -233,8 +233,9 @@ def _tails(names: Iterable[str]) -> set[str]:
 
 
 def _with_footer(body: str, omitted: str, names: str) -> str:
-    footer = f"{GAP} {omitted} left out" if omitted else "also" if names else ""
-    footer += f": {names}" if names else ""
+    footer = f"{GAP} {omitted} not shown" if omitted else ""
+    if names:
+        footer = f"{footer}, among them: {names}" if footer else f"also: {names}"
     return "\n".join(filter(None, (body, f"[{footer}]" if footer else "")))
 
 

@@ -7,7 +7,6 @@ one object after the other. Neighbouring excerpts are shown as one stretch, and 
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,7 +14,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
-from foveal.pipeline.shorten.outline import GAP, PROBLEM
+from foveal.pipeline.shorten.json_lines import json_lines
+from foveal.pipeline.shorten.outline import GAP, MARKED_WORDS, PROBLEM
 from foveal.pipeline.signals import names_in, weight
 from foveal.pipeline.summarize.notes import quoted_material
 
@@ -31,16 +31,10 @@ LEAST = 40
 """Characters from which on a line is not joined with a long one."""
 LONGEST = 300
 """Characters of one excerpt; a longer line is divided."""
-SHORT = 40
-"""Characters of a value that may name the object it is in."""
 BEGINNING = -1
 """In place of the numbers of excerpts: how the text begins."""
 BEGINS = 80
 """Characters of that, up to the end of a word."""
-PAIRS = 4
-"""JSON values, each after its key, in one excerpt."""
-WIDE = 90
-"""Characters of such an excerpt after which no further value is added."""
 SAID = 12
 """Stretches of a user's message that count as their own words."""
 PROSE = 0.8
@@ -53,10 +47,8 @@ LOOKED_AT = 400
 """Characters of a result that are searched for an error: it is named at the start or at the very end."""
 _REMINDER, _REMINDED = "<system-reminder>", "</system-reminder>"
 _WORD = re.compile(r"\w+")
-WORDS, MARKED_WORDS = 3, 5
-"""Words of a line that is quoted, and of a line with a number that a mark of omission follows."""
-_UNNAMED = re.compile(r" of \S{1,40}(?: \S{1,40}){0,5}:")
-"""Names the element that a line of JSON values belongs to; the line that begins the element has the name."""
+WORDS = 3
+"""Words of a line that is quoted."""
 _NUMBERED = re.compile(r"\s*\d{1,7}(?:→|\t|[-:|](?=\s))")
 _HIT = re.compile(r"^(?:(?=[^\s:]{0,200}[./])[^\s:]{1,200}:)?\d{1,7}:(?!\d\d)", re.MULTILINE)
 _BESIDE_HIT = re.compile(r"(?:(?=[^\s:]{0,200}[./])[^\s:]{1,200}-)?\d{1,7}-(?!\d\d-)")
@@ -157,7 +149,7 @@ class Excerpts:
         line = " ".join(self.text[: 2 * BEGINS].split("\n", 1)[0].split())
         end = line.find(" ", BEGINS)
         return (
-            line if end < 0 and len(line) <= BEGINS + SHORT else f"{line[: end if end > 0 else BEGINS]} {GAP}"
+            line if end < 0 and len(line) <= BEGINS + LEAST else f"{line[: end if end > 0 else BEGINS]} {GAP}"
         )
 
 
@@ -189,9 +181,10 @@ def divided(text: str, voice: Voice, count: Callable[[str], int]) -> Excerpts:
     text = _without_reminders(text).strip("\n") if voice == "tool" else text.strip()
     if len(text) > 2 * READ:
         text = f"{text[:READ]}\n{GAP}\n{text[-READ:]}"
-    values = _json_lines(text) if voice == "tool" and text.lstrip()[:1] in ("{", "[") else []
-    flattened = bool(values)
-    text = quoted_material("\n".join(values) if values else text)
+    is_json = voice == "tool" and text.lstrip()[:1] in ("{", "[")
+    values = list(islice(json_lines(text), MOST)) if is_json else []
+    elements = {line.text: line.element for line in values if line.element}
+    text = quoted_material("\n".join(line.text for line in values) if values else text)
     if values:
         spans = list(_line_spans(text))
         templates: Counter[str] = Counter()
@@ -206,7 +199,9 @@ def divided(text: str, voice: Voice, count: Callable[[str], int]) -> Excerpts:
     landmarks = _landmarks(text, spans, voice)
     parts = []
     for at, (start, end) in enumerate(spans):
-        names = names_in(_UNNAMED.sub(" ", text[start:end]) if flattened else text[start:end])
+        names = names_in(text[start:end])
+        if element := elements.get(text[start:end]):  # the line that begins the element has its name
+            names = tuple(name for name in names if name not in element)
         lines = text[start:end].split("\n") if templates else ()
         parts.append(
             Excerpt(
@@ -313,71 +308,3 @@ def _announces(text: str, span: Span) -> bool:
     """Whether a stretch ends in a colon, so that the next line says what it is about."""
     start, end = span
     return end - start < LONGEST and text[start:end].rstrip()[-1:] == ":"
-
-
-def _json_lines(text: str) -> list[str]:
-    """The values of a JSON text in their order, each after its key, a few in a line; empty if it is not JSON.
-
-    An element of a list begins a line. A line that goes on with an element names it by its first value, to be
-    read alone.
-    """
-    try:
-        document = json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
-    except (ValueError, RecursionError):
-        return []
-    return list(islice(_packed(_pairs(document)), MOST))
-
-
-Pair = tuple[str, str, str, bool]
-"""The keys that lead to a value, the value, the first value of the list's element, whether it begins that."""
-
-
-def _pairs(document: object) -> Iterator[Pair]:
-    waiting: list[tuple[str, object, str, bool]] = [("", document, "", False)]
-    while waiting:
-        key, value, element, begins = waiting.pop()
-        if isinstance(value, dict):
-            inner = list(value.items())
-            prefix = f"{key} " if key and not begins else ""
-            nested = [
-                (f"{prefix if at == 0 else ''}{name}", each, element, begins and at == 0)
-                for at, (name, each) in enumerate(inner)
-            ]
-            waiting += reversed(nested)
-        elif isinstance(value, list) and any(isinstance(each, dict | list) for each in value):
-            waiting += [(key, each, _first_value(each), True) for each in reversed(value)]
-        elif isinstance(value, list):
-            yield key, ", ".join(map(_written, value)), element, begins
-        else:
-            yield key, _written(value), element, begins
-
-
-def _first_value(value: object) -> str:
-    """The first value of an object, if it is short enough to name it."""
-    first = next(iter(value.values()), "") if isinstance(value, dict) else ""
-    written = "" if isinstance(first, dict | list) else _written(first)
-    return written if len(written) <= SHORT else ""
-
-
-def _packed(pairs: Iterable[Pair]) -> Iterator[str]:
-    """A few pairs in a line."""
-    line: list[str] = []
-    for keys, value, element, begins in pairs:
-        full = len(line) >= PAIRS or sum(map(len, line)) > WIDE
-        if line and (full or begins):
-            yield "; ".join(line)
-            line = []
-        if element and not line and not begins:
-            outer, nested, name = keys.rpartition(" ")
-            line.append(
-                f"{outer} of {element}: {name} {value}" if nested else f"{keys} of {element}: {value}"
-            )
-        else:
-            line.append(f"{keys} {value}".strip())
-    if line:
-        yield "; ".join(line)
-
-
-def _written(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value)
-    return " ".join(text.split())
