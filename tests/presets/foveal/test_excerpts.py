@@ -241,14 +241,11 @@ def test_lines_that_differ_only_in_numbers_and_hashes_are_counted_as_repeated() 
 
 
 def test_what_a_user_said_is_a_landmark_and_what_they_pasted_is_not() -> None:
-    found = read(
+    words = (
         "Please look at the harbour crane, at the north quay, at the sheds and at all of the remaining rest. "
-        * 2
-        + "\n"
-        + "| 0x7f3a91c2 | 55.2 | 0x7f3a91c3 | 18:22:01.113 | [0x11, 0x12] | {3: 4} | 2026-11-16 | [4, 5] |"
-        + "\nIt stood still on every day of that week, and nobody at the quay or in town could tell me why.",
-        "user",
     )
+    pasted = "| 0x7f3a91c2 | 55.2 | 0x7f3a91c3 | 18:22:01.113 | [0x11, 0x12] | {3: 4} | 2026-11-16 | [4, 5] |"
+    found = read(f"{words}{words}\n{pasted}\n{words}", "user")
     assert [part.landmark for part in found.parts] == ["asked", "said", "", "said"]
 
 

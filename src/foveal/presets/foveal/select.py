@@ -303,7 +303,8 @@ def _refocus(build: _Build) -> Selection:
     _, new_task = retrieval_query(build.history, build.scene.task, build.scene.layout)
     asked = build.first and build.scene.relevant and is_chat(build.history, build.room)
     low = build.message_budget if new_task or asked else build.low
-    most = build.room - (build.message_budget - low)
+    # A large open turn may exceed the low-water mark: the log still gets half of the room beside it.
+    most = max(build.room - (build.message_budget - low), build.room // 2)
     newest = int(build.numbers.near_share * low)
     draft = _draft(build, newest, most)
     spare = most - build.tokens(draft.shown) - _note_tokens(draft.layout)
