@@ -26,7 +26,7 @@ HOSTILE = {
     "short lines": "a\n" * 200_000,
     "names": " ".join(f"id_{n}" for n in range(44_000)),
     "heads of files in a diff": "@@ -1 +1 @@\n" + "--- a/x\n" * 50_000,
-    "numbers in an array": f"[{', '.join(map(str, range(44_000)))}]",
+    "numbers in an array": f"[{','.join(map(str, range(10_000, 54_000)))}]",
 }
 
 
@@ -103,7 +103,7 @@ def test_special_characters_and_format_syntax_are_plain_text() -> None:
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_text_four_times_as_long_takes_about_four_times_as_long(text: str) -> None:
     spent = []
-    for part in (text[: len(text) // 4], text):
+    for part in (f"{text[: len(text) // 4]}{text[-1]}", text):
         start = time.process_time()
         short_form(part, 200, lambda words: len(words) // 4 + 1)
         spent.append(time.process_time() - start)
