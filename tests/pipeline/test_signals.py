@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.pipeline.signals import identifiers, words
+from foveal.pipeline.signals import identifiers, weight, words
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,8 @@ def test_time_is_linear_on_any_input(seed: str) -> None:
 def test_any_text_is_read(text: str) -> None:
     assert all(identifiers(text))
     assert all(words(text))
+
+
+def test_a_moment_is_worth_less_than_a_day() -> None:
+    assert weight("2024-05-05T00:38:24") < weight("2024-05-05")
+    assert weight("22:00:00") < weight("2024-05-05")

@@ -137,12 +137,14 @@ _ID = re.compile(r"\w*[A-Za-z]\w*[_-]\d{3,}\w*")
 _HASH = re.compile(r"(?=[a-f-]*\d)[0-9a-f-]{7,40}")
 _NUMBER = re.compile(r"[\d.,:%$+/-]+s?")
 _FILE = re.compile(r"[\w-]+\.[A-Za-z]\w{0,4}")
-_TIME = re.compile(r"\d{4}-\d\d-\d\d\S*|\d\d:\d\d\S*")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d\S+|\d\d:\d\d\S*")
 _ADDRESS_IN_MEMORY = re.compile(r"0x[0-9a-f]+")
 _WEIGHTS = (
     (_ADDRESS_IN_MEMORY, 0.1),
     (_CODE, 2.0),
-    (_TIME, 1.0),
+    (_DATE, 1.0),
+    (_TIME, 0.3),
     (_HASH, 1.5),
     (_ID, 2.0),
     (_NUMBER, 0.5),

@@ -35,6 +35,11 @@ def test_the_plain_values_of_a_record_come_first_and_together() -> None:
     assert written(RESERVATION)[0] == "reservation_id Z7GOZK; user_id omar_davis_3817; status cancelled"
 
 
+def test_an_object_whose_key_is_its_id_does_not_repeat_it() -> None:
+    card = {"payment_methods": {"card_77": {"source": "card", "brand": "visa", "id": "card_77"}}}
+    assert written(card) == ["payment_methods card_77: source card; brand visa"]
+
+
 def test_an_element_begins_with_the_value_that_identifies_it() -> None:
     assert "flight_number HAT028; origin MCO; price 1859" in written(RESERVATION)
 

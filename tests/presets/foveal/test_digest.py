@@ -127,6 +127,16 @@ def test_a_long_reply_speaks_for_itself() -> None:
     )
 
 
+def test_an_offer_of_help_is_no_answer_worth_quoting() -> None:
+    offer = (
+        "I can assist you with that, and I will be glad to do so at any time if you tell me which one it is."
+    )
+    answer = "The clock of the server runs in local time, and nobody noticed until the summer, as it seems."
+    for words, quoted in ((offer, False), (answer, True)):
+        messages = [said("Why?"), {"role": "assistant", "content": words}, *reads(0, 40)]
+        assert (words[:40] in text(digest(messages, 900))) == quoted
+
+
 def test_actions_come_before_excerpts() -> None:
     edits = [message for number in range(10) for message in edit(number, f"file_{number}.py")]
     messages = [said("Go."), *edits, *reads(10, 40)]

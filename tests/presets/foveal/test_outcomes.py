@@ -183,6 +183,13 @@ def test_a_search_that_found_nothing_did_not_fail() -> None:
         assert outcome(result, run("grep -rn x src")) == Outcome(ok=None, text="nothing found")
 
 
+def test_a_check_of_which_no_line_matched_may_have_passed_or_failed() -> None:
+    assert outcome("(no output)", run("go test ./... | grep files_touched")) == Outcome(
+        ok=None, text="no output"
+    )
+    assert outcome("(no output)", run("go build ./... | tail -5")) == Outcome(ok=True, text="ok")
+
+
 @pytest.mark.parametrize(
     ("result", "ok"),
     [

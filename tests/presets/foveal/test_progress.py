@@ -113,6 +113,11 @@ def test_a_run_that_the_user_rejected_says_nothing_about_the_state() -> None:
     )
 
 
+def test_a_run_of_which_no_line_matched_says_nothing_about_the_state() -> None:
+    failed = bash("go test ./...", "--- FAIL: TestA (0.00s)\nFAIL\tmod/a\t0.1s\nExit code 1")
+    assert state(failed, bash("go test ./... | grep touched", "(no output)")) == state(failed)
+
+
 def test_a_failed_run_long_ago_is_history_if_others_of_its_kind_followed() -> None:
     failed, passed = bash("mise run test:ci", GO_FAILED), bash("go test ./a", GO_PASSED)
     looks = [bash("ls")] * RECENT

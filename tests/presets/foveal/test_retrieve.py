@@ -269,3 +269,35 @@ def test_in_a_tool_run_a_result_is_quoted_only_for_a_name_that_the_request_has(
     passages = [text for text in map(str, fit(messages, budget=3_000).messages) if PASSAGES_MARK in text]
     assert [text for text in passages if "paid" in text] == (passages if quoted else [])
     assert bool(passages) == quoted
+
+
+def service(*, words: str) -> list[dict[str, Any]]:
+    """A conversation with a few calls, in which the user writes much."""
+    messages: list[dict[str, Any]] = []
+    for number in range(30):
+        messages.append({"role": "user", "content": f"About the refund of order {number}: {words}"})
+        messages.append({"role": "assistant", "content": f"I see the refund of order {number}. " * 8})
+    lookup = {"name": "get_order", "arguments": '{"order_id": "refund-12"}'}
+    call = {"id": "c1", "type": "function", "function": lookup}
+    return [
+        {"role": "user", "content": "Hello, I have questions about refunds."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "The refund of order 12 is due."},
+        *messages,
+        {"role": "user", "content": "So which refund of an order is due?"},
+    ]
+
+
+def test_passages_and_log_do_not_quote_the_same_message_twice() -> None:
+    for given in (service(words="is it due?"), service(words="is it due?")[3:]):
+        window = fit(given, budget=2_500)
+        text = "\n".join(str(message["content"]) for message in window.messages)
+        labels = [row.partition("]")[0] for row in text.split("\n") if row.startswith("[") and "user]" in row]
+        assert PASSAGES_MARK in text
+        assert len(labels) > 10
+        assert len(set(labels)) == len(labels)
+
+
+def test_a_call_is_not_retrieved_without_its_result() -> None:
+    window = fit(service(words="is it due?"), budget=2_500)
+    assert "get_order({" not in str(window.messages)

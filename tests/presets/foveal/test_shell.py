@@ -145,7 +145,14 @@ def test_what_selects_from_an_output_is_shown_where_there_is_room() -> None:
     branches = read_command("git branch -a | grep -v 'entire/' | sort")
     assert branches.text == "git branch -a | grep -v 'entire/'"
     long = f"go test {' '.join(f'./package_{n}' for n in range(10))} | grep -v {'x' * 30}"
-    assert "grep" not in read_command(long).text
+    assert read_command(long).text.endswith("./package_9 | grep …")
+    assert "grep" not in read_command(long.replace("package", "a_long_package_name")).text
+
+
+def test_a_command_is_searched_if_only_matching_lines_of_its_output_are_seen() -> None:
+    assert read_command("go test ./... 2>&1 | grep -A 20 FAIL").searched
+    assert not read_command("go test ./... 2>&1 | tail -20").searched
+    assert not read_command("grep -rn FAIL src").searched
 
 
 def test_the_files_of_a_command_that_undoes_changes_are_shown() -> None:

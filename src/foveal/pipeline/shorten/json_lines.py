@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from foveal.pipeline.shorten.outline import GAP
 
-WIDE = 110
+WIDE = 90
 """Characters of a line after which no further value is added, but for a short one that is the last."""
 SHORT = 40
 """Characters of a value that may name the object it is in."""
@@ -113,7 +113,12 @@ def _object_lines(place: _Place, key: str) -> Iterator[JsonLine]:
     """The plain values of an object, the identifying one first and long ones last."""
     values = place.value if isinstance(place.value, dict) else {}
     order = [key, *(each for each in values if each != key)] if key else values
-    plain = [list(_pairs(each, values[each])) for each in order if not _is_nested(values[each])]
+    last = place.keys[-1:]
+    plain = [
+        list(_pairs(each, values[each]))
+        for each in order
+        if not _is_nested(values[each]) and (values[each],) != last  # the id that is its key as well
+    ]
     plain.sort(key=lambda pairs: len(pairs[0]) > WIDE)
     label, element = place.label, place.element
     if not element and any(shape.fullmatch(key) for shape in _IDS):

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from foveal.pipeline.signals import weight
-from foveal.presets.foveal.excerpts import BEGINNING, Excerpt
+from foveal.presets.foveal.excerpts import BEGINNING, Excerpt, Excerpts
 from foveal.presets.foveal.log import LogEntry
 from foveal.presets.foveal.log_note import LogLine, head, log_lines
 from foveal.presets.foveal.paths import Paths
@@ -36,6 +36,12 @@ BRIEF = 8
 """Words of a reply that answers the last question."""
 _ITEM = re.compile(r"\W{0,4}(?:option |step |question )?(\d{1,2})[.):*\s]", re.IGNORECASE)
 _ORDINAL = re.compile(r"(?<![\w.])(\d{1,2})(?![\w%])(?!\.\d)")
+_COURTESY = re.compile(
+    r"\W{0,3}(?:sure|of course|certainly|absolutely|thank|you're welcome|no problem|please"
+    r"|i can (?:assist|help)|i(?:'d| would| will|'ll)? be happy|i(?:'m| am) happy"
+    r"|i understand|i apologi[sz]e|i(?:'m| am) sorry|let me know|could you|feel free)\b",
+    re.IGNORECASE,
+)
 MISSES = 60
 """Excerpts in a row that do not fit, after which no further one is tried."""
 
@@ -46,7 +52,7 @@ Id = tuple[int, int]
 class DigestNumbers:
     """How entries and excerpts are valued; `benchmarks/tune.py` tries other numbers on recorded runs."""
 
-    bent: float = 0.6
+    bent: float = 0.7
     """The value of an excerpt is divided by its tokens to this power."""
     asked: float = 6.0
     said: float = 3.0
@@ -68,9 +74,9 @@ class DigestNumbers:
     """Factor for names in the model's words: it mostly restates what tools returned, with less around it."""
     many: int = 40
     """Lines that differ only in numbers from which on they are such lines."""
-    log_share: float = 0.7
+    log_share: float = 0.6
     """Share of the room for what the user said and what was done."""
-    referred_share: float = 0.1
+    referred_share: float = 0.05
     """Share of the room for what the user's replies refer to: a question, items of a list."""
     concluded_share: float = 0.06
     """Share of the room for what the model concluded and answered, the latest first."""
@@ -330,13 +336,19 @@ def _item(line: str) -> int | None:
 def _conclusions(entry: LogEntry) -> tuple[int, ...]:
     """How an answer begins, and the first conclusions in the model's words."""
     parts = entry.excerpts.parts
-    first = (0,) if entry.answers and parts else ()
+    first = (0,) if entry.answers and parts and not is_courtesy(entry.excerpts, 0) else ()
     decided = (
         number
         for number, part in enumerate(parts)
         if part.landmark in ("decided", "agreed") and number not in first
     )
     return (*first, *islice(decided, CONCLUSIONS))
+
+
+def is_courtesy(excerpts: Excerpts, number: int) -> bool:
+    """Whether an excerpt of the model's words only offers help or asks for something, in English."""
+    part = excerpts.parts[number]
+    return not part.names and not part.landmark and bool(_COURTESY.match(excerpts.text, part.start))
 
 
 def is_short(entry: LogEntry) -> bool:
@@ -408,7 +420,7 @@ class _Values:
         if entry.authored:
             value *= self.numbers.restated
         extra = self._landmarks[part.landmark]
-        if number == 0 and entry.answers:
+        if number == 0 and entry.answers and not is_courtesy(entry.excerpts, 0):
             extra += self.numbers.answered
         return value * self._fade[entry.seq] + extra
 

@@ -92,6 +92,8 @@ def _fine(found: _Result, action: Action) -> Outcome:
     """The outcome of a call whose result is no error."""
     nothing = not found.text or bool(_NOTHING.fullmatch(found.text))
     if action.kind == "check":
+        if nothing and action.searched:  # no line matched: that is not how the check ended
+            return Outcome(ok=None, text="no output")
         return checked("" if nothing else found.text, found.code)
     if action.kind in ("change", "plan"):
         return Outcome(ok=True, text="ok") if nothing or found.code == 0 else _done(found.text, action)

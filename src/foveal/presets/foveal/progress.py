@@ -99,6 +99,8 @@ class Progress:
             ok=ended.ok,
             narrow=bool(_NARROW.search(action.subject)),
         )
+        if action.checks and action.searched and ended.ok is None:
+            return  # whether it passed is not known
         if action.checks and not ended.rejected:
             self._check(action, ended, latest)
         elif ended.answered:

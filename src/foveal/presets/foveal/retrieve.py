@@ -46,6 +46,8 @@ LABEL = 16
 """Tokens kept for the label of a message of which excerpts are quoted, and for what is said to be omitted."""
 MOST = 4_000
 """Pieces of one message; a text with more is data, and only its beginning is used."""
+SHARED = 2
+"""Words that a message shares with the request to be quoted in a tool run."""
 ALIKE = 3
 """Messages that differ only in numbers which keep their rank."""
 COMPARED = 400
@@ -115,8 +117,8 @@ def relevant_turns(
 def passage_room(history: History, room: int) -> int:
     """How many of `room` tokens passages may take.
 
-    The share falls with the square of the share of tool calls and results among the newest messages that the
-    room could hold: from `CHAT_SHARE` without any to `TOOL_RUN_SHARE` where there is nothing else.
+    It depends on the fourth power of the share of words, rather than tool calls and results, among the newest
+    messages that the room could hold: `CHAT_SHARE` in a chat, `TOOL_RUN_SHARE` where there are only tools.
     """
     talk, spent = 0, 0
     for entry in reversed(history.entries):
@@ -126,7 +128,7 @@ def passage_room(history: History, room: int) -> int:
         if spent >= room:
             break
     share = talk / max(1, spent)
-    return int(room * (TOOL_RUN_SHARE + (CHAT_SHARE - TOOL_RUN_SHARE) * share**2))
+    return int(room * (TOOL_RUN_SHARE + (CHAT_SHARE - TOOL_RUN_SHARE) * share**4))
 
 
 def is_chat(history: History, room: int) -> bool:
@@ -189,15 +191,23 @@ def retrieve(
 def _kind(history: History, query: str, room: int) -> Callable[[int], bool]:
     """Which messages may answer a query.
 
-    In a tool run, the log has what tools returned next to the call it belongs to, and common words match
-    all of it: only a result with a name that the query has is quoted apart from its call.
+    In a tool run, the log has what was said, and what tools returned next to the call it belongs to. Common
+    words match all of it: there, a result must have a name that the query has, and a message more than one of
+    its words.
     """
-    chat, names = is_chat(history, room), frozenset(names_in(query))
+    chat, names, asked = is_chat(history, room), frozenset(names_in(query)), frozenset(words(query))
 
     def fits(seq: int) -> bool:
-        if chat or not _is_tool_traffic(history.entries[seq]):
+        entry, passages = history.entries[seq], _passages(history, seq)
+        if entry.calls and all(passage.role == "tool" for passage in passages):
+            return False  # a call says nothing without its result: the log has both
+        if chat:
             return True
-        return any(not names.isdisjoint(names_in(passage.text)) for passage in _passages(history, seq))
+        texts = [passage.text for passage in passages]
+        if any(not names.isdisjoint(names_in(text)) for text in texts):
+            return True
+        shared = asked.intersection(word for text in texts for word in words(text))
+        return not _is_tool_traffic(entry) and len(shared) >= SHARED
 
     return fits
 

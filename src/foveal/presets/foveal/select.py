@@ -363,23 +363,36 @@ def _passages(build: _Build, shown: Mapping[int, Chunk], most: int) -> tuple[Ret
     history, relevant = build.history, _relevant(build)
     if not relevant or retrieval_query(history, build.scene.task)[1]:
         return ()
-    room = passage_room(history, most - build.tokens(shown) - _asked_tokens(build, shown))
-    note = retrieve(history, {**shown, **build.fixed}, build.scene, relevant=relevant, room=room)
+    said = _said(build, shown)
+    room = passage_room(
+        history,
+        most - build.tokens(shown) - sum(min(tokens, SHORT + LABEL) for tokens in said.values()),
+    )
+    note = retrieve(
+        history,
+        {**shown, **build.fixed},
+        build.scene,
+        relevant=relevant,
+        room=room,
+        known={seq for seq, tokens in said.items() if tokens <= SHORT},
+    )
     return (note,) if note else ()
 
 
-def _asked_tokens(build: _Build, shown: Mapping[int, Chunk]) -> int:
-    """What the log needs for the user's words in a session with tool calls: passages do not displace them."""
+def _said(build: _Build, shown: Mapping[int, Chunk]) -> dict[int, int]:
+    """By position, the tokens of the user's messages that the log has where tools are called.
+
+    Passages neither displace them nor repeat those that the log quotes whole.
+    """
     history = build.history
     if not history.has_calls:
-        return 0
-    start = _first_logged(build, min(shown, default=build.open_turn))
-    said = [
-        entry
-        for entry in history.entries[history.span(start)[0] :]
+        return {}
+    start = history.span(_first_logged(build, min(shown, default=build.open_turn)))[0]
+    return {
+        seq: entry.tokens
+        for seq, entry in enumerate(history.entries[start:], start)
         if entry.role == "user" and not entry.answers
-    ]
-    return sum(min(entry.tokens, SHORT + LABEL) for entry in said)
+    }
 
 
 def _relevant(build: _Build) -> tuple[int, ...]:
@@ -429,8 +442,9 @@ def _logged(
         return plan, book.notes(history, plan, layout.full_from, layout.kept)
 
     empty = sum(each.note.tokens for each in notes(Digest(), reserved)[1])
+    passages = {seq for each in layout.retrieved for seq, pieces in each.excerpts.items() if not pieces}
     digest = choose(
-        book.entries,
+        [entry for entry in book.entries if entry.action or entry.seq not in passages],
         room - empty,
         numbers=numbers.worth,
         surroundings=_surroundings(build, shown, old),

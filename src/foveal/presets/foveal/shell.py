@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from foveal.pipeline.shorten.outline import GAP
+
 Kind = Literal["change", "check", "look"]
 
 READ = 4_000
@@ -50,6 +52,7 @@ _PREFIXES = word_set("sudo time nohup env exec else elif if while until then do 
 _FILTERS = word_set("head tail sort uniq wc cut tr column less more cat awk sed grep egrep rg jq xargs tee")
 _SELECTS = word_set("head tail grep egrep rg awk sed jq")
 """Filters that decide which lines of an output are seen."""
+_SEARCHES = word_set("grep egrep rg")
 _DISCARDS = word_set("checkout restore reset stash clean rm")
 """Subcommands of git that may undo changes: which files they name matters."""
 _SILENT = word_set("cd pushd popd export set source . true : sleep wait echo printf done fi [ [[ test")
@@ -166,6 +169,8 @@ class Command:
     """Whether it only prints texts of others, such as `cat`: an error in them is none of the command."""
     opaque: bool = False
     """Whether it may have failed without an error in its output, such as a script or a request."""
+    searched: bool = False
+    """Whether only those lines of its output are seen that match a pattern."""
     removed: tuple[str, ...] = ()
     """Files that it removes."""
     discards: bool = False
@@ -199,6 +204,7 @@ def read_command(line: str) -> Command:
         checks="; ".join(dict.fromkeys(step.key for step in steps if step.checks)),
         quotes=kind == "look" and bool(steps) and all(step.quotes for step in plain),
         opaque=script or any(step.opaque for step in notable),
+        searched=any(step.filters and step.words[0] in _SEARCHES for step in steps),
         removed=tuple(file for step in steps for file in step.removed),
         discards=any(step.discards for step in steps),
     )
@@ -496,12 +502,16 @@ def _base(path: str) -> str:
 
 
 def _shown(steps: Sequence[_Step], plain: Sequence[_Step], notable: Sequence[_Step]) -> str:
-    """The commands in one line: with what selects from their output if that is short, else without it, else
-    the notable ones, each cut at a word."""
+    """The commands in one line: with what selects from their output, or its name if that is long, else
+    without it, else the notable ones, each cut at a word."""
     selected = [step for step in steps if step in plain or (step.filters and step.words[0] in _SELECTS)]
-    for each in (selected, plain):
-        text = _joined(each, [step.text for step in each])
-        if len(text) <= SHOWN:
+    named = [step.text if step in plain else f"{step.words[0]} {GAP}" for step in selected]
+    for each, texts in (
+        (selected, [step.text for step in selected]),
+        (selected, named),
+        (plain, [step.text for step in plain]),
+    ):
+        if len(text := _joined(each, texts)) <= SHOWN:
             return text
     texts = [_cut(step.text, SHOWN if step.discards else STEP, last=True) for step in notable]
     return _cut(_joined(notable, texts), 2 * SHOWN)

@@ -169,6 +169,8 @@ class Action:
     """Whether its result is a text of others, in which an error is none of the call."""
     opaque: bool = False
     """Whether it may have failed without an error in its output, such as a script or a request."""
+    searched: bool = False
+    """Whether only those lines of its output are seen that match a pattern."""
     removed: tuple[str, ...] = ()
     """Files that it removes."""
     discards: bool = False
@@ -222,6 +224,7 @@ def command_action(name: str, command: str) -> Action:
         checks=read.checks,
         quotes=read.quotes,
         opaque=read.opaque,
+        searched=read.searched,
         removed=tuple(map(_path, read.removed)),
         discards=read.discards,
     )
