@@ -87,7 +87,7 @@ def test_a_table_keeps_its_header_and_says_how_many_rows_are_missing() -> None:
     text = made(f"| name | city | memory |\n|---|---|---|\n{rows}", 200, "table")
     assert text.startswith("| name | city | memory |\n")
     assert "| srv-100 |" in text
-    assert " rows not shown, among them: " in text
+    assert " rows not shown; names in them: " in text
 
 
 def test_a_table_keeps_the_row_that_is_mentioned() -> None:

@@ -40,3 +40,30 @@ def test_the_shape_of_its_lines_decides_the_content_type(text: str, kind: str) -
 def test_lines_that_begin_with_iso_8601_timestamps_are_a_log() -> None:
     log = "\n".join(f"2026-11-16T10:01:{n:02} INFO worker-{n} is ready" for n in range(40))
     assert content_type(log) == "log"
+
+
+def test_comma_separated_values_with_dates_are_a_table() -> None:
+    rows = [f"{n},2025-01-{n % 28 + 1:02},cust{n},{n / 7:.2f},ok" for n in range(100, 160)]
+    dated = [f"2025-01-{n % 28 + 1:02},{n},cust{n},ok" for n in range(100, 160)]
+    assert content_type("\n".join(["id,date,customer,amount,status", *rows])) == "table"
+    assert content_type("\n".join(rows)) == "table"
+    assert content_type("\n".join(["date,id,customer,status", *dated])) == "table"
+
+
+def test_tab_separated_values_with_ids_are_a_table() -> None:
+    rows = [f"{n}\tcust{n}\tok" for n in range(100, 160)]
+    assert content_type("\n".join(["id\tcustomer\tstatus", *rows])) == "table"
+
+
+def test_names_with_numbers_between_dashes_are_no_matches() -> None:
+    pods = [f"web-{n * 7919 % 99991:05}-x{n}   1/1     Running   {n % 3}   {n % 9}d" for n in range(40)]
+    around = [f"src/a.py-{n}-    call()" for n in range(40)]
+    assert content_type("\n".join(["NAME   READY   STATUS   RESTARTS   AGE", *pods])) == "table"
+    assert content_type("\n".join([*around, "src/a.py:41:    call()"])) == "search results"
+
+
+def test_log_lines_and_matches_with_commas_are_no_table() -> None:
+    log = [f"2025-01-01 10:00:{n:02},123 INFO took {n} ms, ok, done" for n in range(40)]
+    matches = [f"src/a{n}.py:{n}:    call(first, second, third)" for n in range(40)]
+    assert content_type("\n".join(log)) == "log"
+    assert content_type("\n".join(matches)) == "search results"

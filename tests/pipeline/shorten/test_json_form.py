@@ -108,11 +108,12 @@ def test_alike_objects_become_a_table_that_names_its_keys_once() -> None:
 
 
 def test_a_long_array_says_how_many_there_were_and_keeps_their_ids() -> None:
-    people = [{"id": f"usr_{n}", "bio": "likes long walks and quiet evenings " * 8} for n in range(300, 340)]
-    text = made(people, 0.1)
-    assert re.match(r"\d+ of 40 elements shown\n- id: usr_300 …\n", text)
-    assert re.search(r"\n\[… \d+ values not shown, among them: id usr_", text)
-    assert all(f"usr_{n}" in text for n in range(300, 340))
+    ids = [f"usr_{300 + 37 * n}" for n in range(40)]
+    people = [{"id": each, "bio": "likes long walks and quiet evenings " * 8} for each in ids]
+    text = made(people, 0.15)
+    assert re.match(r"\d+ of 40 elements shown\n- id: usr_300", text)
+    assert re.search(r"\n\[… \d+ values not shown; names in them: id usr_", text)
+    assert all(each in text for each in ids)
 
 
 def test_ids_that_are_keys_are_kept() -> None:
@@ -164,3 +165,55 @@ def test_json_lines_read_as_one_array() -> None:
 def test_any_json_has_a_short_form_within_its_room(value: object, room: int) -> None:
     found = short_form(json.dumps(value), room, count)
     assert found is None or 0 < found.tokens <= room
+
+
+def products(n: int, **more: object) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = [
+        {"price": 5 + i % 9, "id": i, "sku": f"SKU-{i:05}", "status": "ok", "note": "", "tags": ["a", "b"]}
+        | more
+        for i in range(n)
+    ]
+    found[77] |= {"status": "failed", "note": "error: warehouse refused, code WH-409"}
+    return found
+
+
+def element(text: str, part: str) -> str:
+    return next(line for line in text.splitlines() if part in line)
+
+
+def test_objects_with_short_arrays_in_them_are_rows() -> None:
+    text = made({"page": 1, "items": products(900)}, 0.03)
+    assert "[price | id | sku | status | note | tags]" in text
+    assert '| 77 | SKU-00077 | failed | "error: warehouse refused, code WH-409" | ["a", "b"]]' in text
+
+
+def test_a_short_object_with_keys_of_its_own_is_kept_whole() -> None:
+    items = products(900)
+    items[77]["retry"] = True
+    line = element(made(items, 0.03), "WH-409")
+    assert line.startswith("- id: 77, price: 10, sku: SKU-00077, status: failed, ")
+    assert "retry: true" in line
+
+
+def test_part_of_an_object_begins_with_the_value_that_identifies_it() -> None:
+    items = products(90, text="a long text about nothing in particular " * 12, more={"deep": {"x": [1, {}]}})
+    text = made({"page": 1, "items": items}, 0.1)
+    assert all(line.startswith("  - id: ") for line in text.splitlines() if line.startswith("  - "))
+
+
+def test_a_long_object_with_trouble_has_all_of_its_plain_values() -> None:
+    items = products(200, text="a long text about nothing in particular " * 12, more={"deep": {"x": [1, {}]}})
+    line = element(made({"page": 1, "items": items}, 0.02), "WH-409")
+    assert line.startswith("  - id: 77, price: 10, sku: SKU-00077, status: failed, note: ")
+
+
+def test_consecutive_ids_are_listed_as_a_range() -> None:
+    text = made({"page": 1, "items": products(900)}, 0.05)
+    footer = text.splitlines()[-1]
+    assert re.search(r"sku SKU-\d+–SKU-\d+", footer)
+    assert len(footer) < 200
+
+
+def test_rows_of_both_ends_of_a_long_array_are_shown() -> None:
+    text = made(products(900), 0.1)
+    assert all(f"SKU-{n:05} |" in text for n in (0, 1, 2, 897, 898, 899))

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Collection, Iterator, Sequence
 
+from foveal.pipeline.shorten.content_type import MAX_LINES, delimiter
+from foveal.pipeline.shorten.outliers import outliers
 from foveal.pipeline.shorten.outline import (
+    BULK,
+    GAP,
+    MAX_PIECE,
     PROBLEM,
     Outline,
     Piece,
+    end_score,
     failed,
     in_lines,
     in_numbered_lines,
     join_short_lines,
     split_lines,
     split_long,
+    spread_order,
 )
-from foveal.pipeline.signals import MAX_NAMES, names_in
+from foveal.pipeline.signals import names_in
 
 NEARBY = 2
 """Lines on each side of a mentioned name or a problem that gain from it."""
@@ -106,42 +113,84 @@ def diff_outline(text: str) -> Outline:
 SIMILAR = 3
 """Lines that differ only in numbers are folded from this many on."""
 _VARIES = re.compile(r"0x[0-9a-fA-F]+|\b(?=[a-f]*\d)[0-9a-f]{7,}(?:-[0-9a-f]{4,})*\b|\d+")
-_LOG_END, _LOG_PROBLEM, _NEAR_PROBLEM, _PLAIN_LOG = 3.0, 3.0, 0.8, 0.1
+_TIME = re.compile(
+    r"(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?(?![\w:])"
+)
+_MEASURE = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[nuµm]?s|min|h|%|[KMGT]?i?B)|[+-]?\d+\.\d+")
+_FIRST_LINES, _LAST_LINES = 3, 3
+_LOG_END, _LOG_PROBLEM, _NEAR_PROBLEM, _NEAR_END, _PLAIN_LOG = 3.0, 3.0, 0.8, 1.0, 0.1
 
 
 def log_outline(text: str) -> Outline:
-    """Every line is a piece; of lines that differ only in their numbers, the first represents all."""
+    """Every line is a piece; of lines that differ only in numbers, the first says how many there are."""
     lines = split_lines(text)
-    scores = _log_scores(lines)
-    similar: dict[str, list[int]] = {}
+    similar: dict[str, dict[str, list[int]]] = {}
     for at, line in enumerate(lines):
-        similar.setdefault(_VARIES.sub("0", line), []).append(at)
-    groups: list[list[int]] = []
-    for indexes in similar.values():
-        groups += [indexes] if len(indexes) >= SIMILAR else [[at] for at in indexes]
-    pieces = tuple(_log_piece(lines, scores, indexes) for indexes in sorted(groups))
+        shape = _VARIES.sub("0", _TIME.sub("0", line))
+        similar.setdefault(shape, {}).setdefault(line, []).append(at)
+    alike: dict[int, list[list[int]]] = {}
+    for by_text in similar.values():
+        same = list(by_text.values())
+        many = sum(map(len, same)) >= SIMILAR
+        groups = [same] if many else [[[at]] for each in same for at in each]
+        alike |= {group[0][0]: group for group in groups}
+    scores = _log_scores(lines, alike)
+    found = [piece for group in alike.values() for piece in _log_pieces(lines, scores, group)]
+    pieces = tuple(piece for _, piece in sorted(found, key=lambda each: each[0]))
     return Outline(pieces=pieces, unit="lines", write=in_lines)
 
 
-def _log_piece(lines: Sequence[str], scores: Sequence[float], indexes: Sequence[int]) -> Piece:
-    text, names = lines[indexes[0]], names_in(lines[indexes[0]])
-    others = islice(dict.fromkeys(name for at in indexes[1:] for name in names_in(lines[at])), MAX_NAMES)
-    return Piece(
-        text=f"{text} ×{len(indexes)}" if len(indexes) > 1 else text,
-        score=max(scores[at] for at in indexes),
-        units=len(indexes),
-        names=names,
-        folded=tuple(name for name in others if name not in names),
-    )
+def _log_pieces(
+    lines: Sequence[str], scores: Sequence[float], group: Sequence[Sequence[int]]
+) -> Iterator[tuple[int, Piece]]:
+    """The pieces for similar lines, with their places: the first for all, then samples of the others."""
+    total = sum(map(len, group))
+    names = [lasting_names(lines[same[0]]) for same in group]
+    if total > BULK:
+        times = Counter(name for each in names for name in each)
+        names[1:] = [tuple(name for name in each if times[name] > 1) for each in names[1:]]
+    first = group[0][0]
+    text = f"{lines[first]} ×{total}" if total > 1 else lines[first]
+    yield first, Piece(text=text, score=scores[first], units=len(group[0]), names=names[0])
+    others = len(group) - 1
+    for nth, at in enumerate(spread_order(others)):
+        place = group[others - at][0]  # from the last on
+        sample = float(_PLAIN_LOG / (1 + nth) ** 0.5)
+        score = scores[place] if scores[place] > _PLAIN_LOG else sample
+        yield (
+            place,
+            Piece(
+                text=lines[place],
+                score=score,
+                units=len(group[others - at]),
+                names=names[others - at],
+                bulk=True,
+            ),
+        )
 
 
-def _log_scores(lines: Sequence[str]) -> list[float]:
-    problems = [PROBLEM.search(line) is not None for line in lines]
+def _log_scores(lines: Sequence[str], alike: Collection[int]) -> list[float]:
+    """The scores of the lines; what repeats an earlier line is no problem of its own."""
+    problems = [at in alike and PROBLEM.search(line) is not None for at, line in enumerate(lines)]
     scores = [_NEAR_PROBLEM if close else _PLAIN_LOG for close in _near(problems)]
+    last = len(lines) - 1
     for at, problem in enumerate(problems):
-        if problem or at in (0, len(lines) - 1):
-            scores[at] = (_LOG_PROBLEM + failed(lines[at])) if problem else _LOG_END
+        if problem:
+            scores[at] = _LOG_PROBLEM + failed(lines[at])
+        elif at in (0, last):
+            scores[at] = _LOG_END
+        elif at < _FIRST_LINES or at > last - _LAST_LINES:
+            scores[at] = _NEAR_END
     return scores
+
+
+def lasting_names(text: str) -> tuple[str, ...]:
+    """The names in a line of output, without parts of timestamps and measurements.
+
+    >>> lasting_names("2025-03-01T08:00:01.001Z worker-1 handled ord_7919 in 31ms")
+    ('worker-1', 'ord_7919')
+    """
+    return tuple(name for name in names_in(_TIME.sub(" ", text)) if not _MEASURE.fullmatch(name))
 
 
 # Prose: decisions, results, errors, the first sentence and the last.
@@ -182,7 +231,7 @@ def _sentence_score(text: str, *, first: bool, last: bool) -> float:
 
 # Search results: each file once, with the number of its matches.
 
-_MATCH = re.compile(r"(?=[^\s:]{0,200}[A-Za-z])([^\s:]{1,200}?)([:-])(\d{1,7})\2(.*)", re.DOTALL)
+_MATCH = re.compile(r"(?=[^\s:,;|]{0,200}[A-Za-z])([^\s:,;|]{1,200}?)([:-])(\d{1,7})\2(.*)", re.DOTALL)
 _MATCHED_FILE, _MATCHED_LINE, _UNMATCHED_LINE = 1.5, 0.2, 0.3
 
 
@@ -205,25 +254,66 @@ def search_outline(text: str) -> Outline:
     return Outline(pieces=tuple(pieces), unit="lines", write=in_numbered_lines)
 
 
-# Tables: the header, then the first rows and the last.
+# Tables: the header, rows that stand out, then rows of both ends.
 
 _PADDING = re.compile(r"(?<=\S) {3,}")
 _RULER = re.compile(r"[\s|:+=─━-]+")
-_FIRST_ROWS, _LAST_ROWS = 3, 2
-_HEADER_ROW, _END_ROW, _ROW_PROBLEM, _PLAIN_ROW = 3.0, 0.8, 1.0, 0.2
+_BETWEEN = re.compile(r" {2,}|\t")
+MAX_CELL = 60
+"""Characters of a cell in a long row."""
+MAX_ROW = 1_000
+"""Characters of one piece of a row."""
+_HEADER_ROW, _STANDS_OUT, _ROW_PROBLEM, _PLAIN_ROW = 3.0, 10.0, 2.0, 0.8
 
 
 def table_outline(text: str) -> Outline:
     """Every row is a piece under the header. Padding and ruler lines are left out."""
-    lines = [_PADDING.sub("  ", line) for line in split_lines(text) if not _RULER.fullmatch(line)]
-    last = len(lines) - 1
-    pieces = []
-    for at, line in enumerate(lines):
-        at_end = 0 < at <= _FIRST_ROWS or at > last - _LAST_ROWS
-        score = _HEADER_ROW if at == 0 else _END_ROW if at_end else _PLAIN_ROW
-        score += _ROW_PROBLEM * (PROBLEM.search(line) is not None) + failed(line)
-        pieces.append(Piece(text=line, score=score, parent=0 if at else -1, names=names_in(line)))
+    lines = [line.rstrip() for line in text.splitlines() if line.strip() and not _RULER.fullmatch(line)]
+    mark = delimiter(lines[:MAX_LINES])
+    rows = [_cells(line, mark) for line in lines]
+    unusual = outliers([{str(at): cell for at, cell in enumerate(row)} for row in rows[1:]])
+    total = len(rows) - 1
+    pieces: list[Piece] = []
+    for at, (line, row) in enumerate(zip(lines, rows, strict=True)):
+        score = _row_score(line, end_score(at - 1, total), unusual.get(at - 1, 0)) if at else _HEADER_ROW
+        first = len(pieces)
+        names = lasting_names("\n".join(row))  # of each cell
+        for part in _row_parts(line, row, mark):
+            pieces.append(
+                Piece(
+                    text=part,
+                    score=score,
+                    parent=0 if pieces else -1,
+                    units=len(pieces) == first,
+                    names=tuple(name for name in names if name in part),
+                    bulk=total > BULK and at > 0,
+                )
+            )
     return Outline(pieces=tuple(pieces), unit="rows", write=in_lines)
+
+
+def _row_score(line: str, near_end: float, alike: int) -> float:
+    """The score of a row, of which `alike` stand out in the same way."""
+    words = line.replace("_", " ")
+    score = _PLAIN_ROW * near_end + _ROW_PROBLEM * (PROBLEM.search(words) is not None) + failed(words)
+    return score + (_STANDS_OUT * (1 + 1 / alike) if alike else 0.0)
+
+
+def _cells(line: str, mark: str) -> list[str]:
+    if not mark:
+        return _BETWEEN.split(line.strip())
+    if '"' in line and len(line) <= csv.field_size_limit():
+        return next(csv.reader([line], delimiter=mark), [])
+    return [cell.strip() for cell in line.split(mark)]
+
+
+def _row_parts(line: str, row: Sequence[str], mark: str) -> Iterator[str]:
+    """A row in one part: in a long one, long cells are shortened."""
+    text = _PADDING.sub("  ", line)
+    if len(text) > MAX_PIECE:
+        short = (f"{cell[:MAX_CELL].rstrip()}{GAP}" if len(cell) > MAX_CELL else cell for cell in row)
+        text = (mark or "  ").join(short)
+    yield from split_long(text, longest=MAX_ROW)
 
 
 # Stack traces: what was raised, then frames of the user's own code.

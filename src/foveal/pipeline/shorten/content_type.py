@@ -22,7 +22,7 @@ _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
 _FRAME = re.compile(
     r'\s+File "[^"]+", line \d+|\s+at \S.*[(\s]\S*:\d+\)?|\s+at [\w.$<>]+\(|\t\S+\.go:\d+|goroutine \d+ \['
 )
-_MATCH = re.compile(r"(?=[^\s:]{0,200}[A-Za-z])[\w./@+-][^\s:]{0,200}([:-])\d{1,7}\1")
+_MATCH = re.compile(r"(?=[^\s:,;|]{0,200}[A-Za-z])[\w./@+-][^\s:,;|]{0,200}([:-])\d{1,7}\1")
 _PATH = re.compile(r"(?:[\w.@~+-]*/)+[\w.@+-]*|[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,7}")
 _STAMPED = re.compile(
     r"\W{0,2}(?:\d{4}[-/]\d\d[-/]\d\d|\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:)"
@@ -34,6 +34,8 @@ _CODE = re.compile(
     r"|const|type|struct|public|private|static|export|async|await|try|except|elif|else|end|#include|#define"
     r"|//|/\*|\*|@\w)(?:\W|$)|.*[;{}]\s*$|\s*[\])}]+[,;]?\s*$|\s*[\w.]+\s*(?::=|\+?=)\s|\s*[\w.]+\(.*\)?\s*$"
 )
+_QUOTED = re.compile(r'"[^"]*"')
+_COLUMN_NAME = re.compile(r"[^\W\d][\w.#%()/ -]{0,60}")
 _COLUMNS = re.compile(r"\S(?: {2,}|\t)\S")
 
 
@@ -50,6 +52,8 @@ def content_type(text: str) -> ContentType:
     ]
     if any(_HUNK.match(line) for line in lines):
         return "diff"
+    if _has_header(lines):  # dates and ids in its rows look like timestamps, matches or line numbers
+        return "table"
     if _share(_FRAME, lines) >= 0.2:
         return "stack trace"
     return _by_shares(lines)
@@ -60,7 +64,7 @@ def _by_shares(lines: Sequence[str]) -> ContentType:
         return "code"
     if _share(_STAMPED, lines) >= 0.3:  # before matches: the date of a line looks like a file and its line
         return "log"
-    if len(lines) > 1 and (_share(_MATCH, lines) >= 0.5 or _share_of_full(_PATH, lines) >= 0.7):
+    if len(lines) > 1 and (_are_matches(lines) or _share_of_full(_PATH, lines) >= 0.7):
         return "search results"
     if _is_table(lines):
         return "table"
@@ -68,6 +72,26 @@ def _by_shares(lines: Sequence[str]) -> ContentType:
         return "code"
     repeated = len(lines) >= REPEATED and 2 * len(set(lines)) <= len(lines)
     return "log" if repeated else "prose"
+
+
+def _are_matches(lines: Sequence[str]) -> bool:
+    """Are most lines matches, or lines around one? Those have dashes, as many names have."""
+    found = [match[1] for line in lines if (match := _MATCH.match(line))]
+    return len(found) >= 0.5 * len(lines) and ":" in found
+
+
+def _has_header(lines: Sequence[str]) -> bool:
+    """Is the first line a list of column names, and do all others have as many cells?"""
+    mark = delimiter(lines)
+    if not mark or mark == "|":
+        return False
+    cells = [cell.strip(' "') for cell in lines[0].split(mark)]
+    return len(set(cells)) == len(cells) and all(map(_COLUMN_NAME.fullmatch, cells))
+
+
+def delimiter(lines: Sequence[str]) -> str:
+    """The mark that separates the cells of most lines; empty if there is none."""
+    return next((mark for mark in ",\t;|" if len(lines) > 2 and _even(lines, mark)), "")
 
 
 def _is_table(lines: Sequence[str]) -> bool:
@@ -78,11 +102,11 @@ def _is_table(lines: Sequence[str]) -> bool:
         return True
     if sum(bool(_COLUMNS.search(line.strip())) for line in lines) >= 0.7 * len(lines):
         return True
-    return any(_even(lines, mark) for mark in ",\t;|")
+    return bool(delimiter(lines))
 
 
 def _even(lines: Sequence[str], mark: str) -> bool:
-    each = [line.count(mark) for line in lines]
+    each = [_QUOTED.sub("", line).count(mark) if '"' in line else line.count(mark) for line in lines]
     return each[0] >= 2 and sum(found == each[0] for found in each) >= 0.8 * len(each)
 
 

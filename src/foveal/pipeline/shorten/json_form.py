@@ -13,9 +13,21 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
-from foveal.pipeline.shorten.outline import GAP, PROBLEM, Outline, Piece, failed, split_long
+from foveal.pipeline.shorten.json_lines import identifying_key
+from foveal.pipeline.shorten.outliers import outliers
+from foveal.pipeline.shorten.outline import (
+    BULK,
+    GAP,
+    MAX_PIECE,
+    PROBLEM,
+    Outline,
+    Piece,
+    end_score,
+    failed,
+    split_long,
+)
 from foveal.pipeline.signals import names_in
 
 
@@ -41,14 +53,12 @@ MAX_STRING = 120
 OUTERMOST, FIRST, LATER, UNUSUAL = 5.0, 0.6, 0.1, 1.5
 """The score of a value in the outermost object, in the first element of its array (it shows the schema), in a
 later one, and of one that mentions a problem or is an outlier among the values under its key."""
+IN_TEXT = 0.3
+"""Factor on the score of a part of a long string in one of many elements: short values come first."""
+MAX_CELL_VALUES = 40
+"""Elements of an array that is a table cell."""
 OUTCOME = 2.0
 """Factor on the score of a value whose key says how a call ended."""
-OUTLIER = 4.0
-"""Times the mean distance from the mean."""
-MIN_COLUMN = 8
-"""Numbers that a column needs to have outliers."""
-HUGE = 1e100
-"""Larger numbers are not measurements."""
 _PLAIN = re.compile(r"[^\s,;:|{}\[\]\"…](?:[^,;|{}\[\]\"\n…]*[^\s,;:|{}\[\]\"…])?")
 _OUTCOME = re.compile(r"(?:.{0,40}_)?(?:status|state|outcome|result|success|ok)", re.IGNORECASE)
 _TYPED = re.compile(r"-?\d+(?:\.\d+)?|true|false|null")
@@ -79,40 +89,114 @@ def _loaded(text: str) -> Value:
     return value if value and isinstance(value, dict | list) else None
 
 
+class _Place(NamedTuple):
+    """A value that is still to be split, and where it is."""
+
+    key: str
+    value: Value
+    parent: int
+    score: float
+    bulk: bool = False
+    """Whether it is in one of many elements of an array."""
+    identifies: bool = False
+    """Whether it is the value that identifies such an element."""
+
+
 def json_outline(text: str) -> Outline:
     """Every value is a piece under its object, array or long string; objects with the same keys are rows."""
     pieces: list[Piece] = []
     kinds: list[Kind] = []
     headers: dict[int, str] = {}
-    waiting: list[tuple[str, Value, int, float]] = [("", parse_json(text), -1, OUTERMOST)]
+    waiting = [_Place("", parse_json(text), -1, OUTERMOST)]
     while waiting:
-        key, value, parent, score = waiting.pop()
-        only = _only_object(value)
+        place = waiting.pop()
+        only = _only_object(place.value)
         if only:
-            value, score = only, score if parent < 0 else min(score, FIRST)
-        at, kind = len(pieces), _kind(value)
-        if kind == "value":
-            pieces.append(_leaf(key, value, parent, score))
+            score = place.score if place.parent < 0 else min(place.score, FIRST)
+            place = place._replace(value=only, score=score)
+        value, at = place.value, len(pieces)
+        element = place.parent >= 0 and kinds[place.parent] == "list" and isinstance(value, dict)
+        cells = _short_object(value) if element else {}
+        kind: Kind = "value" if cells else _kind(value)
+        identity = identifying_key(value) if element and isinstance(value, dict) else ""
+        if cells:
+            pieces.append(_object_in_line(cells, identity, place))
+        elif kind == "value":
+            pieces.append(_leaf(place))
         else:
-            pieces.append(_container(key, parent, kind, "[0]" if only else ""))
+            index = "[0]" if only else ""
+            pieces.append(_container(place, kind, index, identity=at + 1 if identity else -1))
         if isinstance(value, dict) and kind == "object":
-            nested = score if len(value) == 1 else min(score, FIRST)
-            items = sorted(value.items(), key=lambda item: _RANK[_kind(item[1])])
-            waiting += [
-                (str(k), each, at, score if _kind(each) == "value" else nested) for k, each in reversed(items)
-            ]
+            waiting += reversed(_members(value, at, place, first=identity))
         elif isinstance(value, list) and kind == "rows":
             headers[at] = " | ".join(map(_key, _columns(value)))
             pieces += _rows(value, at)
         elif isinstance(value, list) and kind != "value":
-            inner = min(score, FIRST)
-            elements = [("", each, at, LATER if nth else inner) for nth, each in enumerate(value)]
-            waiting += reversed(elements)
+            waiting += reversed(_elements(value, at, place))
         elif kind == "text":
-            pieces += _parts(str(value), at, min(score, FIRST))
+            pieces += _parts(str(value), at, place)
         kinds.append(kind)
         kinds += repeat("value", len(pieces) - len(kinds))
     return Outline(pieces=tuple(pieces), unit="values", write=_writer(pieces, kinds, headers))
+
+
+def _members(values: Mapping[str, Value], at: int, place: _Place, *, first: str) -> list[_Place]:
+    """The values of an object: the identifying one first, then those written in one line."""
+    nested = place.score if len(values) == 1 else min(place.score, FIRST)
+    kinds = {key: _kind(value) for key, value in values.items()}
+    return [
+        _Place(
+            key=str(key),
+            value=values[key],
+            parent=at,
+            score=place.score if kinds[key] == "value" else nested,
+            bulk=place.bulk,
+            identifies=key == first,
+        )
+        for key in sorted(values, key=lambda key: (key != first, _RANK[kinds[key]]))
+    ]
+
+
+def _elements(values: Sequence[Value], at: int, place: _Place) -> list[_Place]:
+    """The values of an array. An object that is unusual passes its score on to all of its plain values."""
+    inner = min(place.score, FIRST)
+    if not any(isinstance(value, dict) for value in values):
+        rest = inner if place.bulk and len(values) <= BULK else LATER
+        scores = [inner, *repeat(rest, len(values) - 1)]
+        return [_Place("", value, at, score, place.bulk) for value, score in zip(values, scores, strict=True)]
+    bulk = place.bulk or len(values) > BULK
+    unusual = outliers([_plain(value) for value in values])
+    found = []
+    for nth, value in enumerate(values):
+        usual = inner * end_score(nth, len(values)) if bulk else LATER if nth else inner
+        trouble = _trouble(value) if isinstance(value, dict) else 0.0
+        score = max(usual, trouble, _stands_out(unusual.get(nth, 0)))
+        found.append(_Place("", value, at, score, bulk))
+    return found
+
+
+def _plain(value: Value) -> dict[str, str]:
+    """The short values of an object, by key."""
+    items = value.items() if isinstance(value, dict) else ()
+    return {key: _spelled(each) for key, each in items if _kind(each) == "value"}
+
+
+def _trouble(values: Mapping[str, Value]) -> float:
+    """What an object scores for the problems that its own values mention."""
+    return max((_problem(key, value) for key, value in values.items() if isinstance(value, str)), default=0.0)
+
+
+def _problem(key: str, value: Value) -> float:
+    """What a plain value scores for mentioning a problem."""
+    text = _spelled(value)
+    if value in (None, False, [], {}, "") or not PROBLEM.search(f"{key} {text}"):
+        return 0.0
+    return UNUSUAL + failed(f"{key.upper()} {text}")
+
+
+def _stands_out(alike: int) -> float:
+    """What an element scores that is unlike the others, of which `alike` are so in the same way."""
+    return UNUSUAL * (1 + 1 / alike) if alike else 0.0
 
 
 def _only_object(value: Value) -> Value:
@@ -148,73 +232,112 @@ def _cells(value: Value, prefix: str = "") -> dict[str, Value]:
             if not within:
                 return {}
             found |= within
-        elif isinstance(inner, dict | list) or len(str(inner)) > MAX_STRING:
+        elif not _fits_cell(inner):
             return {}
         else:
             found[f"{prefix}{key}"] = inner
     return found
 
 
+def _fits_cell(value: Value) -> bool:
+    if isinstance(value, list):
+        plain = len(value) <= MAX_CELL_VALUES and not any(isinstance(each, dict | list) for each in value)
+        return plain and len(_spelled(value)) <= MAX_STRING
+    return not isinstance(value, dict) and len(str(value)) <= MAX_STRING
+
+
 def _rows(values: Sequence[Value], parent: int) -> Iterator[Piece]:
     rows = [_cells(value) for value in values]
-    outliers = _outliers(rows)
+    unusual = outliers([{key: _spelled(cell) for key, cell in row.items()} for row in rows])
+    bulk = len(rows) > BULK
+    identity = identifying_key(rows[0])
     for at, cells in enumerate(rows):
         text = f"[{' | '.join(map(_spelled, cells.values()))}]"
-        names = [(cell, key) for key, cell in cells.items() if isinstance(cell, str) and len(cell) > 1]
+        words = text.replace("_", " ")
+        usual = FIRST * end_score(at, len(rows)) if bulk else LATER
+        trouble = max(_stands_out(unusual.get(at, 0)), UNUSUAL if PROBLEM.search(words) else 0.0)
+        named = _named_cells(cells, identity, bulk=bulk)
         yield Piece(
             text=text,
-            score=(UNUSUAL if at in outliers or PROBLEM.search(text) else LATER) + failed(text),
+            score=max(usual, trouble) + failed(words),
             parent=parent,
             units=len(cells),
-            names=tuple(cell for cell, _ in names),
-            labels=tuple(key for _, key in names),
+            names=tuple(named.values()),
+            labels=tuple(named),
+            bulk=bulk,
         )
 
 
-def _outliers(rows: Sequence[Mapping[str, Value]]) -> set[int]:
-    """The rows with a number far from the others in its column."""
-    found: set[int] = set()
-    for key in rows[0] if len(rows) >= MIN_COLUMN else ():
-        numbers = {at: float(cell) for at, row in enumerate(rows) if isinstance(cell := row[key], Number)}
-        numbers = {at: number for at, number in numbers.items() if abs(number) < HUGE}
-        if len(numbers) >= MIN_COLUMN:
-            middle = sum(numbers.values()) / len(numbers)
-            spread = sum(abs(number - middle) for number in numbers.values()) / len(numbers)
-            found |= {at for at, number in numbers.items() if abs(number - middle) > OUTLIER * spread > 0}
-    return found
+def _named_cells(cells: Mapping[str, Value], identity: str, *, bulk: bool) -> dict[str, str]:
+    """The cells that are names: of many elements the ids, not the amounts and texts."""
+    return {
+        key: cell
+        for key, cell in cells.items()
+        if isinstance(cell, str) and len(cell) > 1 and (key == identity or not bulk or _is_word(cell))
+    }
 
 
-def _container(key: str, parent: int, kind: Kind, index: str) -> Piece:
-    return Piece(
-        text=f"{_key(key)}{index}" if key else "",
-        score=FIRST if kind == "rows" else 0.0,
-        parent=parent,
-        units=0,
-        names=names_in(key) if kind == "object" else (),
+def _is_word(text: str) -> bool:
+    return not isinstance(text, Number) and not any(map(str.isspace, text))
+
+
+def _short_object(value: Value) -> dict[str, Value]:
+    """The values of an object that is written in one line; empty for any other value."""
+    cells = _cells(value)
+    return (
+        cells if sum(len(key) + len(_spelled(cell)) + 4 for key, cell in cells.items()) <= MAX_PIECE else {}
     )
 
 
-def _leaf(key: str, value: Value, parent: int, score: float) -> Piece:
-    text = _spelled(value)
-    named = isinstance(value, str) and len(value) > 1
-    problem = PROBLEM.search(f"{key} {text}") is not None and value not in (None, False, [], {}, "")
+def _object_in_line(cells: Mapping[str, Value], first: str, place: _Place) -> Piece:
+    """An element of an array with all of its values, the identifying one first."""
+    keys = sorted(cells, key=lambda key: key != first)
+    named = _named_cells(cells, first, bulk=place.bulk)
+    return Piece(
+        text=", ".join(f"{_key(key)}: {_spelled(cells[key])}" for key in keys),
+        score=place.score,
+        parent=place.parent,
+        units=len(cells),
+        names=tuple(named.values()),
+        labels=tuple(named),
+        bulk=place.bulk,
+    )
+
+
+def _container(place: _Place, kind: Kind, index: str, *, identity: int) -> Piece:
+    return Piece(
+        text=f"{_key(place.key)}{index}" if place.key else "",
+        score=FIRST if kind == "rows" else 0.0,
+        parent=place.parent,
+        units=0,
+        names=names_in(place.key) if kind == "object" else (),
+        identity=identity,
+    )
+
+
+def _leaf(place: _Place) -> Piece:
+    key, value, text = place.key, place.value, _spelled(place.value)
+    named = _named_cells({key: value}, key if place.identifies else "", bulk=place.bulk)
+    outcome = OUTCOME if _OUTCOME.fullmatch(key) and not place.bulk else 1
     return Piece(
         text=f"{_key(key)}: {text}" if key else text,
-        score=max(score * (OUTCOME if _OUTCOME.fullmatch(key) else 1), UNUSUAL * problem)
-        + failed(f"{key.upper()} {text}" * problem),
-        parent=parent,
-        names=(value,) if named and isinstance(value, str) else (),
-        labels=(key,) if named else (),
+        score=max(place.score * outcome, _problem(key, value)),
+        parent=place.parent,
+        names=tuple(named.values()),
+        labels=tuple(named),
+        bulk=place.bulk,
     )
 
 
-def _parts(text: str, parent: int, score: float) -> Iterator[Piece]:
+def _parts(text: str, parent: int, place: _Place) -> Iterator[Piece]:
+    score = min(place.score, FIRST) * (IN_TEXT if place.bulk else 1)
     for part in split_long(text, longest=MAX_STRING):
         yield Piece(
             text=part,
             score=max(score, UNUSUAL * (PROBLEM.search(part) is not None)),
             parent=parent,
             names=names_in(part),
+            bulk=place.bulk,
         )
 
 

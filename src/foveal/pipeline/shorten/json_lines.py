@@ -73,7 +73,7 @@ def _lines(document: object) -> Iterator[JsonLine]:
         place = waiting.pop()
         value = place.value
         if isinstance(value, dict):
-            key = _identifying(value) if place.begins else ""
+            key = identifying_key(value) if place.begins else ""
             yield from _object_lines(place, key)
             inner = replace(place, keys=() if key else place.keys, begins=False)
             inner = replace(inner, element=_written(value[key])) if key else inner
@@ -96,7 +96,7 @@ def _is_nested(value: object) -> bool:
     return isinstance(value, dict) and bool(value)
 
 
-def _identifying(element: Mapping[str, object]) -> str:
+def identifying_key(element: Mapping[str, object]) -> str:
     """The key of the value that identifies an element: an id before a name, else its first short value."""
     short = [
         key

@@ -45,10 +45,41 @@ class Piece:
     units: int = 1
     """How many lines, rows or values it represents."""
     names: tuple[str, ...] = ()
-    folded: tuple[str, ...] = ()
-    """Names in similar pieces that this one represents."""
     labels: tuple[str, ...] = ()
     """A label for each of its names: the key of the value."""
+    bulk: bool = False
+    """Whether it is one of many similar pieces: its score alone ranks it, and its names are listed only if
+    most names in such pieces fit."""
+    identity: int = -1
+    """The index of the piece that identifies what it is part of, and is kept with it."""
+
+
+BULK = 12
+"""Similar pieces from which on there are many: of thousands of ids, one more says nothing."""
+
+
+def end_score(at: int, total: int) -> float:
+    """What one of many similar pieces scores for being near the beginning or the end: 1 at most.
+
+    >>> [round(end_score(at, 6), 2) for at in range(6)]
+    [1.0, 0.67, 0.5, 0.46, 0.6, 0.86]
+    """
+    # Of two that are equally near, the one at the beginning comes first.
+    return max(2 / (2 + at), 3 / (3.5 + 1.5 * (total - 1 - at)))
+
+
+def spread_order(total: int) -> list[int]:
+    """The numbers below `total` in an order of which every beginning is about evenly spaced.
+
+    >>> spread_order(8)
+    [0, 4, 2, 6, 1, 5, 3, 7]
+    """
+    order = [0] if total else []
+    step = 1 << max(0, total - 1).bit_length()
+    while step > 1:
+        order += [at + step // 2 for at in order if at + step // 2 < total]
+        step //= 2
+    return order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ fits stays as it is.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from types import MappingProxyType
@@ -30,8 +30,6 @@ from foveal.pipeline.signals import weight
 
 Count = Callable[[str], int]
 T = TypeVar("T")
-Named = Mapping[str, tuple[int, str]]
-"""Every name, with its rank in the order of appearance and its label."""
 
 MAX_FIDELITY = 0.99
 """The highest fidelity of a text that was shortened."""
@@ -88,6 +86,10 @@ NAME_LENGTH_POWER = 0.5
 """Likewise for listed names, of which there should be many."""
 MENTIONED = 4.0
 """Factor on the weight of a name that the task mentions."""
+BULK_LENGTH = 8.0
+"""What the score of one of many similar pieces is divided by, whatever its length: a line of 20 tokens."""
+MIN_LISTED = 0.5
+"""The share of the names in similar pieces that must fit: a few of thousands of ids tell nothing."""
 CHARACTERS = 16
 """Characters of pieces that are ranked per token of room: no text worth keeping is denser."""
 
@@ -107,31 +109,38 @@ def fill_outline(
     """The best pieces, and names from the others, within `room`; None when none fit."""
     pieces = outline.pieces
     order = list(_ranked(pieces, room * CHARACTERS, mentioned))
-    named = _named(pieces)
+    named = _Names.of(pieces)
     total = sum(piece.units for piece in pieces)
 
     def written(chosen: Sequence[int], names: Sequence[str]) -> str:
         kept = sorted(_with_parents(pieces, chosen))
         left_out = total - sum(pieces[at].units for at in kept)
         omitted = f"{left_out:,} {outline.unit}" if left_out else ""
-        return _with_footer(outline.write(pieces, kept), omitted, _by_label(names, named))
+        return _with_footer(outline.write(pieces, kept), omitted, named.by_label(names))
 
     def fits(chosen: Sequence[int]) -> bool:
         return count(written(chosen, ())) <= int(room * (1 - NAMES_SHARE))
 
     def fits_with_all(chosen: Sequence[int]) -> bool:
-        return count(written(chosen, _missing(pieces, chosen, named))) <= room
+        return count(written(chosen, named.missing(_there(pieces, chosen)))) <= room
+
+    def fits_with_names(names: Sequence[str]) -> bool:
+        return count(written(chosen, names)) <= room
 
     chosen = _most(order, fits)
-    missing = _missing(pieces, chosen, named)
-    listed = _most(missing, lambda names: count(written(chosen, names)) <= room)
+    missing = named.missing(_there(pieces, chosen))
+    listed = _most(missing, fits_with_names)
+    if len(named.bulk.intersection(listed)) < MIN_LISTED * len(named.bulk.intersection(missing)):
+        named = named.without_bulk()
+        missing = named.missing(_there(pieces, chosen))
+        listed = _most(missing, fits_with_names)
     if len(listed) == len(missing):
         # Every name fits, so the rest of the room goes to more pieces.
         chosen += _most(order[len(chosen) :], lambda more: fits_with_all([*chosen, *more]))
-        listed = _missing(pieces, chosen, named)
+        listed = named.missing(_there(pieces, chosen))
     if not chosen and not listed:
         return None
-    return FilledOutline(text=written(chosen, listed), share=_share(pieces, chosen, listed, named))
+    return FilledOutline(text=written(chosen, listed), share=_share(pieces, chosen, listed))
 
 
 def _ranked(pieces: Sequence[Piece], enough: int, mentioned: frozenset[str]) -> Iterator[int]:
@@ -143,8 +152,11 @@ def _ranked(pieces: Sequence[Piece], enough: int, mentioned: frozenset[str]) -> 
     """Names, and whole pieces: a repeated line adds nothing."""
 
     def value(piece: Piece) -> float:
-        names = sum(weight(n) * (MENTIONED if n in mentioned else 1) for n in piece.names if n not in seen)
+        asked = sum(MENTIONED * weight(n) for n in piece.names if n in mentioned and n not in seen)
+        if piece.bulk:
+            return (piece.score + asked) / BULK_LENGTH
         score = 0.0 if piece.text in seen else piece.score
+        names = asked + sum(weight(n) for n in piece.names if n not in mentioned and n not in seen)
         return (score + names) / float(_length(piece.text) ** PIECE_LENGTH_POWER)
 
     heap = [(-value(piece), at) for at, piece in enumerate(pieces)]
@@ -183,44 +195,100 @@ def _most(items: Sequence[T], fits: Callable[[Sequence[T]], bool]) -> list[T]:
 
 
 def _with_parents(pieces: Sequence[Piece], chosen: Sequence[int]) -> set[int]:
+    """The chosen pieces, with what they are part of and what identifies that."""
     kept: set[int] = set()
-    for each in chosen:
-        at = each
-        while at >= 0 and at not in kept:
+    waiting = list(chosen)
+    while waiting:
+        at = waiting.pop()
+        if at >= 0 and at not in kept:
             kept.add(at)
-            at = pieces[at].parent
+            waiting += (pieces[at].parent, pieces[at].identity)
     return kept
 
 
-BULK = 12
-"""Names of similar pieces that are listed for the one shown: of thousands of ids the others say no more."""
-
-
-def _named(pieces: Sequence[Piece]) -> Named:
-    found: dict[str, tuple[int, str]] = {}
-    for piece in pieces:
-        names = (*piece.names, *piece.folded[:BULK])
-        for name, label in zip_longest(names, piece.labels, fillvalue=""):
-            found.setdefault(name, (len(found), label))
-    return found
-
-
-def _missing(pieces: Sequence[Piece], chosen: Sequence[int], named: Named) -> list[str]:
-    """Names that no chosen piece contains, the most distinctive first."""
+def _there(pieces: Sequence[Piece], chosen: Sequence[int]) -> set[str]:
+    """The names that the chosen pieces contain."""
     there = {name for at in _with_parents(pieces, chosen) for name in pieces[at].names}
-    there |= _tails(there)
-    return sorted((name for name in named if name not in there), key=_distinction, reverse=True)
+    return there | _tails(there)
 
 
-def _by_label(names: Sequence[str], named: Named) -> str:
-    """The names by label, in order of appearance, without files whose paths are listed."""
-    listed = set(names) - _tails(names)
-    by_label: dict[str, list[str]] = {}
-    for name in sorted(listed, key=named.__getitem__):
-        by_label.setdefault(named[name][1], []).append(_listed(name))
-    return "; ".join(
-        f"{label} {', '.join(each)}" if label else ", ".join(each) for label, each in by_label.items()
-    )
+RUN = 3
+"""Names with consecutive numbers from which on they are listed as a range."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Names:
+    """The names of all pieces, and how they are listed."""
+
+    labels: Mapping[str, str]
+    """The label of each, in order of appearance."""
+    bulk: frozenset[str]
+    """Those that are in similar pieces only."""
+    ranked: Sequence[str]
+    """The most distinctive first, those of similar pieces last."""
+
+    @classmethod
+    def of(cls, pieces: Sequence[Piece]) -> _Names:
+        labels: dict[str, str] = {}
+        for piece in pieces:
+            for name, label in zip_longest(piece.names, piece.labels, fillvalue=""):
+                labels.setdefault(name, label)
+        bulk = labels.keys() - {name for piece in pieces if not piece.bulk for name in piece.names}
+        ranked = sorted(labels, key=lambda name: (name in bulk, -_distinction(name)))
+        return cls(labels=labels, bulk=frozenset(bulk), ranked=ranked)
+
+    def without_bulk(self) -> _Names:
+        ranked = [name for name in self.ranked if name not in self.bulk]
+        return _Names(labels=self.labels, bulk=frozenset(), ranked=ranked)
+
+    def missing(self, there: Collection[str]) -> list[str]:
+        return [name for name in self.ranked if name not in there]
+
+    def by_label(self, names: Sequence[str]) -> str:
+        """The names by label, in order of appearance, without files whose paths are listed."""
+        if not names:
+            return ""
+        listed = set(names) - _tails(names)
+        by_label: dict[str, list[str]] = {}
+        for name, label in self.labels.items():
+            if name in listed:
+                by_label.setdefault(label, []).append(name)
+        each = ((label, ", ".join(_ranges(found))) for label, found in by_label.items())
+        return "; ".join(f"{label} {found}" if label else found for label, found in each)
+
+
+def _ranges(names: Iterable[str]) -> Iterator[str]:
+    """The names as they are listed; those that count up are a range, where the first of them is.
+
+    >>> list(_ranges(["SKU-08", "a.py", "SKU-09", "SKU-10", "SKU-12"]))
+    ['SKU-08–SKU-10', 'a.py', 'SKU-12']
+    """
+    runs: list[list[str]] = []
+    newest: dict[str, list[str]] = {}
+    for name in names:
+        stem = name.rstrip("0123456789")
+        run = newest.get(stem)
+        if run and _follows(run[-1][len(stem) :], name[len(stem) :]):
+            run.append(name)
+        else:
+            newest[stem] = run = [name]
+            runs.append(run)
+    for run in runs:
+        if len(run) >= RUN:
+            yield f"{_listed(run[0])}–{_listed(run[-1])}"
+        else:
+            yield from map(_listed, run)
+
+
+def _follows(before: str, after: str) -> bool:
+    """Whether these digits are the next number, written with as many digits."""
+    if not 0 < len(before) <= len(after) <= MAX_DIGITS:
+        return False
+    return after == str(int(before) + 1).zfill(len(before))
+
+
+MAX_DIGITS = 18
+"""Digits of a number that counts something."""
 
 
 def _listed(name: str) -> str:
@@ -235,12 +303,13 @@ def _tails(names: Iterable[str]) -> set[str]:
 def _with_footer(body: str, omitted: str, names: str) -> str:
     footer = f"{GAP} {omitted} not shown" if omitted else ""
     if names:
-        footer = f"{footer}, among them: {names}" if footer else f"also: {names}"
+        footer = f"{footer}; names in them: {names}" if footer else f"also: {names}"
     return "\n".join(filter(None, (body, f"[{footer}]" if footer else "")))
 
 
-def _share(pieces: Sequence[Piece], chosen: Sequence[int], listed: Sequence[str], named: Named) -> float:
-    total = sum(piece.score for piece in pieces) + sum(map(weight, named))
+def _share(pieces: Sequence[Piece], chosen: Sequence[int], listed: Sequence[str]) -> float:
+    every = {name for piece in pieces for name in piece.names}
+    total = sum(piece.score for piece in pieces) + sum(map(weight, sorted(every)))
     names = {name for at in chosen for name in pieces[at].names}.union(listed)
-    left = sum(pieces[at].score for at in chosen) + sum(map(weight, names))
+    left = sum(pieces[at].score for at in chosen) + sum(map(weight, sorted(names)))
     return left / total if total else 0.0

@@ -19,8 +19,11 @@ Render = Callable[[Sequence[Message]], Sequence[Message]]
 """Writes messages as the provider will read them."""
 Mark = Callable[[Message], str]
 """The end of a message's short forms: the mark by which an agent recalls the original."""
-Own = Literal["none", "any", "user"]
-"""Whose own text may be shortened, beside tool results; the user's alone is cut at its middle."""
+Own = Literal["none", "any", "user", "output"]
+"""Whose own text may be shortened, beside tool results; the user's alone is cut at its middle.
+
+The output of a command that has the user's role is shortened like a tool result.
+"""
 STEP = 12
 """A cap that is too high falls by at least a twelfth, so few caps are tried."""
 LEAST_WORDS = 40
@@ -53,8 +56,7 @@ def _shortened(
     history: History, chunk: Chunk, room: int, count: Callable[[str], int], *, words: bool
 ) -> Chunk | None:
     frame = history.frame
-    owns: tuple[Own, ...] = ("none", "user") if words else ("none",)
-    for own in owns:
+    for own in _owns(history, history.turn_of(chunk.first), words=words):
         # Without room for handles, the text may still fit.
         for mark in (history.marks(chunk), None):
             scale = Scale(price=frame.price, count=count, render=frame.render, mark=mark)
@@ -63,6 +65,22 @@ def _shortened(
             if mark is None:
                 break
     return None
+
+
+def _owns(history: History, turn: int, *, words: bool) -> tuple[Own, ...]:
+    """What may be shortened of a turn that every window has, from the best choice to the shortest."""
+    if history.is_output(turn):
+        return ("output",)
+    return ("none", "user") if words else ("none",)
+
+
+def least_form_tokens(
+    history: History, turn: int, count: Callable[[str], int], *, words: bool = False
+) -> int:
+    """What the shortest form of a turn costs, with or without a cut in the user's words."""
+    frame, chunk = history.frame, history.chunk(turn)
+    own = _owns(history, turn, words=words)[-1]
+    return min(chunk.tokens, least_tokens(chunk.messages, frame.price, count, render=frame.render, own=own))
 
 
 def shorten_turn(
@@ -85,11 +103,11 @@ def least_tokens(
     count: Callable[[str], int],
     *,
     render: Render = tuple,
-    words: bool = False,
+    own: Own = "none",
 ) -> int:
-    """What the messages cost with their tool results, and perhaps the user's words, as short as possible."""
+    """What the messages cost with their tool results, and perhaps their own texts, as short as possible."""
     scale = Scale(price=price, count=count, render=render)
-    return scale.total(_all_capped(messages, 0, scale, own="user" if words else "none"))
+    return scale.total(_all_capped(messages, 0, scale, own=own))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +175,9 @@ def _may_shorten(message: Message, own: Own) -> bool:
     """Whether its own text may be shortened. Applications send tool output as system messages too."""
     if message.in_place:
         return True
-    return message.role == "user" if own == "user" else own == "any" and message.role != "system"
+    if own in ("user", "output"):
+        return message.role == "user"
+    return own == "any" and message.role != "system"
 
 
 def _texts(message: Message, own: Own) -> list[str]:
