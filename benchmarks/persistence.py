@@ -26,8 +26,9 @@ from pathlib import Path
 from typing import Any
 
 import foveal
-from foveal.pipeline.requests import ends_with_command
-from foveal.pipeline.summarize.rules import rules_in, standing, statement
+from foveal.pipeline.requests import command_in
+from foveal.pipeline.summarize.rules import rules_in, standing
+from foveal.pipeline.summarize.statements import statement
 from harness import BENCH
 from planted_rules import CORRECTED, PASSING, STATED
 
@@ -58,7 +59,7 @@ class Recording:
         """Positions of user messages in the first third; the output of a command is none."""
         third = max(1, len(self.messages) // 3)
         said = [at for at, each in enumerate(self.messages[:third]) if each["role"] == "user"]
-        return [at for at in said if not at or not ends_with_command(text_of(self.messages[at - 1]))]
+        return [at for at in said if not at or not command_in(text_of(self.messages[at - 1]))]
 
 
 def recordings() -> Iterator[Recording]:

@@ -78,6 +78,8 @@ def test_without_prompts_nothing_is_stated() -> None:
         ("Call me Maya.", "I'm not Maya, I'm her assistant Tom."),
         ("I'm vegetarian.", "I'm vegan now."),
         ("Please keep answers short.", "I want long answers."),
+        ("I'm vegan.", "I'm not vegan anymore."),
+        ("I'm allergic to hazelnuts.", "I'm allergic to walnuts, not hazelnuts."),
     ],
 )
 def test_a_newer_form_of_a_memory_is_recognised(older: str, newer: str) -> None:
@@ -96,6 +98,9 @@ def test_a_newer_form_of_a_memory_is_recognised(older: str, newer: str) -> None:
         ("My name is Maximilian.", "Call me Max."),
         ("I live in Lyon.", "I live with two cats."),
         ("My name is Ana.", "My sister's name is Ana Maria."),
+        ("Never delete bucket A.", "Never delete bucket B."),
+        ("Never use port 80.", "Never use port 22."),
+        ("I'm allergic to peanuts and eggs.", "I'm not allergic to eggs anymore."),
     ],
 )
 def test_what_says_something_else_is_another_memory(one: str, another: str) -> None:

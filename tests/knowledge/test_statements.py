@@ -31,6 +31,8 @@ def kinds(text: str) -> list[str]:
         "I'm vegetarian.",
         "I'm not Maya, I'm her assistant Tom.",
         "I'm Sam.",
+        "I'm not vegan anymore.",
+        "I'm no longer vegetarian.",
     ],
 )
 def test_identity_is_recognised(text: str) -> None:
@@ -105,6 +107,9 @@ def test_a_liking_is_a_preference_if_the_user_asks_to_remember_it(text: str) -> 
         "Do not touch the migrations folder.",
         "Don't commit yet.",
         "My budget is 300 dollars.",
+        "Translate this: My name is Ana.",
+        "I read somewhere: Always use tabs. Is that right?",
+        "You may push to main again.",
     ],
 )
 def test_what_is_asked_supposed_quoted_or_said_in_passing_is_none(text: str) -> None:

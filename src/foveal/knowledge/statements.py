@@ -12,8 +12,8 @@ import re
 from foveal.knowledge.memory_rules import without_correction
 from foveal.knowledge.values import MemoryKind
 from foveal.model import Role
-from foveal.pipeline.summarize.language import MAX_SENTENCE, head_and_tail, typed_sentences
-from foveal.pipeline.summarize.rules import statement
+from foveal.pipeline.summarize.language import MAX_SENTENCE, head_and_tail
+from foveal.pipeline.summarize.statements import own_sentences, statement
 
 MOST_READ = 2_000
 """Characters that are read at each end of a text; users do not write more about themselves."""
@@ -50,7 +50,7 @@ def statements_in(text: str, role: Role) -> tuple[tuple[MemoryKind, str], ...]:
     if _CONFIDENTIAL.search(read.replace("’", "'")):
         return ()
     found: dict[str, MemoryKind] = {}
-    for sentence, plain in typed_sentences(read):
+    for sentence, plain in own_sentences(read):
         if len(sentence) <= MAX_SENTENCE and (stated := statement(plain)) and stated.about:
             said = " ".join(sentence[stated.start :].split())
             said = without_correction(said, again=bool(stated.start))

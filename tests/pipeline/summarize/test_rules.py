@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.pipeline.summarize.rules import MOST, Rule, rules_in, standing, statement, supersedes
+from foveal.pipeline.summarize.rules import MOST, Rule, rules_in, standing, supersedes
+from foveal.pipeline.summarize.statements import statement
 
 PLANTED = runpy.run_path(str(Path(__file__).parents[3] / "benchmarks" / "planted_rules.py"))
 STATED = [text for texts in PLANTED["STATED"].values() for text in texts]

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 RuleKind = Literal["rule", "preference", "fact", "correction"]
 About = Literal["identity", "preference", "fact", ""]
+Ends = Literal["prohibition", "demand", "state", "any", "last"]
+"""What a withdrawal or permission ends; `last` is whatever was said just before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +28,8 @@ class Phrase:
     """What it says about the user in every session; empty for what only concerns the work at hand."""
     slot: str = ""
     """What it gives the one value of; a later value replaces it."""
+    impersonal: bool = False
+    """It is about things, so it may be a sentence of a text that the user asks about."""
 
 
 def _any(listed: str) -> str:
@@ -181,17 +185,10 @@ _OWN_HERE = _any(
 
 _RULES = rf"""
 rule 0.8 - - | you(?:'re|[ ]are)[ ](?:only|not)[ ]allowed[ ]to[ ]\w
-rule 0.6 - - | (?:anything|everyone|[a-z]{{3,20}}s)[ ](?:[\w$]{{1,15}}[ ]){{0,3}}?(?:needs?|must
-    |should[ ]be)[ ](?!(?:be[ ])?(?:so|really|very|great)\b|to[ ]be\b|help\b)[\w'$,.-]+
-    (?:[ ][\w'$,.-]+){{0,7}}$
-rule 0.75 - - | (?:everything|anything)[ ](?:[\w']{{1,15}}[ ]){{0,3}}?(?:should|must|has[ ]to|needs[ ]to)[ ]
-    (?:be|stay|run|work)\b
 rule 0.7 - - | (?:{ACT}|output|do|name)[ ](?:nothing[ ]but|everything[ ]in|all)[ ]\w
 rule 0.7 - - | no[ ](?!one|need|problem|idea|way|doubt|worries)[a-z-]{{3,20}}[ ](?:in|on|with|before|after
     |at)[ ]\w
 rule 0.8 - - | spell[ ](?:my|our|his|her)[ ]name\b
-rule 0.6 - - | you[ ](?:must|have[ ]to|need[ ]to)[ ](?:also[ ])?{ACT}\b
-rule 0.8 - - | (?:nothing|none[ ]of[ ][\w ]{{1,30}}|nobody|no[ ]one)[ ](?:should|must|may|can)[ ]\w
 rule 0.8 - - | keep[ ](?:all|every|each)[ ]\w
 rule 0.6 - - | (?:{ACT}|check|escape|sort|label|capitali[sz]e)[ ](?:all|every|each|everything|any)\b
 rule 0.7 - - | {ACT}[ ][^,.;!?]{{1,60}},[ ]not[ ]\w
@@ -221,28 +218,10 @@ rule 0.95 preference - | never[ ](?:ever[ ])?(?!give[ ]up\b)(?:(?:{_HABIT}|{ACT}
 rule 0.95 preference - | always[ ](?:(?:{_HABIT}|{ACT})[ ]\S|(?!{_NO_REQUEST}\b)[a-z]{{2,}}[ ]\S+[ ]\w)
 rule 0.6 - - | (?:avoid|refrain[ ]from|stop)[ ](?:\w+ly[ ])?(?:[a-z]{{2,}}ing|any|all)\b
 rule 0.6 - - | avoid[ ](?!it\b|that\b|this\b)\w+
-rule 0.8 - - | you(?:[ ](?:must|should|shall|may)(?:[ ](?:not|never|always|only)|n't)|[ ]mustn't
-    |[ ]shouldn't|'re[ ]not[ ]allowed|[ ]are[ ](?:not|only)[ ]allowed|[ ](?:can't|cannot|can[ ]only
-    |can[ ]not))[ ](?:to[ ])?{ACT}\b
 rule 0.85 - - | only[ ](?:ever[ ])?(?:{ACT}|work|allow|accept|consider|fly|support)[ ]\S
 rule 0.85 - - | (?:{ACT}|work[ ]on)[ ](?:only|nothing[ ]but)[ ]\w
 rule 0.45 - - | (?:make[ ]sure|ensure|be[ ]sure|see[ ]to[ ]it)[ ](?:to|that|you|it|all|the|every|no|not
     |any)\b
-rule 0.8 - - | (?!(?:i|you|we|he|she|they|there|what|which|who|that|this|it)\b)
-    (?:[\w'./-]{{1,30}}[ ]){{1,7}}?(?<!would[ ])(?:(?:must|may|should|shall)(?:[ ]not|n't|[ ]never|[ ]always
-    |[ ]only)|must|ha(?:s|ve)[ ]to|needs?[ ]to)[ ](?:be(?![ ](?:so|really|very|such|great|cool|nice|hard
-    |tough|amazing|interesting|fun|an?|the|correct|something|awesome|quite|due)\b)|stay|remain|run|work|use
-    |follow|support|fit|pass|contain|include|match|keep|return|change|leave|go|exceed|compile|build|handle
-    |accept|allowed|permitted|start|end|come|comply|break|touch|know|see|contact)\b
-rule 0.7 - - | (?:it|this|that|everything)[ ](?:must|has[ ]to|needs[ ]to)[ ](?:not[ ]|never[ ]|always[ ]
-    |also[ ])?(?:stay|remain|run|work|use|support|fit|pass|match|keep|return|compile|build|handle|cost
-    |arrive|leave|look|be[ ](?:valid|able|compatible|done|finished|ready|under|at|in|on|less|no|kept|written
-    |available|backwards?|short|fast|safe|idempotent|deterministic|thread|before|by|delivered|accessible|
-    (?:a[ ])?(?:direct|nonstop)))\b
-rule 0.75 - - | (?:all|every|each|any|no)[ ](?!(?:of|day|days|time|moment|year|week|one|single|step|my|the
-    |this|that|those)\b)(?:[\w'-]{{1,30}}[ ]){{1,4}}?(?:must|needs?|should|has[ ]to|have[ ]to|requires?|gets
-    |may|are[ ]in|is[ ]in)\b
-rule 0.85 - - | (?:{_REPLY}|output|comments?|commit[ ]messages?|code|names?)[ ](?:should|must|in|need)[ ]\w
 rule 0.9 preference - | {_MEASURED}[ ](?:are[ ]|should[ ]be[ ]|must[ ]be[ ]|always[ ])?in[ ]\w
 rule 0.9 - - | keep[ ](?:the|your|a)[ ](?:\w+[ ])?(?:tone|style|voice|language)[ ]\w|keep[ ](?!going|up\b
     |me\b|in[ ]touch|at[ ]it|trying|doing|it[ ]up|on\b|an[ ]eye|us\b|pushing)
@@ -252,8 +231,9 @@ rule 0.9 preference - | (?:{_STYLE}|one-line|one-word)(?:er)?,?[ ](?:\w+,?[ ])?{
 rule 0.9 preference - | (?:let's[ ])?(?:answer|reply|respond|write|speak|talk|communicate|chat)(?:[ ](?:to
     |with)[ ](?:me|us|customers))?[ ](?:me[ ])?(?:only[ ]|always[ ]|back[ ])?(?:in|with|as|like|
     (?-i:[A-Z][a-z]+(?:ish|an|ch|ese|ic|i|ian)))\b
-rule 0.8 - - | write[ ](?:all[ ]|your[ ]|the[ ])?(?:comments|code|docs|documentation|tests|commit
+rule 0.8 - - | write[ ](?:all[ ]|your[ ]|the[ ])?(?:{_REPLY}|comments|code|docs|documentation|tests|commit
     |everything)\b
+rule 0.8 - - | write[ ](?:[\w'-]{{1,20}}[ ]){{1,4}}?in[ ](?-i:[A-Z][a-z]+(?:ish|an|ch|ese|ic|i|ian))\b
 rule 0.8 - - | (?:write|spell)[ ](?:it[ ]|[\"'“][^\"'”]{{1,30}}[\"'”][ ])(?:with|as|without|like)\b
 fact 0.7 - - | (?:it's|it[ ]is|that's|(?:[\w']{{1,20}}[ ]){{0,3}}name[ ]is|\w+[ ]is)[ ](?:spelled|spelt
     |pronounced|written)\b
@@ -270,10 +250,8 @@ rule 0.8 - - | use[ ](?:at[ ]most|no[ ]more[ ]than|fewer[ ]than|up[ ]to)\b
 rule 0.6 - - | use[ ](?:[\w.+#-]{{1,30}}[ ]){{1,3}}?(?:for[ ](?!{_POINTED}\b)\w|everywhere|throughout)
 rule 0.8 - - | prefer[ ](?!that\b|this\b|it\b)\w
 rule 0.7 - - | sign[ ](?:[\w-]{{1,20}}[ ]){{0,3}}?(?:as|with)[ ]\w
-rule 0.5 - - | no[ ]need[ ]to[ ]{ACT}\b
 rule 0.5 - - | when[ ]you[ ]\w+[^.!?,]{{0,60}},[ ](?:please[ ]|always[ ]|never[ ])?(?:{ACT}|cite)\b
 rule 0.7 - - | (?:max|maximum|min|minimum|at[ ]most|no[ ]more[ ]than|up[ ]to)\.?[ ](?:of[ ])?\d+[ ]\w
-rule 0.6 - - | it[ ]should[ ](?:also[ ]|still[ ])?(?:run|work)[ ](?:on|with|in|without|offline)\b
 rule 0.6 - - | we[ ](?:never|only)[ ](?:{_HABIT}|{ACT})\b
 rule 0.85 - - | (?:give|show|send|tell)[ ](?:me[ ])?(?:only|just|code[ ]only|{_STYLE}[ ]{_REPLY}
     |{_MEASURED}[ ]in)\b
@@ -319,14 +297,48 @@ rule 0.6 - - | (?:i[ ](?:want|need|would[ ]like)|i'd[ ]like)[ ]you[ ]to[ ](?:be[
 rule 0.55 - - | i[ ](?:really[ ]|definitely[ ]|also[ ])?(?:don't|do[ ]not|won't)[ ]want[ ](?:to[ ](?:spend
     |pay|be|use|change|fly|add|go[ ]over|exceed|break|lose[ ]any)\b|(?!to\b|this\b|that\b|it\b(?![ ]to))\w)
 rule 0.6 - - | (?:i|we)[ ]can[ ]only[ ]\w|(?:i|we)[ ](?:can|could)[ ]spend[ ]
-rule 0.6 - - | [^.!?]{{1,80}}?\b(?:at[ ]most|no[ ]more[ ]than|not[ ]more[ ]than|no[ ]later[ ]than
-    |no[ ]earlier[ ]than|a[ ]maximum[ ]of)[ ](?:[$€£]?\d|(?:one|two|three|four|five|six|seven|eight|nine
-    |ten)\b)
 rule 0.6 - - | (?:we|it|this|that|everything)[ ](?:need|must|ha(?:s|ve)|needs|is)(?:[ ]to)?[ ]
     (?:\w+[ ]){{1,5}}?(?:by|before|until|due[ ]on|due[ ]by)[ ](?:\d|(?-i:[A-Z])\w+|tomorrow|tonight|next
     |the[ ]end|noon)
+rule 0.5 - - | no[ ]need[ ]to[ ]{ACT}\b(?![^.!?]{{0,80}}\b(?:any[ ]?more|any[ ]longer)\b)
+rule 0.7 - - | we[ ](?:must(?:n't|[ ]not|[ ]never|[ ]always|[ ]only)|may[ ]not|shouldn't
+    |should[ ](?:not|never|always|only)|are[ ]not[ ]allowed[ ]to)[ ](?!have\b|be[ ])\w
 """
 """What must always or never happen, and how."""
+_DEMANDS = rf"""
+rule 0.6 - - | (?:anything|everyone|[a-z]{{3,20}}s)[ ](?:[\w$]{{1,15}}[ ]){{0,3}}?(?:needs?|must
+    |should[ ]be)[ ](?!(?:be[ ])?(?:so|really|very|great)\b|to[ ]be\b|help\b)[\w'$,.-]+
+    (?:[ ][\w'$,.-]+){{0,7}}$
+rule 0.75 - - | (?:everything|anything)[ ](?:[\w']{{1,15}}[ ]){{0,3}}?(?:should|must|has[ ]to|needs[ ]to)[ ]
+    (?:be|stay|run|work)\b
+rule 0.6 - - | you[ ](?:must|have[ ]to|need[ ]to)[ ](?:also[ ])?{ACT}\b
+rule 0.8 - - | (?:nothing|none[ ]of[ ][\w ]{{1,30}}|nobody|no[ ]one)[ ](?:should|must|may|can)[ ]\w
+rule 0.8 - - | you(?:[ ](?:must|should|shall|may)(?:[ ](?:not|never|always|only)|n't)|[ ]mustn't
+    |[ ]shouldn't|'re[ ]not[ ]allowed|[ ]are[ ](?:not|only)[ ]allowed|[ ](?:can't|cannot|can[ ]only
+    |can[ ]not))[ ](?:to[ ])?{ACT}\b
+rule 0.8 - - | (?!(?:i|you|we|he|she|they|there|what|which|who|that|this|it)\b)
+    (?:[\w'./-]{{1,30}}[ ]){{1,7}}?(?<!would[ ])(?:(?:must|may|should|shall)(?:[ ]not|n't|[ ]never|[ ]always
+    |[ ]only)|must|ha(?:s|ve)[ ]to|needs?[ ]to)[ ](?:be(?![ ](?:so|really|very|such|great|cool|nice|hard
+    |tough|amazing|interesting|fun|an?|the|correct|something|awesome|quite|due)\b)|stay|remain|run|work|use
+    |follow|support|fit|pass|contain|include|match|keep|return|change|leave|go|exceed|compile|build|handle
+    |accept|allowed|permitted|start|end|come|comply|break|touch|know|see|contact)\b
+rule 0.7 - - | (?:it|this|that|everything)[ ](?:must|has[ ]to|needs[ ]to)[ ](?:not[ ]|never[ ]|always[ ]
+    |also[ ])?(?:stay|remain|run|work|use|support|fit|pass|match|keep|return|compile|build|handle|cost
+    |arrive|leave|look|be[ ](?:valid|able|compatible|done|finished|ready|under|at|in|on|less|no|kept|written
+    |available|backwards?|short|fast|safe|idempotent|deterministic|thread|before|by|delivered|accessible|
+    (?:a[ ])?(?:direct|nonstop)))\b
+rule 0.75 - - | (?:all|every|each|any|no)[ ](?!(?:of|day|days|time|moment|year|week|one|single|step|my|the
+    |this|that|those)\b)(?:[\w'-]{{1,30}}[ ]){{1,4}}?(?:must|needs?|should|has[ ]to|have[ ]to|requires?|gets
+    |may|are[ ]in|is[ ]in)\b
+rule 0.85 - - | (?:{_REPLY}|output|comments?|commit[ ]messages?|code|names?)[ ](?:should|must|in|need)[ ]\w
+rule 0.6 - - | it[ ]should[ ](?:also[ ]|still[ ])?(?:run|work)[ ](?:on|with|in|without|offline)\b
+rule 0.6 - - | [^.!?]{{1,80}}?\b(?:at[ ]most|no[ ]more[ ]than|not[ ]more[ ]than|no[ ]later[ ]than
+    |no[ ]earlier[ ]than|a[ ]maximum[ ]of)[ ](?:[$€£]?\d|(?:one|two|three|four|five|six|seven|eight|nine
+    |ten)\b)
+fact 0.5 - - | the[ ](?:[\w'-]{{1,20}}[ ]){{1,3}}?(?:requires?|forbids?|prohibits?|allows?[ ](?:only|no)
+    |must[ ]not|rate[ ]limit[ ]is)\b
+"""
+"""What something must be or do: it may be quoted from a text, which makes it no rule of the user."""
 _PREFERENCES = rf"""
 preference 0.85 preference - | i[ ](?:really[ ]|strongly[ ]|generally[ ]|usually[ ]|always[ ]|much[ ]
     |definitely[ ]|also[ ])?prefer[ ](?!{_POINTED}\b)\w
@@ -374,8 +386,6 @@ fact 0.6 - - | {_AM}on[ ]a[ ](?:\w+[ ])?(?:budget|diet|deadline)\b
 fact 0.5 - - | (?:the|my|our)[ ](?:client|customer|boss|manager|team|user|editor|teacher|professor|landlord
     |board|audience|reviewer)s?[ ](?:hates?|loves?|prefers?|wants?|requires?|needs?|expects?|insists?
     |dislikes?)[ ]
-fact 0.5 - - | the[ ](?:[\w'-]{{1,20}}[ ]){{1,3}}?(?:requires?|forbids?|prohibits?|allows?[ ](?:only|no)
-    |must[ ]not|rate[ ]limit[ ]is)\b
 fact 0.5 - - | the[ ](?:repo|repository|project|app|codebase|backend|frontend|database|product|site)[ ]is[ ]
     (?:an?[ ]|written|built)
 fact 0.6 - - | [^!?]{{1,60}}?\b(?:oldest|minimum|lowest|latest|only)[ ](?:\w+[ ])?(?:that[ ])?we[ ]
@@ -392,6 +402,7 @@ correction 1.0 identity name | {_AM}not[ ](?!{_NO_NAME}\b){NAME}|(?:my[ ]name(?:
 fact 0.8 identity - | {_AM}(?:an?|the|her|his|their|{NAME}'s)[ ](?:[\w-]{{1,20}}[ ]){{0,3}}?{_TRADE}\b
     (?!,[ ]so[ ]many)
 fact 0.9 identity - | {_AM}(?:an?[ ])?(?:\w+ly[ ])?{_STATE}\b
+correction 0.9 identity - | {_AM}(?:no[ ]longer|not)[ ](?:an?[ ])?{_STATE}\b
 fact 1.0 preference - | (?:{_AM}|i[ ]have[ ]|my[ ]{KIN}(?:[ ]\w+)?[ ](?:is|has)[ ])(?:an?[ ])?
     (?:[\w-]+[ ]){{0,3}}?(?:allergic|allergy|allergies|intolerant|intolerance)\b
 fact 0.7 identity - | (?:i|we)[ ](?:keep|eat|follow)[ ](?:only[ ]|an?[ ])?(?:\w+[ ])?(?:kosher|halal|vegan
@@ -408,7 +419,8 @@ fact 0.8 identity - | i[ ]{_NOW}work[ ](?:at|for|with|from|alone|nights?|part-ti
 fact 0.6 identity - | i[ ]{_NOW}(?:study|teach|own|run[ ]an?|speak)[ ](?!{_THIS}\b)(?:an?[ ]|the[ ])?(?!few
     |lot|bit)\w
 fact 0.5 - - | i[ ]{_NOW}(?:use|drive)[ ](?!{_THIS}\b)\w
-fact 0.9 identity - | (?:my|our)[ ]{KIN}(?:'s[ ]name)?[ ](?:is|are)[ ](?:called[ ]|named[ ])?(?:{NAME}|\d|
+fact 0.9 identity - | (?:my|our)[ ]{KIN}(?:'s[ ]name)?[ ](?:is|are)[ ](?:now[ ]|actually[ ])?(?:called[ ]
+    |named[ ])?(?:{NAME}|\d|
     (?:one|two|three|four|five|six|seven|eight|nine|ten)\b)
 fact 0.6 identity - | (?:my|our)[ ]{KIN},?[ ]{NAME}\b,?[ ](?:is|has|works|lives|comes|reviews|will|needs
     |can)\b
@@ -430,7 +442,8 @@ fact 0.6 - - | (?:the|our|his|her|their)[ ](?:[\w'-]{{1,20}}[ ]){{1,3}}?(?:name[
     |is[ ](?:called|named)[ ]\S)
 fact 0.5 - - | (?!(?:i|we|you|they|he|she|it)\b)(?:[\w'-]{{1,20}}[ ]){{1,3}}?(?:live|lives|go|goes|belong
     |belongs|are[ ]stored|is[ ]stored)[ ](?:in|to|under|into)[ ][\w.~-]*/
-fact 0.6 - - | we(?:'ve|[ ]have)[ ](?:standardi[sz]ed|settled|agreed|switched|migrated)[ ](?:on|to)\b
+fact 0.6 - - | we(?:'ve|[ ]have)?[ ](?:just[ ]|now[ ])?(?:standardi[sz]ed|settled|agreed|switched
+    |migrated)[ ](?:back[ ])?(?:on|to)[ ](?!do\b|go\b|meet\b)\w
 fact 0.6 - - | {_AM}(?:writing|building|making|doing)[ ]this[ ]for\b
 fact 0.7 fact - | i[ ]have[ ](?:diabetes|asthma|adhd|dyslexia|migraines|epilepsy|arthritis|type)\b
 fact 0.55 - - | (?:i|we)[ ](?:can't|cannot|can[ ]not|(?:am|'m|are)[ ](?:not[ ]able|unable)[ ]to)[ ](?:eat
@@ -453,8 +466,8 @@ fact 0.55 - - | [^.!?]{{0,60}}?\b{_ITEM}(?:[ ](?:number|id|code|no\.?))?[ ]{_ITE
 fact 0.7 fact - | (?:you[ ]can[ ])?(?:reach|contact|call|e-?mail|text)[ ](?:me|us)[ ](?:at|on|under
     |via)[ ]\S*[\d@]
 fact 0.5 - - | [^.!?\s][^!?]{{0,60}}?\b(?:to|is|at|use)[ ][\w.+-]{{1,40}}@[\w-]{{1,40}}\.\w{{2,}}
-fact 0.75 - - | (?:our|the)[ ](?:[\w-]{{1,20}}[ ]){{0,3}}?(?:deadline|due[ ]date|budget|limit)(?:[ ](?:is
-    |was|has[ ]been|are)|:)[ ]
+fact 0.75 - - | (?:our|the)[ ](?:[\w-]{{1,20}}[ ]){{0,3}}?(?:deadline|due[ ]date|budget|limit)
+    (?:[ ](?:for|of)(?:[ ][\w'-]{{1,20}}){{1,4}}?)?(?:[ ](?:is|was|has[ ]been|are)|:)[ ]
 fact 0.7 - - | we[ ](?:only[ ]|always[ ]|never[ ]|usually[ ]|currently[ ]|now[ ]|still[ ]|mostly[ ]|don't[ ]
     |do[ ]not[ ]|can't[ ]|cannot[ ]|also[ ]|just[ ])?(?:use|deploy|ship|release|host|support|target|indent
     |self-host|develop|build[ ](?:on|with|for)|run[ ](?:everything|our|on|all|in)|write[ ](?:our|all
@@ -468,8 +481,8 @@ fact 0.65 - - | our[ ](?:[\w'-]{{1,20}}[ ]){{0,3}}?(?:{_PROJECT}|day|policy|rule
     |servers|tests|guide|year|contract|process)[ ](?:only[ ]|also[ ]|always[ ]|never[ ]|already[ ])?(?:is
     |are|has|have|had|runs?|uses?|must|needs?|supports?|lives?|expects?|can|cannot|can't|doesn't|don't
     |requires?|costs?|goes|go|opens?|closes?|forbids?|starts?|ends?|allows?)\b
-fact 0.5 - - | the[ ](?:[\w'-]{{1,20}}[ ]){{0,2}}?{_PROJECT}[ ](?:only[ ]|just[ ])?(?:uses|runs[ ](?:on|in
-    |at|under|with)|has[ ](?:only[ ]|just[ ])?(?:\d|one|two|no)|lives[ ]in|is[ ](?:written[ ]in|hosted
+fact 0.5 - - | the[ ](?:[\w'-]{{1,20}}[ ]){{0,2}}?{_PROJECT}[ ](?:only[ ]|just[ ]|now[ ])?(?:uses|runs[ ](?:on
+    |in|at|under|with)|has[ ](?:only[ ]|just[ ])?(?:\d|one|two|no)|lives[ ]in|is[ ](?:written[ ]in|hosted
     |called|due|on[ ](?:port|version|branch)|at|limited|located|planned|scheduled)|goes[ ]out|go[ ]out
     |requires|targets|supports[ ]only)\b
 fact 0.5 - - | (?:releases?|deploys?|deployments?|builds|stand-?ups?|meetings)[ ](?:go|goes|happens?|are|is
@@ -480,16 +493,80 @@ fact 0.6 - - | (?:this|it)(?:'s|[ ]is)[ ]for[ ](?:an?[ ](?:\w+[ ])?(?:audience|c
     |customer|blog|book|journal|presentation)|children|beginners|kids)\b
 """
 """What is so: about the user, their family, their project."""
-REVOCATIONS = re.compile(
-    rf"""(?:you[ ](?:may|can|are[ ](?:now[ ])?allowed[ ]to|don't[ ](?:have|need)[ ]to|needn't
-    |no[ ]longer[ ](?:have|need)[ ]to)[ ](?:now[ ]|again[ ])?(?:{ACT}|\w+)\b
-    |(?:it's|it[ ]is|that's)[ ](?:now[ ])?(?:fine|ok|okay|alright|all[ ]right|allowed)[ ](?:now[ ])?(?:to
-    |if)[ ]|feel[ ]free[ ]to[ ]{ACT}\b
-    |(?:forget|ignore|disregard|scratch|drop|never[ ]mind)[ ](?:about[ ])?(?:what[ ]i[ ]said|the[ ](?:rule
-    |limit|restriction|part|thing|bit)|my[ ](?:rule|request|earlier|previous)|that[ ]rule)\b
-    |the[ ](?:rule|limit|restriction|freeze|ban)[ ](?:about|on|for)[ ][^.!?]{{1,60}}(?:no[ ]longer
-    |is[ ](?:lifted|gone|over)|does[ ]not[ ]apply))""",
-    re.IGNORECASE | re.VERBOSE,
+_WHAT = r"(?P<what>(?:[^.;!?]|\.(?=\w)){1,160})"
+_FINE = _any("fine ok okay alright all[ ]right allowed permitted welcome")
+_FORBIDDEN = _any("off[ ]limits read-only frozen forbidden prohibited confidential banned locked")
+_NO_OBJECT = _any(
+    """
+    the this that these those it its my our your his her their he she we i you they there everything
+    something nothing all both what which if as
+    """
 )
-"""Permissions and withdrawals: they matter only if they end an earlier rule."""
-PHRASES = tuple(phrase for table in (_RULES, _PREFERENCES, _FACTS) for phrase in _phrases(table))
+_NOTICED = _any("get(?:t)? see know remember think understand find feel hear")
+_WORKS = _any("work run compile build load start open respond pass show appear exist happen fail crash seem")
+"""What something does not do any more if it is broken."""
+_ANY_MORE = r"(?:any[ ]?more|any[ ]longer|after[ ]all)\b"
+_WITHDRAW = r"(?:forget|ignore|disregard|scratch|strike|drop|never[ ]mind|i[ ]take[ ]back|cancel)"
+_SAID = r"""(?:what[ ]i[ ](?:just[ ])?(?:said|told[ ]you|asked|wrote)(?:[ ](?:earlier|before))?
+    |(?:the|my|that|our)[ ](?:(?:earlier|previous|last|old|first)[ ])?(?:rule|limit|restriction|part|thing|bit
+    |request|instruction|preference|ban|remark)s?)"""
+_ABOUT = r"(?:[ ](?:earlier|before))?[ ](?:about|on|regarding|concerning|for|with|to|against|of)[ ]"
+_REVOCATIONS = rf"""
+last | (?:(?:scratch|forget|ignore|disregard|strike|drop|cancel|never[ ]mind)[ ](?:that|this
+    |(?:the|my|that)[ ](?:last[ ])?(?:rule|one|part|request|instruction)|what[ ]i[ ](?:just[ ])?said)
+    |i[ ]take[ ](?:that|this|it)[ ]back)[ .!]*$
+demand | (?:you[ ](?:(?:don't|do[ ]not)[ ](?:have|need)[ ]to|needn't|no[ ]longer[ ](?:have|need)[ ]to
+    |(?:can|may)[ ](?:now[ ])?(?:stop|skip|quit))|i[ ]no[ ]longer[ ](?:need|want)[ ]you[ ]to
+    |i[ ]don't[ ](?:need|want)[ ]you[ ]to)[ ]{_WHAT}
+demand | (?:there's[ ]|there[ ]is[ ])?no[ ](?:more[ ])?need[ ]to[ ]{_WHAT}
+prohibition | (?:you[ ](?:may|can)|(?:you|we)(?:[ ]are|'re)[ ](?:now[ ])?(?:allowed|free)[ ]to)[ ]
+    (?!not\b|only\b|never\b|see\b|imagine\b)(?:now[ ]|again[ ]|also[ ])?{_WHAT}
+prohibition | (?:it's|it[ ]is|that's)[ ](?:now[ ])?{_FINE}[ ](?:now[ ]|again[ ])?(?:to|if[ ]you|if[ ]we)[ ]
+    {_WHAT}
+prohibition | feel[ ]free[ ]to[ ](?={ACT}\b){_WHAT}
+prohibition | (?!{_NO_OBJECT}\b)(?P<what>[^,.;:!?]{{2,80}}?[ ](?:is|are)[ ]
+    (?:now[ ]|also[ ]|totally[ ]|perfectly[ ])?{_FINE}\b[^.;!?]{{0,80}})
+prohibition | (?:(?:let's|let[ ]us|we'll|we[ ]will|i'll|(?:i|we)(?:'ve|[ ]have)?[ ]decided[ ]to)[ ])?
+    (?={ACT}\b)(?P<what>\w+[ ](?!it\b|this\b|that\b|them\b)[^.;!?]{{1,80}}?)[ ](?:again
+    |after[ ]all)(?=[,.!]|$)
+prohibition | (?:i|we)(?:'ve|[ ]have)?[ ]started[ ](?=[a-z]{{2,20}}ing\b){_WHAT}
+prohibition | (?P<what>[^,.;!?]{{2,80}}?)[ ](?:is|are)[ ]no[ ]longer[ ]{_FORBIDDEN}\b
+demand | (?P<what>[^,.;!?]{{2,80}}?)[ ](?:is|are)[ ]no[ ]longer[ ](?:mandatory|required|needed|necessary)\b
+prohibition | (?:i|we)[ ](?:can[ ]|do[ ])?(?=[^.;!?]{{1,80}}\b(?:now|again)\b)(?:now[ ])?
+    (?=(?:eat|drink|use|like|support|accept|take|smoke|drive|fly)\b){_WHAT}
+any | {_WITHDRAW}[ ](?:about[ ])?{_SAID}{_ABOUT}{_WHAT}
+any | (?:{_WITHDRAW}|cancel|lift)[ ](?:the|that|my|our)[ ](?P<what>[\w' -]{{2,40}}?)[ ](?:rule|limit
+    |restriction|ban|requirement)\b
+any | the[ ](?P<what>[\w' -]{{2,40}}?)[ ](?:rule|limit|restriction|ban|requirement)[ ](?:is|was|has[ ]been)[ ]
+    (?:lifted|gone|dropped|over)\b
+any | (?:forget|never[ ]mind)[ ]about[ ](?!{_NO_OBJECT}\b){_WHAT}
+any | i(?:'ve|[ ]have)?[ ]changed[ ]my[ ]mind[ ](?:about|on|regarding)[ ]{_WHAT}
+any | the[ ](?:rule|limit|restriction|freeze|ban)[ ](?:about|on|for|against)[ ](?P<what>[^.!?]{{1,60}}?)[ ]
+    (?:no[ ]longer|is[ ](?:lifted|gone|over)|has[ ]been[ ]lifted|does[ ]not[ ]apply|doesn't[ ]apply)
+state | {_AM}no[ ]longer[ ]{_WHAT}
+state | {_AM}not[ ](?!{_NOTICED}ing\b)(?P<what>[^,.;!?]{{1,80}}?)[ ]{_ANY_MORE}
+state | (?:i|we)[ ]no[ ]longer[ ]{_WHAT}
+state | (?:i|we)[ ](?:don't|do[ ]not)[ ](?!{_NOTICED}\b)(?P<what>[^,.;!?]{{1,80}}?)[ ]{_ANY_MORE}
+state | (?P<what>[^,.;!?]{{2,60}}?[ ](?:doesn't|does[ ]not)[ ](?!{_WORKS}\b)
+    [^,.;!?]{{1,60}}?)[ ]{_ANY_MORE}
+state | i[ ](?:just[ ])?(?:left|quit)[ ](?={NAME}){_WHAT}
+"""
+"""Withdrawals and permissions, each with what kind of statement it ends: they matter only if they end one."""
+_CORRECTED_ORDER = rf"prohibition | (?={ACT}\b){_WHAT}"
+"""After words that mark a correction, a plain order permits what was forbidden."""
+
+
+def _revocations(table: str) -> Iterator[tuple[Ends, re.Pattern[str]]]:
+    for row in re.split(r"\n(?=\S)", table.strip()):
+        ends, _, pattern = row.partition(" | ")
+        yield cast("Ends", ends), re.compile(pattern, re.IGNORECASE | re.VERBOSE)
+
+
+PHRASES = (
+    *_phrases(_RULES),
+    *(replace(phrase, impersonal=True) for phrase in _phrases(_DEMANDS)),
+    *_phrases(_PREFERENCES),
+    *_phrases(_FACTS),
+)
+REVOCATIONS = tuple(_revocations(_REVOCATIONS))
+CORRECTED_ORDERS = tuple(_revocations(_CORRECTED_ORDER))

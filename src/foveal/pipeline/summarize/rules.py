@@ -1,9 +1,8 @@
 """Find the rules, preferences and facts that a user states, and those of them that still hold.
 
 A rule says what must always or never happen, a preference what the user likes better, a fact something about
-the user or their project, a correction that something said before is different. Questions, suppositions,
-reported speech, quoted and pasted text and remarks about the moment are none. Sentences are judged by their
-English words alone; what is said in another language is not found.
+the user or their project, a correction that something said before is different. A later one replaces an
+earlier one only if it says the same, contradicts it, gives the same thing another value, or takes it back.
 """
 
 from __future__ import annotations
@@ -11,22 +10,31 @@ from __future__ import annotations
 import re
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 
-from foveal.pipeline.signals import STOP_WORDS, WORD
-from foveal.pipeline.summarize.language import MAX_SENTENCE, is_reported_speech, typed_sentences
-from foveal.pipeline.summarize.rule_patterns import PHRASES, REVOCATIONS, About, Phrase, RuleKind
+from foveal.pipeline.signals import STOP_WORDS
+from foveal.pipeline.summarize.language import MAX_SENTENCE
+from foveal.pipeline.summarize.rule_patterns import ACT, Ends, Phrase, RuleKind
+from foveal.pipeline.summarize.statements import (
+    CHOICE,
+    REJECTION,
+    Opening,
+    doubts,
+    own_sentences,
+    slot_of,
+    statement,
+    without_opening,
+)
 
 MOST = 12
 """The most rules of one message: its strongest."""
 READ = 4_000
 """Characters that are read at each end of a message; what is between was pasted."""
-CLAUSES = 8
-"""Clauses of a sentence that are read."""
 RAREST, COMPARED = 6, 128
 """Of how many of its rarest words, and with how many of the latest rules with each, a rule is compared."""
+JUST = 2
+"""Messages back to which something was said just before: the one that a reply lies between."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,93 +50,6 @@ class Rule:
     """0..1: how surely it still matters later. Where there is little room, the heaviest go first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
-    """What one sentence states."""
-
-    kind: RuleKind
-    weight: float
-    about: About = ""
-    """What it says about the user in every session; empty for what only concerns the work at hand."""
-    slot: str = ""
-    """What it gives the one value of: name, diet, language, …"""
-    phrase: Phrase | None = None
-    """How it was recognised, if by a phrase."""
-    start: int = 0
-    """Where it begins in the sentence, after a request to remember it."""
-
-
-_POLITE = (
-    r"(?:can|could|would|will)[ ]you[ ](?:please[ ])?"
-    r"(?=(?:always|never|only|not|keep|call|stop|avoid|answer|reply|use|be)\b)"
-)
-_SKIPPED = re.compile(
-    rf"""(?:(?:hi|hello|hey|so|well|oh|ok|okay|also|and|but|or|btw|by[ ]the[ ]way|anyway|yes|yeah|yep
-    |thanks|thank[ ]you|great|perfect
-    |please|pls|plz|then|just|again|fyi|nb|important|note|reminder|additionally|finally|lastly|otherwise
-    |still|certainly|of[ ]course
-    |sure|absolutely|for[ ](?:context|reference|the[ ]record|your[ ]information)|one[ ](?:more|last
-    |other)[ ]thing|in[ ]general|generally
-    |as[ ](?:a[ ]rule|i[ ]said|mentioned|always)|most[ ]importantly|especially|preferably|personally
-    |honestly|unfortunately|because|since
-    |as|although|though|i[ ]should[ ](?:mention|add)(?:[ ]that)?|just[ ]so[ ]you[ ]know
-    |you[ ]should[ ]know[ ]that|note[ ]that|be[ ]aware[ ]that
-    |hi[ ]there|hello[ ]there|[*_#>"'(\[]{{1,3}})(?:[\s,.:!;—–-]{{1,4}}|(?<=[*_#>"'(\[]))|{_POLITE})""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""Words before a statement that say nothing."""
-_CORRECTING = re.compile(
-    r"""(?:(?:no|nope|sorry|wait|oops|correction|scratch[ ]that|my[ ]mistake|on[ ]second[ ]thought
-    |change[ ]of[ ]plans?|i[ ]misspoke)
-    (?:\s?[,.!:;…—–-]{1,3}\s?|\s(?=(?:i|my|call|always|never|only|use|actually)\b))|actually[,:]?\s
-    |i[ ](?:meant|mean)(?:[ ]to[ ]say)?(?:[ ]that)?[,:]?\s)""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_KEEP_IN_MIND = re.compile(
-    r"""(?:(?:please[ ])?remember(?::|[ ]that\b(?![ ](?:time|day|night|one|moment|when|summer|winter|year
-    |guy|girl|man|woman|thing|part|scene)\b),?
-    |(?=[ ](?:i|my|we|our|not|never|always)\b)|[ ]to(?=[ ](?:always|never|only|use|run|ask|check|test)\b))
-    |(?:please[ ])?(?:keep|bear)[ ]in[ ]mind(?:[ ]that|:)?|(?:please[ ])?(?:don't|do[ ]not)[ ]forget[ ]that)
-    [ ](?!you\b|i[ ](?:\w+[^\We]ed|told|said|had|was|were|sent|gave|did|went|saw)\b)(?=\w)""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_CLAUSE = re.compile(r"(?:[,;:—–]|\s-)\s|\s(?=(?:and|but|because|since|so|as)\s)")
-_SUPPOSED = re.compile(
-    r"\b(?:(?<!as )if|imagine|suppose|supposing|pretend|wish|might|maybe|perhaps|considering|wondering"
-    r"|let's say|as though"
-    r"|(?:would|could) have|thinking (?:about|of)|not sure|for example|e\.g|what if|hope|hoping"
-    r"|should have)\b",
-    re.IGNORECASE,
-)
-_SUPPOSES_SELF = re.compile(r"if\s(?:i|we)\b", re.IGNORECASE)
-"""A rule may depend on a condition; what users suppose of themselves is no condition."""
-_SUBORDINATE = re.compile(
-    r"(?:if|when(?! you\b)|where|which|who|while|whether|that|how|why|what|then)\b", re.IGNORECASE
-)
-_SUBJECT = re.compile(
-    r"(?:i|we|you|they|he|she|it|there|this|that|these|those|the|an?|my|our|your|his|her|their|some|all|can|could|would"
-    r"|do|does|did|is|are|[A-Z]\w+ (?:is|has|does|was))\b",
-    re.IGNORECASE,
-)
-"""How a clause begins whose subject the next one may share."""
-_POINTS = re.compile(r"(?<!\S)(?:this|that|it|them|these|those|so)[.!]*$", re.IGNORECASE)
-_CONSOLES = re.compile(
-    r"\b(?:yourself|dreams?|your heart|proud|feelings?|have fun|good luck|congrat\w*|amazing|awesome"
-    r"|wonderful"
-    r"|so much fun|hang in there|stay strong|believe in)\b",
-    re.IGNORECASE,
-)
-_PROSE = re.compile(r"[*_\"'“(]{0,3}[^\W_]")
-_CODE = re.compile(r"[{}<>|=;\\]|\(\)|::|->|\b(?:def|return|import|const|var|func)\b |\w+\.\w+\(")
-_SCOPED = re.compile(
-    r"\b(?:in|for|to|on|with|of) (?:this|that|these|those|the current) \w+|\bhere\b|\bfor now\b"
-    r"|\bthis (?:time|week|weekend|month|"
-    r"file|function|one|session|task|project|repo|branch|trip|answer|message|email|chat|conversation)\b|\btoday\b|\btonight\b|\btomorrow\b"
-    r"|\bright now\b|\bat the moment\b|\byet\b|\buntil\b|\b[\w-]+/[\w-]+|\b\w+\.(?:py|js|ts|go|rs|md|java"
-    r"|c|cpp|html|css|json|toml|ya?ml)\b",
-    re.IGNORECASE,
-)
-"""What applies to one file, one occasion or one session."""
 _NOTICE = re.compile(
     r"\s{0,40}(?:\[?request interrupted|this session is being continued|caveat: the messages below"
     r"|base directory for this skill"
@@ -146,9 +67,11 @@ def rules_in(text: str, seq: int) -> tuple[Rule, ...]:
     """
     if _NOTICE.match(text):
         return ()
+    doubtful = doubts(text[: 2 * READ])
     found: dict[str, Rule] = {}
     for sentence, plain in _sentences(text):
-        if sentence not in found and (stated := statement(plain)):
+        stated = statement(plain)
+        if sentence not in found and stated and not (doubtful and stated.phrase and stated.phrase.impersonal):
             found[sentence] = Rule(seq=seq, text=sentence, kind=stated.kind, weight=stated.weight)
     heaviest = sorted(found.values(), key=lambda rule: -rule.weight)[:MOST]
     return tuple(rule for rule in found.values() if rule in heaviest)
@@ -158,186 +81,67 @@ def _sentences(text: str) -> Iterator[tuple[str, str]]:
     """The sentences of a text short enough to be a rule; of a long text, those of its head and its tail."""
     ends = (text,) if len(text) <= 2 * READ else (text[:READ], text[-READ:])
     for end in ends:
-        yield from (each for each in typed_sentences(end) if 4 < len(each[0]) <= MAX_SENTENCE)
-
-
-@lru_cache(maxsize=1 << 12)
-def statement(plain: str) -> Statement | None:
-    """What a sentence states, if anything."""
-    rest, corrects = _skip(plain)
-    asked = _KEEP_IN_MIND.match(rest)
-    rest = rest[asked.end() :] if asked else rest
-    if not _can_state(plain, rest):
-        return None
-    found = _found(rest, corrects=corrects)
-    if found is None and asked and not _SUPPOSED.search(rest):
-        found = Statement(kind="fact", weight=0.9, about="fact")
-    if found is None:
-        return None
-    if asked:
-        found = replace(
-            found,
-            weight=max(found.weight, 0.9),
-            about=found.about or "fact",
-            start=len(plain) - len(rest),
-        )
-    return replace(
-        found,
-        kind="correction" if corrects else found.kind,
-        about="" if _SCOPED.search(rest) else found.about,
-        slot=found.slot or _slot(rest),
-    )
-
-
-def _skip(plain: str) -> tuple[str, bool]:
-    """A sentence without the words before its statement, and whether they mark a correction."""
-    at, corrects = 0, False
-    for _ in range(6):
-        if found := _CORRECTING.match(plain, at):
-            corrects = True
-        elif not (found := _SKIPPED.match(plain, at)):
-            break
-        at = found.end()
-    return plain[at:], corrects
-
-
-def _can_state(plain: str, rest: str) -> bool:
-    asks = plain.rstrip("\"')]*_ ").endswith(("?", "？"))
-    if (asks and not re.search(_POLITE, plain, re.IGNORECASE | re.VERBOSE)) or plain.endswith((":", "…")):
-        return False
-    many = rest.count(" ") + 1
-    if many < 2 or (many <= 4 and _POINTS.search(rest)) or not _PROSE.match(plain):
-        return False
-    letters, digits = sum(map(str.isalpha, plain)), sum(map(str.isdigit, plain))
-    return (
-        letters >= 0.4 * len(plain)
-        and letters + digits + plain.count(" ") >= 0.7 * len(plain)
-        and len(_CODE.findall(plain)) < 2
-        and not is_reported_speech(plain)
-        and not _CONSOLES.search(plain)
-    )
-
-
-def _found(rest: str, *, corrects: bool) -> Statement | None:
-    """The strongest statement among the clauses of a sentence."""
-    best: Statement | None = None
-    supposed = _SUPPOSED.search(rest)
-    conditional = supposed and supposed[0].lower() == "if" and not _SUPPOSES_SELF.match(rest)
-    for clause in _clauses(rest):
-        for phrase in PHRASES:
-            if best and phrase.weight <= best.weight:
-                continue
-            if supposed and (phrase.kind != "rule" or not conditional):
-                continue
-            if phrase.pattern.match(clause):
-                best = Statement(
-                    kind=phrase.kind,
-                    weight=phrase.weight,
-                    about=phrase.about,
-                    slot=phrase.slot,
-                    phrase=phrase,
-                )
-    if best is None and REVOCATIONS.match(rest):
-        return Statement(kind="correction", weight=0.6)
-    if best is None and corrects and (_NOT.search(rest) or _CHOOSES.match(rest)):
-        return Statement(kind="correction", weight=0.6)
-    return best
-
-
-def _clauses(rest: str) -> Iterator[str]:
-    """The clauses that can be understood without what precedes them, each with the rest of the sentence."""
-    if not _SUBORDINATE.match(rest):
-        yield rest
-    for found in islice(_CLAUSE.finditer(rest), CLAUSES):
-        clause = _skip(rest[found.end() :])[0]
-        shared = found[0].isspace() and _SUBJECT.match(rest) and not _SUBJECT.match(clause)
-        if not shared and not _SUBORDINATE.match(clause):
-            yield clause
+        yield from (each for each in own_sentences(end) if 4 < len(each[0]) <= MAX_SENTENCE)
 
 
 _NEGATIVE = re.compile(
-    r"\b(?:not|never|no|avoid|without|stop|don't|dont|doesn't|can't|cannot|won't|mustn't|shouldn't|hate"
+    r"\b(?:not|never|no|nothing|nobody|avoid|without|stop|don't|dont|doesn't|can't|cannot|won't|mustn't|shouldn't|hate"
     r"|dislike|off[ -]limits|alone"
     r"|untouched|read-only|forbidden|refrain|out of|less|can't stand)\b",
     re.IGNORECASE,
 )
-_AUXILIARY = "do does did is am are was were must should may can could would will shall have has had better"
-_NOT = re.compile(
-    rf"(?:{''.join(rf'(?<!{each})' for each in _AUXILIARY.split())}(?<!'[msd])(?<!'re) not|, never"
-    rf"| instead of| rather than"
-    r"| over|\bno longer) (?P<out>[^,.;!?]{1,60})"
-    r"|\b(?:i'm|i am|it's|my name is|is) not (?P<was>[^,.;!?]{1,40})(?=,)",
-    re.IGNORECASE,
-)
-"""What a statement rejects in favour of something else."""
-_CHOOSES = re.compile(r"\b(?:prefer|use|choose|want|switch|take|go with|rather)\b", re.IGNORECASE)
 _CHANGES = re.compile(
     r"\b(?:now|again|instead|after all|any ?more|no longer|moved|changed|actually|correction|sorry)\b",
-    re.IGNORECASE,
-)
-_JOB = (
-    r"(?:developer|designer|teacher|lawyer|programmer|researcher|consultant|accountant|nurse|doctor|professor"
-    r"|analyst|architect|chef|driver|farmer|engineer|scientist|dentist|pharmacist|journalist|plumber)"
-)
-_LANGUAGES = (
-    r"(?:english|french|german|spanish|italian|portuguese|dutch|polish|russian|chinese|mandarin|japanese|korean|arabic|hindi|turkish"
-    r"|swedish|danish|norwegian|finnish|czech|greek|hebrew|ukrainian|catalan)"
-)
-_LENGTH = r"(?:short|brief|concise|terse|long|detailed|thorough|verbose)(?:er)?"
-_ITEM_ID = re.compile(r"(?<!\w)#?[A-Z0-9]{1,12}[-_]?\d[\w-]*")
-_SLOTS = tuple(
-    (slot, re.compile(pattern, re.IGNORECASE))
-    for slot, pattern in (
-        (
-            "length",
-            rf"^(?:be|keep)\b.{{0,40}}\b{_LENGTH}\b|\b{_LENGTH},? (?:[\w-]+,? ){{0,2}}(?:answers?"
-            rf"|repl(?:y|ies)|responses?|explanations?)\b",
-        ),
-        (
-            "language",
-            rf"\b(?:answers?|repl(?:y|ies)|responses?|respond|speak|talk|write|communicate|switch)\b.{{0,20}}\b{_LANGUAGES}\b",
-        ),
-        ("units", r"\b(?:metric|imperial) (?:units?|system)"),
-        ("indentation", r"\b(?:tabs|(?:two|four|eight|\d) spaces|use spaces|with spaces|prefer spaces)\b"),
-        ("spelling", r"\b(?:british|american) (?:spelling|english)\b"),
-        (
-            "diet",
-            r"\b(?:i'm|i am|i eat) (?:an? |now |not )?(?:\w+ )?(?:vegetarian|vegan|pescatarian|omnivore"
-            r"|meat)\b",
-        ),
-        ("formality", r"\b(?:formal|informal|casual)\b"),
-        ("job", rf"^(?:i'm|i am) an? (?:[\w-]{{1,20}} ){{0,3}}{_JOB}\b"),
-        ("deadline", r"\bdeadline\b"),
-        ("budget", r"\bbudget\b"),
-    )
-)
-_VERSION = re.compile(r"\b(?:use|on|upgraded? to) ([a-z][\w+#]{1,20}) v?\d+(?:\.\d+)*\b", re.IGNORECASE)
-_OWN_VALUE = re.compile(
-    r"my (?:new |current )?((?:full |first |last |middle )?name|e-?mail|time ?zone|phone|address|birthday|age"
-    r"|job title|pronouns|username|handle"
-    r"|(?:native |first )?language|favou?rite [\w-]{2,20}|[\w-]{2,20} (?:number|id|code))(?: address"
-    r"| number)? (?:is|are)\b",
     re.IGNORECASE,
 )
 _VALUE = re.compile(
     r"\d|^(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?"
     r"|january|february|march|april|june|july|august|september|october|november|december)$"
 )
+_ITEM_ID = re.compile(r"(?<!\w)#?[A-Z0-9]{1,12}[-_]?\d[\w-]*")
+_LIMITS = re.compile(
+    r"\b(?:more|less|fewer|longer|shorter|later|earlier|higher|lower|larger|older) than\b"
+    r"|\bexceed\w*\b|\bat most\b|\b(?:over|above|below|under|beyond|before|after|past) [$€£]?\d",
+    re.IGNORECASE,
+)
+"""A prohibition beyond a number: another number moves the limit."""
+_RESTRICTS = re.compile(
+    r"\b(?:only|allerg\w{2,4}|intoleran\w{1,2}|at most|maximum|vegan|vegetarian|ask|check with|wait for)\b",
+    re.IGNORECASE,
+)
+"""Statements without a negation that a permission can end."""
+_QUALIFIED = re.compile(r"\b(?:without|unless|until|except|before)\b", re.IGNORECASE)
+_VERB = re.compile(
+    r"\b(?:must|should|shall|may|can|is|are|has|have|needs?|runs?|uses?|stays?)\b", re.IGNORECASE
+)
+"""A number before it says which thing is meant; one after it is a value."""
+_SCOPE = re.compile(
+    r"\b(?:for|in|on|inside|within|under|with|when|during)\s(?P<scope>[^,.;:!?]{1,80})", re.IGNORECASE
+)
+_TAIL = re.compile(r"(?:[,;:—–]|\s-)\s|\s(?:because|since|as|so|but)\s", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"(?:if|when|whenever|before|after|unless|until|while|in|for|from|on|by|as)\b", re.IGNORECASE
+)
+_AND = re.compile(r",?\s(?:and|but)\s", re.IGNORECASE)
+_LIST = re.compile(r"\s(?:and|or|nor)\s", re.IGNORECASE)
+_ACT = re.compile(ACT, re.IGNORECASE | re.VERBOSE)
+_TOKEN = re.compile(r"[^\W_]+(?:[./_@][^\W_]+)*")
 _COMMON_WORDS = """
-always never don doesn use using used prefer like love hate dislike enjoy want need really much please
+always never ever don doesn use using used prefer like love hate dislike enjoy want need really much please
 actually sorry wait correction instead rather longer still only just anymore ok okay fine may must should
-shall will ll ve re d m make sure keep now again moved said forget stop avoid name called call
+shall will ll ve re d m make sure keep now again moved said forget stop avoid name called call directly
+strictly absolutely definitely calling preferring switched migrated back allowed permitted alright right
+welcome too
 """
 _COMMON = STOP_WORDS | frozenset(_COMMON_WORDS.split())
 """Words that say how something is stated, not what."""
-
-
-def _slot(rest: str) -> str:
-    if own := _OWN_VALUE.match(rest):
-        return own[1].lower()
-    if version := _VERSION.search(rest):
-        return f"version of {version[1].lower()}"
-    return next((slot for slot, pattern in _SLOTS if pattern.search(rest)), "")
+_MEASURE_WORDS = """
+end start day week month year quarter dollar euro pound usd eur percent indentation indent
+"""
+_MEASURES = frozenset(_MEASURE_WORDS.split())
+"""Words beside a value that do not narrow what it is the value of."""
+_SAME = dict.fromkeys(("touch", "edit", "modifi", "rewrit", "alter", "updat"), "chang")
+"""Verbs by one of the same meaning."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -345,16 +149,31 @@ class _Stance:
     """A sentence as it is compared with others."""
 
     slot: str
+    scope: frozenset[str]
+    """The words that narrow what it gives a value of."""
     phrase: Phrase | None
     words: frozenset[str]
-    """Its content words, in their singular."""
+    """Stems of its content words."""
+    main: frozenset[str]
+    """Those of its main clause; of a withdrawal or permission, those for what it ends."""
     fixed: frozenset[str]
-    """Those that are no numbers or days."""
+    """Those that are no values: all but numbers and days after the verb."""
     rejected: frozenset[str]
     """Those it rejects in favour of something else."""
+    ends: Ends | None
+    opening: Opening
     negative: bool
-    revokes: bool
-    corrects: bool
+    restricts: bool
+    """It forbids or limits something, so a permission can end it."""
+    limits: bool
+    qualified: bool
+    """It forbids something only without something else."""
+    listed: bool
+    """It names several things, so what is said about one of them leaves the others."""
+    compound: bool
+    """It states something else besides, which a correction of the one does not end."""
+    named: bool
+    """It names a thing, not only an act."""
     changes: bool
     chooses: bool
     item: bool
@@ -368,36 +187,80 @@ class _Stance:
 @lru_cache(maxsize=1 << 12)
 def _stance(text: str) -> _Stance:
     plain = " ".join(text.replace("’", "'").split())[:MAX_SENTENCE]
-    rest, corrects = _skip(plain)
+    rest, opening = without_opening(plain)
     stated = statement(plain)
-    rejected = [found["out"] or found["was"] for found in _NOT.finditer(rest)]
-    plain_rest = _NOT.sub(" ", rest)
-    words = _words(rest)
+    slot, beside = (stated.slot, stated.beside) if stated else slot_of(rest)
+    rejected = [found["out"] or found["was"] for found in REJECTION.finditer(rest)]
+    clause = _main_clause(stated.what if stated and stated.ends else rest)
+    words, subject = _words(rest), _words(rest[: verb.start()] if (verb := _VERB.search(rest)) else "")
+    negative = bool(_NEGATIVE.search(REJECTION.sub(" ", rest)))
     return _Stance(
-        slot=stated.slot if stated else _slot(rest),
+        slot=slot,
+        scope=_scope(beside),
         phrase=stated.phrase if stated else None,
         words=words,
-        fixed=frozenset(word for word in words if not _VALUE.search(word)),
+        main=_words(clause),
+        fixed=frozenset(word for word in words if word in subject or not _VALUE.search(word)),
         rejected=frozenset(word for each in rejected for word in _words(each)),
-        negative=bool(_NEGATIVE.search(plain_rest)),
-        revokes=bool(REVOCATIONS.match(rest)) and not (stated and stated.phrase),
-        corrects=corrects,
-        changes=corrects or bool(_CHANGES.search(rest)),
-        chooses=bool(_CHOOSES.search(rest)),
-        item=any(len(found) > 3 for found in _ITEM_ID.findall(rest)),
+        ends=stated.ends if stated else None,
+        opening=opening,
+        negative=negative,
+        restricts=negative or bool(_RESTRICTS.search(rest)),
+        limits=bool(_LIMITS.search(rest)),
+        qualified=bool(_QUALIFIED.search(rest)),
+        listed=bool(_LIST.search(_main_clause(rest))),
+        compound=bool(stated and stated.slot) and _states_more(rest, slot),
+        named=any(not _ACT.fullmatch(word) for word in _TOKEN.findall(clause) if word.lower() not in _COMMON),
+        changes=bool(opening or _CHANGES.search(plain)),
+        chooses=bool(CHOICE.search(rest)),
+        item=any(len(found) > (5 if found.isdigit() else 3) for found in _ITEM_ID.findall(rest)),
     )
 
 
+def _states_more(rest: str, slot: str) -> bool:
+    """Whether the part after `and` is a statement of its own, perhaps with the same subject."""
+    found = _AND.search(rest)
+    more = rest[found.end() :] if found else ""
+    stated = statement(more) or statement(f"I {more}") if more else None
+    return bool(stated and stated.phrase and stated.slot != slot)
+
+
+def _main_clause(text: str) -> str:
+    """A sentence without the reason or remark after it."""
+    tail = None if _CONDITION.match(text) else _TAIL.search(text)
+    return text[: tail.start()] if tail else text
+
+
+def _scope(beside: str) -> frozenset[str]:
+    found = _SCOPE.search(beside)
+    words = _words(found["scope"]) if found else frozenset[str]()
+    return frozenset(word for word in words if not _VALUE.search(word)) - _MEASURES
+
+
 def _words(text: str) -> frozenset[str]:
-    found = (word for word in WORD.findall(text.lower()) if word not in _COMMON)
-    return frozenset(_singular(word) for word in found if len(word) > 1 or word.isdigit())
+    """Stems of the content words; names of one capital letter stay as they are."""
+    found = [each[0] for each in _TOKEN.finditer(text)]
+    letters = {each for each in found[1:] if len(each) == 1 and each.isupper()} - {"I"}
+    return frozenset(
+        each if each in letters else _stem(each.lower())
+        for each in found
+        if each in letters or each.lower() not in _COMMON
+    )
 
 
-def _singular(word: str) -> str:
+def _stem(word: str) -> str:
+    """A word without its ending, so that forms of one word are equal: commit, commits, committing."""
+    if not word.isalpha() or _VALUE.search(word):
+        return word.removesuffix("s")
     for end in ("ing", "s"):
         if word.endswith(end) and len(word) > len(end) + 2 and not word.endswith("ss"):
-            return word[: -len(end)]
-    return word
+            word = word[: -len(end)]
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "sle":
+        word = word[:-1]
+    if len(word) > 3:
+        word = word[:-1] + "i" if word.endswith("y") else word.removesuffix("e")
+    return _SAME.get(word, word)
 
 
 def supersedes(later: str, earlier: str) -> bool:
@@ -405,32 +268,90 @@ def supersedes(later: str, earlier: str) -> bool:
 
     >>> supersedes("Actually use spaces, not tabs.", "Use tabs."), supersedes("Use tabs.", "Use vim.")
     (True, False)
+    >>> supersedes("Never use port 22.", "Never use port 80."), supersedes("Use port 22.", "Use port 80.")
+    (False, True)
     """
     return _supersedes(_stance(later), _stance(earlier))
 
 
 def _supersedes(new: _Stance, old: _Stance) -> bool:
-    common, least = len(new.words & old.words), min(len(new.words), len(old.words))
-    if (new.slot and new.slot == old.slot) or _rejects(new, old):
+    if _rejects(new, old):
         return True
-    if new.revokes and not old.revokes:
-        return common > 0 and 2 * common >= least
+    if new.slot and new.slot == old.slot:
+        return _gives_another_value(new, old)
+    if new.ends:
+        return _takes_back(new, old)
+    if new.words == old.words:
+        return bool(new.words)
     if new.negative != old.negative:
-        return common > 0 and (new.words == old.words or (least > 1 and 4 * common >= 3 * least))
-    return common > 0 and (
-        4 * common >= 3 * len(new.words | old.words)
-        or (bool(new.fixed) and new.fixed == old.fixed and (new.changes or not new.item))
-        or (new.changes and new.phrase is not None and new.phrase is old.phrase and not old.item)
-    )
+        return _contradicts(new, old)
+    return bool(new.words & old.words) and _differs_in_value(new, old)
 
 
 def _rejects(new: _Stance, old: _Stance) -> bool:
     """Whether one of two choices rejects what the other chose."""
     if new.rejected and new.rejected <= old.chosen and not old.negative:
-        return True
+        return not old.listed or new.rejected == old.chosen
     return bool(
         old.rejected and new.chooses and new.chosen and new.chosen <= old.rejected and not new.negative
     )
+
+
+def _gives_another_value(new: _Stance, old: _Stance) -> bool:
+    """Whether of two sentences about what has one value, the new one is about all that the old one was."""
+    if old.compound and new.words != old.words:
+        return False
+    if old.negative and not new.opening and new.words != old.words:
+        return not new.negative and bool(new.words & old.words) and new.scope == old.scope
+    return new.scope == old.scope or bool(new.opening and not (new.scope and old.scope))
+
+
+def _takes_back(new: _Stance, old: _Stance) -> bool:
+    """Whether a withdrawal or permission is about the whole of an older statement."""
+    if not _concerns(new, old):
+        return False
+    if new.main == old.main:
+        return True
+    if new.ends == "any":
+        return not old.listed
+    most = 2 * len(new.main) + (new.ends == "state")
+    return new.main < old.main and new.named and not old.listed and len(old.main) <= most
+
+
+def _concerns(new: _Stance, old: _Stance) -> bool:
+    """Whether a withdrawal or permission is about an older statement, or about a part or a case of it."""
+    if new.ends in (None, "last") or old.ends or not new.main or not old.main:
+        return False
+    if new.ends in ("any", "state"):
+        return new.main <= old.words or old.main <= new.main
+    if old.negative if new.ends == "demand" else not old.restricts:
+        return False
+    return new.main <= old.main or old.main <= new.main
+
+
+def _contradicts(new: _Stance, old: _Stance) -> bool:
+    """Whether one forbids what the other demands; a narrower prohibition only makes an exception."""
+    if new.main == old.main:
+        return bool(new.main)
+    if new.qualified or old.qualified or min(len(new.main), len(old.main)) < 2:
+        return False
+    if new.main < old.main:
+        return not old.listed
+    return old.main < new.main and (not new.negative or new.changes)
+
+
+def _differs_in_value(new: _Stance, old: _Stance) -> bool:
+    """Whether both say the same kind of thing of the same subject, and the new one another value."""
+    if new.fixed == old.fixed:
+        moved = not new.negative or new.limits or bool(new.opening)
+        return bool(new.fixed) and moved and (new.changes or not new.item)
+    if not new.changes or new.phrase is None or new.phrase is not old.phrase or old.item:
+        return False
+    if new.negative and not new.opening:
+        return False
+    both_valued = new.fixed != new.words and old.fixed != old.words
+    common, least = len(new.words & old.words), min(len(new.words), len(old.words))
+    return 2 * common >= least and (bool(new.opening) or not both_valued)
 
 
 def standing(rules: Sequence[Rule]) -> tuple[Rule, ...]:
@@ -443,18 +364,28 @@ def standing(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     """
     current: dict[int, tuple[Rule, _Stance]] = {}
     by_word: defaultdict[str, deque[int]] = defaultdict(lambda: deque(maxlen=COMPARED))
-    by_slot: dict[str, int] = {}
+    by_slot: defaultdict[str, deque[int]] = defaultdict(lambda: deque(maxlen=COMPARED))
     for number, rule in enumerate(rules):
         stance = _stance(rule.text)
         rarest = sorted(stance.words, key=lambda word: (len(by_word[word]), word))[:RAREST]
-        near = {at for word in rarest for at in by_word[word]} | {by_slot.get(stance.slot, -1)}
+        near = {at for word in rarest for at in by_word[word]}
+        near |= set(by_slot[stance.slot]) if stance.slot else set()
         replaced = [at for at in near if at in current and _supersedes(stance, current[at][1])]
+        if not replaced and (stance.ends == "last" or stance.opening == "withdraws"):
+            replaced = _just_said(current, rule.seq)
+        concerned = replaced or any(at in current and _concerns(stance, current[at][1]) for at in near)
         for at in replaced:
             del current[at]
-        if replaced or not stance.revokes:
+        if stance.ends != "last" and (concerned or not stance.ends):
             current[number] = rule, stance
             if stance.slot:
-                by_slot[stance.slot] = number
+                by_slot[stance.slot].append(number)
             for word in stance.words:
                 by_word[word].append(number)
     return tuple(rule for rule, _ in current.values())
+
+
+def _just_said(current: dict[int, tuple[Rule, _Stance]], seq: int) -> list[int]:
+    """The last rule that holds, if the message before or the same one states it."""
+    last = next(reversed(current), None)
+    return [] if last is None or current[last][0].seq < seq - JUST else [last]
