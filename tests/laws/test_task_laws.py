@@ -126,6 +126,96 @@ def test_the_newest_message_and_the_standing_request_are_verbatim_in_every_windo
         assert not window.manifest.warnings
 
 
+def command_turn(result: str, format: Format, number: int) -> list[Any]:
+    """A command in a fenced block, and its output as a message of the user."""
+    command = f"Next step.\n```bash\ncat part_{number}.txt\n```"
+    return answer(command, format) + user(result, format)
+
+
+@st.composite
+def command_sessions(draw: st.DrawFn, format: Format) -> tuple[list[Any], set[str]]:
+    """Like `sessions`, without tool calls: commands are fenced blocks."""
+    history = user(REQUEST, format)
+    standing, newest = REQUEST, REQUEST
+    for number in range(draw(st.integers(1, 8))):
+        history += command_turn(output(draw(st.sampled_from(TYPES)), draw(SIZES)), format, number)
+    if draw(st.booleans()):
+        newest = draw(st.sampled_from(GO_AHEADS))
+        if draw(st.booleans()):
+            standing = newest = "Write a test for the parser that covers empty input."
+        history += answer("That part is done.", format) + user(newest, format)
+        history += command_turn(output(draw(st.sampled_from(TYPES)), draw(SIZES)), format, 97)
+        history += command_turn(output(draw(st.sampled_from(TYPES)), draw(SIZES)), format, 98)
+    history += command_turn(output(draw(st.sampled_from(TYPES)), draw(SIZES)), format, 99)
+    return history, {REQUEST, standing, newest}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("preset", PRESETS)
+@EVERY
+@given(data=st.data())
+def test_the_output_of_a_fenced_command_displaces_no_words_of_the_user(
+    preset: str, format: Format, data: st.DataObject
+) -> None:
+    history, words = data.draw(command_sessions(format))
+    for window in windows(history, data.draw(BUDGETS), format, preset):
+        assert words <= set(texts(window))
+        assert window.tokens <= window.budget
+        assert not window.manifest.warnings
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("preset", PRESETS)
+@EVERY
+@given(data=st.data())
+def test_a_message_that_must_be_cut_leaves_room_for_the_standing_request(
+    preset: str, format: Format, data: st.DataObject
+) -> None:
+    history = user(REQUEST, format)
+    for number in range(data.draw(st.integers(0, 5))):
+        history += tool_turn(output("log", data.draw(SIZES)), format, number)
+    budget = data.draw(BUDGETS)
+    paste = "Here is the trace. " + "Frame 7 is at line 1 of module x. " * budget + "Which part is wrong?"
+    for window in windows(
+        [*history, *answer("Show me.", format), *user(paste, format)], budget, format, preset
+    ):
+        assert REQUEST in texts(window)
+        (shown,) = (text for text in texts(window) if text.startswith("Here is the trace. "))
+        assert shown.endswith("Which part is wrong?")
+        (warning,) = window.manifest.warnings
+        assert "newest user message" in warning
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_request_that_must_be_cut_leaves_room_for_the_open_turn_and_what_was_done(preset: str) -> None:
+    long = f"{REQUEST} " + " ".join(f"Row {n} is item_{n}." for n in range(3_000))
+    history = user(long, "openai")
+    for number in range(40):
+        history += tool_turn(output("log", 1_000), "openai", number)
+    failure = "\n".join(f"test_{n} passed" for n in range(300)) + "\nFAILED test_last: KeyError: 'amount'"
+    history += tool_turn(failure, "openai", 99)
+    for window in windows(history, 6_000, "openai", preset):
+        parts = window.manifest.parts
+        assert 0.5 * 6_000 < parts["requests"] <= 0.6 * 6_000
+        assert "KeyError: 'amount'" in window.messages[-1]["content"]
+        assert parts["requests"] + parts["open turn"] < 0.85 * 6_000
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_standing_request_that_is_cut_or_left_out_is_warned_of(preset: str) -> None:
+    long = f"{REQUEST} " + " ".join(f"Row {n} is item_{n}." for n in range(1_000))
+    history = [*user(long, "openai"), *answer("All rows are read.", "openai")]
+    for request, done in (
+        ("Write a test for the parser.", "cut"),
+        ("Look at this. " + "word " * 1_950, "left"),
+    ):
+        for window in windows([*history, *user(request, "openai")], 2_000, "openai", preset):
+            (warning,) = window.manifest.warnings
+            assert "standing request (message 1)" in warning
+            assert done in warning.split(":")[-1]
+            assert request in texts(window)
+
+
 @pytest.mark.parametrize("type", TYPES)
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_large_tool_result_does_not_displace_the_request(preset: str, type: str) -> None:

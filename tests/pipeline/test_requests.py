@@ -1,4 +1,4 @@
-"""Which user messages are requests: not an answer, not a notice, not the output of a command."""
+"""Which user messages are requests: not an answer, not a notice."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from foveal.model import Message
-from foveal.pipeline.requests import said
+from foveal.pipeline.requests import command_in, said
 from foveal.wire import load
 
 QUESTION = "Could you please provide your user id?"
@@ -17,8 +17,8 @@ def message(role: str, content: Any) -> Message:
     return load([{"role": role, "content": content}], format="openai").messages[0]
 
 
-def judged(text: Any, before: str = "", *, tools: bool = True) -> str:
-    return said(message("user", text), message("assistant", before) if before else None, tools=tools)
+def judged(text: Any, before: str = "") -> str:
+    return said(message("user", text), message("assistant", before) if before else None)
 
 
 @pytest.mark.parametrize(
@@ -70,12 +70,24 @@ def test_words_after_a_notice_are_the_users() -> None:
     assert judged([*parts, {"type": "text", "text": "Fix the build."}]) == "request"
 
 
-def test_without_tool_calls_what_follows_a_fenced_command_is_its_output() -> None:
-    command = "Let me look.\n```bash\nls -l src\n```"
-    assert judged("total 12\nauth.py", command, tools=False) == "output"
-    assert judged("total 12\nauth.py", "```\nopen auth.py\n```\n", tools=False) == "output"
-    assert judged("Now add a test for it.", "```python\nprint(1)\n```", tools=False) == "request"
-    assert judged("Now add a test for it.", command, tools=True) == "request"
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("```\nls -la\n```", "ls -la"),
+        ("First ```this```.\n```bash\nls\n```\n", "ls"),
+        ("```mswea_bash_command\nls\n```", "ls"),
+        ("```\nls\n``` and then?", ""),
+        ("no command", ""),
+        ("```", ""),
+        ("``````", ""),
+    ],
+)
+def test_a_command_is_the_fenced_block_that_ends_a_text(text: str, command: str) -> None:
+    assert command_in(text) == command
+
+
+def test_an_endless_row_of_fences_is_read_in_linear_time() -> None:
+    assert command_in("`" * 1_000_000) == ""
 
 
 def test_a_picture_is_a_request() -> None:
@@ -87,4 +99,4 @@ def test_a_picture_is_a_request() -> None:
     "start", ["<system-reminder>", "[Request interrupted", "<command-a></command-a>", "```"]
 )
 def test_long_texts_are_judged_in_linear_time(start: str) -> None:
-    assert judged(start * 20_000, "```\n" * 20_000, tools=False)
+    assert judged(start * 20_000, "```\n" * 20_000)

@@ -96,11 +96,8 @@ def _settled(history: History, choice: WindowContent) -> Iterator[Decision]:
     """The decisions of the kept layout; a message since then may no longer be the newest of the user."""
     layout, because = choice.selection.layout, choice.fixed.because
     for decision in layout.decisions if layout else ():
-        if (
-            layout
-            and decision.code in ("newest_user", "standing_request")
-            and decision.first >= layout.full_from
-        ):
+        later = layout is not None and decision.first >= layout.full_from
+        if decision.code == "newest_user" or (decision.code == "standing_request" and later):
             code: Code = because.get(history.turn_of(decision.first), "selected")
             if code != decision.code:
                 words = choice.selection.because_in if code == "selected" else ""

@@ -24,7 +24,7 @@ from foveal.pipeline.fixed import FixedTurns, fixed_turns, open_turn
 from foveal.pipeline.history import History, is_system
 from foveal.pipeline.material.placement import PlacedMaterial, place_material
 from foveal.pipeline.material.values import Admit, Material
-from foveal.pipeline.shorten.turn import least_tokens
+from foveal.pipeline.shorten.turn import least_form_tokens
 from foveal.pipeline.summarize.notes import retrieved_note
 from foveal.pipeline.values import Layout, LogNote, RetrievedNote, Scene, Selector
 from foveal.window import Contributed, Manifest, Retrieved, WindowNote
@@ -241,12 +241,10 @@ def _fixed(history: History, order: Order) -> FixedTurns:
 
 
 def _too_small(history: History, order: Order) -> BudgetError:
-    frame, opened = history.frame, open_turn(history)
+    opened = open_turn(history)
     fixed = {turn: chunk for turn in (*history.pinned, opened) if (chunk := history.chunk(turn)).messages}
     notes = history.note_tokens * sum(history.notes_needed([fixed[turn] for turn in sorted(fixed)]))
-    least = least_tokens(
-        fixed[opened].messages, frame.price, order.scene.count, render=frame.render, words=True
-    )
+    least = least_form_tokens(history, opened, order.scene.count, words=True)
     system = sum(c.tokens for c in fixed.values() if is_system(c))
     system += order.prelude.tokens if order.prelude else 0
     pinned = sum(c.tokens for t, c in fixed.items() if t != opened and not is_system(c))

@@ -6,24 +6,27 @@
     4  the open turn: its calls, and its results in the best form that the rest has room for
 
 Where they exceed the room, they give way in reverse order: results are shortened, then the standing requests
-are cut and left out, then the middle of the user's newest words is cut.
+are cut and left out, then the middle of the user's newest words is cut. Words that must be cut leave room for
+the standing requests, the open turn and what the preset shows of the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from foveal.errors import InputError
 from foveal.model import Chunk
 from foveal.pipeline.history import History, is_system
-from foveal.pipeline.shorten.turn import least_tokens, shortened
+from foveal.pipeline.shorten.turn import least_form_tokens, shortened
 from foveal.window import Fixed
 
 REQUESTS_SHARE = 0.25
 """Of the room for messages: the most that standing requests may take beside the newest one."""
 OPEN_SHARE = 0.6
 """Of what the other fixed turns leave: the most for the open turn while anything else needs room."""
+WORDS_SHARE = 0.6
+"""Of what pins and standing requests leave: the most for the newest words if they must be cut."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +46,10 @@ class _Room:
     """The tokens that the messages of a window may have, and how they are counted."""
 
     history: History
+    opened: int
     tokens: int
+    reserved: int
+    """Tokens of what else should be in the window."""
     count: Callable[[str], int]
 
     def left(self, chunks: Mapping[int, Chunk]) -> int:
@@ -55,6 +61,15 @@ class _Room:
     def beside(self, chunks: Mapping[int, Chunk], turns: Sequence[int]) -> int:
         """What the chunks leave for these turns, which are among them."""
         return self.left(chunks) + sum(chunks[turn].tokens for turn in turns)
+
+    def others(self, turns: Collection[int]) -> int:
+        """What all else needs: the turns that are not among these, and what is beside turns."""
+        return self.reserved + _other_tokens(self.history, {*turns, self.opened})
+
+    def least(self, turn: int, *, words: bool = False) -> Chunk:
+        """The turn at the price of its shortest form."""
+        tokens = least_form_tokens(self.history, turn, self.count, words=words)
+        return replace(self.history.chunk(turn), tokens=tokens)
 
     def shortened(self, turn: int, room: int, *, words: bool = True) -> Chunk | None:
         return shortened(self.history, turn, room, self.count, words=words)
@@ -73,24 +88,18 @@ def fixed_turns(
     asked, requests = _requests(history, opened, {*pinned, opened})
     because |= {**dict.fromkeys(requests, "standing_request"), **dict.fromkeys(asked, "newest_user")}
     because[opened] = "open_turn"
-    limits = _Room(history=history, tokens=room, count=count)
-    for others in _alternatives(limits, pinned, asked, requests, opened):
-        if form := _open_form(limits, others, opened, reserved):
-            warnings = _warnings(history, others, asked)
+    limits = _Room(history=history, opened=opened, tokens=room, reserved=reserved, count=count)
+    for others, words in _alternatives(limits, pinned, asked, requests):
+        if form := _open_form(limits, others, words=words):
+            chunks = {**others, opened: form}
+            newest = [*asked, *([opened] if words and history.newest_words(opened) == opened else [])]
             return FixedTurns(
-                chunks={**others, opened: form}, because=because, opened=opened, warnings=warnings
+                chunks=chunks,
+                because=because,
+                opened=opened,
+                warnings=tuple(_warnings(history, chunks, newest, requests)),
             )
-    others = {turn: chunk for turn, chunk in pinned.items() if turn != opened}
-    whole = history.chunk(opened)
-    cut = limits.shortened(opened, limits.beside({**others, opened: whole}, [opened]))
-    if cut is None:
-        return None
-    return FixedTurns(
-        chunks={**others, opened: cut},
-        because=because,
-        opened=opened,
-        warnings=(_cut_warning(whole, cut.tokens),),
-    )
+    return None
 
 
 def open_turn(history: History) -> int:
@@ -119,32 +128,60 @@ def _requests(history: History, opened: int, there: set[int]) -> tuple[list[int]
 
 
 def _alternatives(
-    limits: _Room,
-    pinned: Mapping[int, Chunk],
-    asked: Sequence[int],
-    requests: Sequence[int],
-    opened: int,
-) -> Iterator[dict[int, Chunk]]:
-    """The fixed turns beside the open one, from the best choice to those that leave the most room."""
-    history, whole = limits.history, limits.history.chunk(opened)
+    limits: _Room, pinned: Mapping[int, Chunk], asked: Sequence[int], requests: Sequence[int]
+) -> Iterator[tuple[dict[int, Chunk], bool]]:
+    """The fixed turns beside the open one, from the best choice to those that leave the most room.
+
+    With each of them, whether words of the user in the open turn may be cut.
+    """
+    history, opened = limits.history, limits.opened
     base = {turn: chunk for turn, chunk in pinned.items() if turn != opened}
     words = {turn: history.chunk(turn) for turn in asked}
     full = {turn: history.chunk(turn) for turn in requests}
-    everything = {**base, **words, **full, opened: whole}
+    everything = {**base, **words, **full, opened: history.chunk(opened)}
     if limits.left(everything) >= _other_tokens(history, {*everything}):
-        yield {**base, **words, **full}
+        yield {**base, **words, **full}, False
     quarter = int(REQUESTS_SHARE * limits.left(base))
-    yield {**base, **words, **_within(limits, requests, quarter)}
-    frame = history.frame
-    tokens = least_tokens(whole.messages, frame.price, limits.count, render=frame.render)
-    least = {**base, opened: replace(whole, tokens=min(tokens, whole.tokens))}
+    if history.is_output(opened) and limits.left(newest := {**base, opened: history.chunk(opened)}) >= 0:
+        # It has the user's role: a message that fits is not changed, whatever it is.
+        said = [*asked, *requests]
+        room = limits.beside({**newest, **words, **full}, said)
+        yield {**base, **_within(limits, said, max(room, 0))}, False
+    yield {**base, **words, **_within(limits, requests, quarter)}, False
     if requests:
+        least = {**base, opened: limits.least(opened)}
         room = limits.beside({**least, **words, **full}, requests)
-        yield {**base, **words, **_within(limits, requests, min(quarter, room))}
-        yield {**base, **words}
-    for turn in asked:
-        cut = limits.shortened(turn, limits.beside({**least, **words}, [turn]))
-        yield {**base, turn: cut} if cut else base
+        yield {**base, **words, **_within(limits, requests, min(quarter, room))}, False
+        yield {**base, **words}, False
+    # Words that fit in no form above are cut, also for the sake of the requests.
+    for standing in _standing(limits, base, asked, requests, quarter):
+        cut = {turn: _cut_words(limits, {**base, **standing}, turn) for turn in asked}
+        found = {turn: chunk for turn, chunk in cut.items() if chunk}
+        if len(found) == len(asked):
+            yield {**base, **standing, **found}, not asked
+    yield base, True
+
+
+def _standing(
+    limits: _Room, base: Mapping[int, Chunk], asked: Sequence[int], requests: Sequence[int], quarter: int
+) -> Iterator[dict[int, Chunk]]:
+    """The standing requests beside words that are cut: within their share, within the room, or none."""
+    if requests:
+        yield _within(limits, requests, quarter)
+        least = {turn: limits.least(turn, words=True) for turn in (*asked, limits.opened)}
+        full = {turn: limits.history.chunk(turn) for turn in requests}
+        room = limits.beside({**base, **least, **full}, requests)
+        yield _within(limits, requests, min(quarter, room))
+    yield {}
+
+
+def _cut_words(limits: _Room, others: Mapping[int, Chunk], turn: int) -> Chunk | None:
+    """The newest words in the longest form that leaves room for the open turn and the rest."""
+    history, opened = limits.history, limits.opened
+    room = limits.beside({**others, turn: history.chunk(turn), opened: history.chunk(opened)}, [turn, opened])
+    rest = history.chunk(opened).tokens + limits.others({*others, turn})
+    share = max(int(WORDS_SHARE * room), room - rest)
+    return limits.shortened(turn, min(share, room - limits.least(opened).tokens))
 
 
 def _within(limits: _Room, turns: Sequence[int], room: int) -> dict[int, Chunk]:
@@ -159,15 +196,16 @@ def _within(limits: _Room, turns: Sequence[int], room: int) -> dict[int, Chunk]:
     return found
 
 
-def _open_form(limits: _Room, others: Mapping[int, Chunk], opened: int, reserved: int) -> Chunk | None:
-    """The open turn in the best form that fits next to the others; its user's words are not cut."""
-    history, whole = limits.history, limits.history.chunk(opened)
+def _open_form(limits: _Room, others: Mapping[int, Chunk], *, words: bool) -> Chunk | None:
+    """The open turn in the best form that fits next to the others."""
+    opened = limits.opened
+    whole = limits.history.chunk(opened)
     room = limits.beside({**others, opened: whole}, [opened])
-    if whole.tokens > OPEN_SHARE * room:
-        share = max(int(OPEN_SHARE * room), room - reserved - _other_tokens(history, {*others, opened}))
-        if chunk := limits.shortened(opened, min(share, room), words=False):
+    if whole.tokens > OPEN_SHARE * room and not (limits.history.is_output(opened) and whole.tokens <= room):
+        share = max(int(OPEN_SHARE * room), room - limits.others(others.keys()))
+        if chunk := limits.shortened(opened, min(share, room), words=words):
             return chunk
-    return limits.shortened(opened, room, words=False)
+    return limits.shortened(opened, room, words=words)
 
 
 def _other_tokens(history: History, fixed: set[int]) -> int:
@@ -180,15 +218,15 @@ def _other_tokens(history: History, fixed: set[int]) -> int:
     return history.tokens - sum(history.between(first, last) for first, last in spans)
 
 
-def _warnings(history: History, chunks: Mapping[int, Chunk], asked: Sequence[int]) -> tuple[str, ...]:
-    whole = {turn: history.chunk(turn) for turn in asked}
-    return tuple(
-        _cut_warning(whole[turn], chunks[turn].tokens if turn in chunks else 0)
-        for turn in asked
-        if turn not in chunks or chunks[turn].detail == "trimmed"
-    )
-
-
-def _cut_warning(whole: Chunk, tokens: int) -> str:
-    done = f"its middle was cut, {tokens:,} are left" if tokens else "it was left out"
-    return f"the newest user message has {whole.tokens:,} tokens, for which there is no room: {done}"
+def _warnings(
+    history: History, chunks: Mapping[int, Chunk], newest: Sequence[int], requests: Sequence[int]
+) -> Iterator[str]:
+    """One for each of the user's messages that is cut or left out."""
+    for turn in (*newest, *requests):
+        chunk = chunks.get(turn)
+        if chunk and chunk.detail != "trimmed":
+            continue
+        whole = history.chunk(turn)
+        what = "newest user message" if turn in newest else f"standing request (message {whole.first + 1:,})"
+        done = f"its middle was cut, {chunk.tokens:,} are left" if chunk else "it was left out"
+        yield f"the {what} has {whole.tokens:,} tokens, for which there is no room: {done}"

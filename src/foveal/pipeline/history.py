@@ -10,15 +10,22 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice, takewhile
 from typing import Any, TypeVar
 
-from foveal.model import Chunk, Entry, Message, Opaque, Repair, Rules, Text, placed
+from foveal.model import Chunk, Entry, Message, Opaque, Repair, Role, Rules, Text, placed
 from foveal.pipeline.repair import Scribe, repair
-from foveal.pipeline.requests import Said, said
+from foveal.pipeline.requests import Said, command_in, said
 from foveal.pipeline.summarize.notes import recall_mark, recall_marks
 from foveal.pipeline.turns import Links, Tail, joined, joins
 from foveal.window import Absence, Fixed
 
+FENCED_SHARE = 0.6
+"""Of the model's messages: those that end in a fenced command where tools have a text protocol."""
+FENCES_READ = 40
+"""The model's first messages in a session, which tell whether tools have a text protocol."""
+FENCES_LEAST = 2
+"""Messages of the model below which that is not known."""
 OPENING = "[The conversation as far as it is shown:]"
 
 Read = Callable[[int, int], Sequence[Message]]
@@ -43,6 +50,10 @@ class Frame:
 T = TypeVar("T")
 
 
+HEARD = 200
+"""Messages of the user of which what was read is kept."""
+
+
 class History:
     """The turns of one session, oldest first."""
 
@@ -64,15 +75,22 @@ class History:
         """Texts that windows show in place of a left-out turn and those before it."""
         self._covered_from: dict[int, int] = {}
         """By position of such a text, the position of the first message that it covers."""
-        self._asked: list[int] = []
-        """Turns that begin with a user message."""
+        self._begun: dict[Role, list[int]] = {"user": [], "assistant": []}
+        """Turns by the role of their first message."""
         self._heard: list[int] = []
         """Turns that have a user message, alone or next to tool results."""
-        self._said: dict[int, Said] = {}
-        """By such a turn, what its user message is, as far as a build needed to know."""
-        self._has_calls = False
-        self._gathered: dict[str, tuple[int, dict[int, Any]]] = {}
-        """Results of `gathered`: the turns before which every message was read, and what was found."""
+        self._said: dict[int, tuple[Said, bool]] = {}
+        """By such a turn, as far as a build needed to know: what its user message is if it is no output, and
+        whether it is one in a session with a text protocol."""
+        self._commands: dict[int, str] = {}
+        """By turn of the model's among the first, the fenced command that ends it."""
+        self._in_fences: bool | None = None
+        """Whether tools have a text protocol, if that is known."""
+        self._called_at: int | None = None
+        """The first turn with a tool call."""
+        self._gathered: dict[str, tuple[bool, int, dict[int, Any]]] = {}
+        """Results of `gathered`: whether there was a text protocol, the turns before which every message was
+        read, and what was found."""
         self._chunks: dict[int, Chunk] = {}
         self._last_read: tuple[tuple[int, int], Sequence[Message]] = ((0, 0), ())
         """The positions read last, and their messages."""
@@ -96,8 +114,7 @@ class History:
         link = Links(role=entry.role, calls=entry.calls, answers=entry.answers)
         if not joins(self._tail, link, runs=self.frame.chained):
             self._starts.append(entry.seq)
-            if entry.role == "user":
-                self._asked.append(len(self._starts) - 1)
+            self._begun.setdefault(entry.role, []).append(len(self._starts) - 1)
         self._tail = joined(self._tail, link, runs=self.frame.chained)
         turn = len(self._starts) - 1
         self._hear(entry, turn)
@@ -122,14 +139,18 @@ class History:
 
     def _hear(self, entry: Entry, turn: int) -> None:
         self._said.pop(turn, None)
-        if entry.calls and not self._has_calls:
-            self._has_calls, self._said = True, {}
+        self._commands.pop(turn, None)
+        if entry.role == "assistant":
+            self._in_fences = None
+        if entry.calls and self._called_at is None:
+            self._called_at = turn
         if entry.role == "user" and self._heard[-1:] != [turn]:
             self._heard.append(turn)
 
     def _set_absent(self, turn: int, why: Absence) -> None:
         self._absent[turn] = why
         self._absences = []
+        self._in_fences = None
 
     def __len__(self) -> int:
         """How many turns there are."""
@@ -165,15 +186,64 @@ class History:
 
     def latest_request(self, turn: int) -> int | None:
         """The latest turn up to this one that begins with a user message and can be in a window."""
-        for at in range(bisect_right(self._asked, turn) - 1, -1, -1):
-            if self._asked[at] not in self._absent:
-                return self._asked[at]
+        asked = self._begun["user"]
+        for at in range(bisect_right(asked, turn) - 1, -1, -1):
+            if asked[at] not in self._absent:
+                return asked[at]
         return None
 
     @property
     def has_calls(self) -> bool:
         """Whether the model called tools in this session."""
-        return self._has_calls
+        return self._called_at is not None
+
+    def speaks_in_fences(self, until: int | None = None) -> bool:
+        """Whether the model runs commands by ending its messages with them, instead of calling tools.
+
+        The first messages of the session tell; with `until`, those up to this turn.
+        """
+        if until is not None:
+            return self._fenced(until)
+        if self._in_fences is None:
+            self._in_fences = self._fenced(len(self))
+        return self._in_fences
+
+    def _fenced(self, until: int) -> bool:
+        if self._called_at is not None and self._called_at <= until:
+            return False
+        known = (
+            turn
+            for turn in self._begun["assistant"]
+            if turn not in self._absent and turn not in self._stand_ins
+        )
+        replies = list(islice(takewhile(lambda turn: turn <= until, known), FENCES_READ))
+        for turn in replies:
+            if turn not in self._commands:
+                self._commands[turn] = self.command(turn)
+        fenced = sum(bool(self._commands[turn]) for turn in replies)
+        return len(replies) >= FENCES_LEAST and fenced >= FENCED_SHARE * len(replies)
+
+    def command(self, turn: int) -> str:
+        """The fenced command that ends the model's message; empty if there is none or it is absent."""
+        first, last = self.span(turn)
+        if first != last or self._entries[first].role != "assistant":
+            return ""
+        if turn in self._absent or turn in self._stand_ins:
+            return ""
+        return command_in(self.read(first, first + 1)[0].text)
+
+    def follows_command(self, turn: int) -> bool:
+        """Whether a user message answers the fenced command that ends the message of the model before it."""
+        if turn in self._absent or turn in self._stand_ins:
+            return False
+        return self._entries[self._starts[turn]].role == "user" and self._judgement(turn)[1]
+
+    def is_output(self, turn: int) -> bool:
+        """Whether the turn is the output of a fenced command in a session that has a text protocol up to it.
+
+        What follows the turn does not matter, so that it always has the same short form.
+        """
+        return self.follows_command(turn) and self.speaks_in_fences(turn)
 
     def newest_words(self, turn: int) -> int | None:
         """The latest turn up to this one with words of the user: no notice, no output of a program."""
@@ -195,7 +265,10 @@ class History:
 
     def gathered(self, find: Callable[[str, int], Sequence[T]]) -> Mapping[int, Sequence[T]]:
         """By position of a user's message, what `find` finds in its words; every message is read once."""
-        until, found = self._gathered.get(find.__qualname__, (0, {}))
+        fences = self.speaks_in_fences()
+        judged, until, found = self._gathered.get(find.__qualname__, (fences, 0, {}))
+        if judged != fences:
+            until, found = 0, {}
         for turn in self._heard[bisect_left(self._heard, until) :]:
             if self._is_said(turn, ("request", "answer")):
                 first, last = self.span(turn)
@@ -205,7 +278,7 @@ class History:
                         words = "\n".join(part.text for part in message.parts if isinstance(part, Text))
                         found |= {seq: hits} if (hits := find(words, seq)) else {}
         # The newest turn may grow.
-        self._gathered[find.__qualname__] = (max(0, len(self) - 1), found)
+        self._gathered[find.__qualname__] = (fences, max(0, len(self) - 1), found)
         return found
 
     def _latest(self, turn: int, what: Sequence[Said]) -> int | None:
@@ -213,19 +286,30 @@ class History:
         return next((t for t in heard if self._is_said(t, what)), None)
 
     def _is_said(self, turn: int, what: Sequence[Said]) -> bool:
-        """Whether the turn can be in a window and its user message is of this sort; judged once."""
+        """Whether the turn can be in a window and its user message is of this sort, and no output."""
         if turn in self._absent or turn in self._stand_ins:
             return False
+        kind, follows = self._judgement(turn)
+        return kind in what and not (follows and self.speaks_in_fences())
+
+    def _judgement(self, turn: int) -> tuple[Said, bool]:
         if turn not in self._said:
             self._said[turn] = self._judged(turn)
-        return self._said[turn] in what
+        return self._said[turn]
 
-    def _judged(self, turn: int) -> Said:
+    def _judged(self, turn: int) -> tuple[Said, bool]:
         first, last = self.span(turn)
-        after_one = first > 0 and self._entries[first - 1].absence != "erased"
+        before = self._entries[first - 1] if first else None
+        after_one = before is not None and before.absence != "erased"
         messages = self.read(first - after_one, last + 1)
         at = max(at for at, message in enumerate(messages) if message.role == "user")
-        return said(messages[at], messages[at - 1] if at else None, tools=self._has_calls)
+        earlier = messages[at - 1] if at else None
+        kind = said(messages[at], earlier)
+        if earlier is None:  # what followed an erased message of the model was most likely its output
+            follows = before is not None and before.role == "assistant"
+        else:
+            follows = earlier.role == "assistant" and bool(command_in(earlier.text))
+        return kind, follows and kind != "notice"
 
     def absences(self, start: int, stop: int) -> Iterator[tuple[int, int, Absence]]:
         """The absent turns from `start` up to `stop`, as runs: first, one past the last, reason."""
@@ -336,30 +420,42 @@ class History:
         return replace(self._written(messages, chunk.first, chunk.last, chunk.repairs), detail="trimmed")
 
     def release(self, turn: int) -> None:
-        """Drop the prepared turns before this one: the window has moved past them."""
+        """Drop the prepared turns before this one: the window has moved past them.
+
+        What was read from the latest messages of the user is kept, since every log has them.
+        """
         if turn <= self._oldest:
             return
         self._oldest = turn
         newest = len(self) - 1
         lasting = {*self._forced, *self.requests(newest), self.newest_words(newest)}
         self._chunks = {t: c for t, c in self._chunks.items() if t >= turn or t in lasting}
-        self._made = {t: made for t, made in self._made.items() if t >= turn}
+        heard = {*self._heard[-HEARD:]}
+        self._made = {t: made for t, made in self._made.items() if t >= turn or t in heard}
 
     def adopt(self, before: History) -> None:
         """Take over turns that an older copy of this history prepared and that did not change since."""
         for turn in {*before._chunks, *before._made, *before._said}:
-            if turn >= len(self) or turn in self._stand_ins or turn in self._absent:
+            if not 0 <= turn < len(self) or turn in self._stand_ins or turn in self._absent:
                 continue
-            (first, last), was = self.span(turn), before.span(turn)
-            if (first, last) != was or self._entries[first : last + 1] != before._entries[first : last + 1]:
+            if not self._same(before, turn):
                 continue
-            if turn in before._said:
-                self._said[turn] = before._said[turn]
             if (chunk := before._chunks.get(turn)) and chunk.messages:
                 self._chunks[turn] = chunk
-            if turn in before._made:
-                self._made[turn] = before._made[turn]
+            # What was read from a turn may depend on its neighbours: a command, and its output.
+            if all(self._same(before, other) for other in (turn - 1, turn + 1)):
+                self._said |= {turn: before._said[turn]} if turn in before._said else {}
+                self._made |= {turn: before._made[turn]} if turn in before._made else {}
             self._oldest = min(self._oldest, turn)
+
+    def _same(self, before: History, turn: int) -> bool:
+        """Whether a turn, if there is one, has the same entries as in an older copy."""
+        if not 0 <= turn < len(self) or turn >= len(before):
+            return turn < 0 or turn >= max(len(self), len(before))
+        first, last = self.span(turn)
+        return (first, last) == before.span(turn) and (
+            self._entries[first : last + 1] == before._entries[first : last + 1]
+        )
 
     def needs_note(self, before: Chunk | None, after: Chunk) -> bool:
         """Whether the provider accepts these neighbours only with a note between them."""

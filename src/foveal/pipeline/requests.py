@@ -11,8 +11,8 @@ from typing import Literal
 
 from foveal.model import Message, Text, ToolResult
 
-Said = Literal["request", "answer", "notice", "output"]
-"""What a user message is: a request; an answer or a go-ahead; a notice, or command output, of a program."""
+Said = Literal["request", "answer", "notice"]
+"""What a user message is: a request; an answer or a go-ahead; a notice of a program."""
 
 MAX_READ = 2_000
 """Characters that are read at either end of a message."""
@@ -25,10 +25,29 @@ _NOTICE_TAG = re.compile(
     r"<(system-reminder|task-notification|command-[a-z]{1,20}|local-command-[a-z]{1,20}|bash-[a-z]{1,20}"
     r"|ide_[a-z_]{1,30}|environment_context|user_instructions|user-prompt-submit-hook|turn_aborted)\b"
 )
-_NOTICE_LINE = re.compile(r"\[Request interrupted[^\]\n]{0,80}\]|Caveat: The messages below[^\n]{0,600}")
-_FENCED_COMMAND = re.compile(
-    r"```(?:bash|sh|shell|zsh|console|terminal|cmd|powershell)?[ \t]*\n", re.IGNORECASE
+_COMMAND_NAME = re.compile(r"<command-name>\s{0,8}(/[\w:.-]{1,80})\s{0,8}</command-name>")
+_COMMAND_ARGS = re.compile(r"<command-args>([^<]{0,2000})</command-args>")
+_LOCAL_COMMANDS = frozenset(
+    [
+        "/exit",
+        "/quit",
+        "/clear",
+        "/compact",
+        "/config",
+        "/cost",
+        "/help",
+        "/login",
+        "/logout",
+        "/model",
+        "/status",
+        "/resume",
+        "/context",
+        "/mcp",
+    ]
 )
+"""Commands to the agent's own program, not to the model."""
+_NOTICE_LINE = re.compile(r"\[Request interrupted[^\]\n]{0,80}\]|Caveat: The messages below[^\n]{0,600}")
+_FENCE = re.compile(r"```[\w.+-]{0,40}[ \t]{0,8}\n")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _GO_AHEAD_WORDS = """
 yes yep yeah yup ya y no nope n ok okay k sure right correct exactly agreed agree great good perfect fine
@@ -49,26 +68,27 @@ _ASKS = re.compile(
 )
 
 
-def said(message: Message, before: Message | None, *, tools: bool) -> Said:
-    """What a user message is; `before` precedes it, and `tools` says whether the session has tool calls."""
+def said(message: Message, before: Message | None) -> Said:
+    """What a user message is, after the message `before`."""
     texts = [part.text for part in message.parts if isinstance(part, Text)]
     words = "\n".join(filter(None, map(without_notices, texts)))
     if any(text.strip() for text in texts) and not words:
         return "notice"
     earlier = before.text if before and before.role == "assistant" else ""
-    if not tools and ends_with_command(earlier):
-        return "output"
     only_text = all(isinstance(part, (Text, ToolResult)) for part in message.parts)
     return "answer" if only_text and is_answer(words, earlier) else "request"
 
 
 def without_notices(text: str) -> str:
-    """The text without the notices of programs at its beginning.
+    """The text without the notices of programs at its beginning; a slash command is what the user typed.
 
     >>> without_notices("<system-reminder>The date changed.</system-reminder> Fix the build.")
     'Fix the build.'
+    >>> without_notices("<command-name>/review</command-name> <command-args>this branch</command-args>")
+    '/review this branch'
     """
     text = text.strip()
+    typed = _slash_command(text)
     while True:
         if found := _NOTICE_LINE.match(text):
             text = text[found.end() :].lstrip()
@@ -76,16 +96,34 @@ def without_notices(text: str) -> str:
             end = text.find(f"</{found[1]}>")
             text = text[end + len(found[1]) + 3 :].lstrip() if end >= 0 else ""
         else:
-            return text
+            return "\n".join(filter(None, (typed, text)))
 
 
-def ends_with_command(text: str) -> bool:
-    """Whether the text ends with a fenced block of commands, as agents without tool calls write them."""
-    end = text[-MAX_READ:].rstrip()
-    if not end.endswith("```"):
-        return False
-    opened = end[:-3].rfind("```")
-    return opened >= 0 and _FENCED_COMMAND.match(end, opened) is not None
+def _slash_command(text: str) -> str:
+    """The command for the model that a message consists of; empty if there is none."""
+    head = text[:MAX_READ]
+    name = (
+        _COMMAND_NAME.search(head) if head.startswith("<command-") and "<local-command-" not in head else None
+    )
+    if name is None or name[1] in _LOCAL_COMMANDS:
+        return ""
+    arguments = _COMMAND_ARGS.search(head)
+    return f"{name[1]} {' '.join(arguments[1].split()) if arguments else ''}".strip()
+
+
+def command_in(text: str) -> str:
+    """The fenced block that ends a text: how agents without tool calls write commands. Else empty.
+
+    >>> command_in("Look first.\\n```\\nls -la\\n```")
+    'ls -la'
+    """
+    text = text.rstrip()
+    if not text.endswith("```"):
+        return ""
+    body = text[:-3]
+    at = body.rfind("```")
+    opening = _FENCE.match(body, at) if at >= 0 else None
+    return body[opening.end() :].strip() if opening else ""
 
 
 def is_answer(text: str, before: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from foveal.model import Format
-from foveal.presets.foveal.log import ORPHANS, LogEntry, LogReader, command_in, speaks_in_fences
+from foveal.presets.foveal.log import ORPHANS, LogEntry, LogReader, speaks_in_fences
 from tool_runs import answer, call, calls, history_with
 
 JSON = dict[str, Any]
@@ -206,25 +206,6 @@ def test_an_answer_with_some_code_in_it_is_no_protocol() -> None:
     said = [{"role": "assistant", "content": "Use this:\n```\nls\n```\nIt lists files."}] * 3
     history = history_with([{"role": "user", "content": "How?"}, *said])
     assert not speaks_in_fences(history, range(len(history)))
-
-
-@pytest.mark.parametrize(
-    ("text", "command"),
-    [
-        ("```\nls -la\n```", "ls -la"),
-        ("First ```this```.\n```bash\nls\n```\n", "ls"),
-        ("```\nls\n``` and then?", ""),
-        ("no command", ""),
-        ("```", ""),
-        ("``````", ""),
-    ],
-)
-def test_a_command_is_the_fenced_block_that_ends_a_text(text: str, command: str) -> None:
-    assert command_in(text) == command
-
-
-def test_an_endless_row_of_fences_is_read_in_linear_time() -> None:
-    assert command_in("`" * 1_000_000) == ""
 
 
 def test_a_notice_of_a_program_is_not_what_the_user_said() -> None:

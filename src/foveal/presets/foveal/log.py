@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,11 +15,8 @@ from foveal.presets.foveal.excerpts import Excerpts, Voice, divided
 from foveal.presets.foveal.outcomes import Outcome, beyond, outcome
 from foveal.presets.foveal.tool_calls import Action, command_action, read_call
 
-_FENCED = re.compile(r"```\w{0,20}\n")
 ORPHANS = 1_000
 """The number of the first result of a message that answers no call of its turn."""
-FENCED_SHARE = 0.6
-"""Of the model's messages: those that end in a fenced command where tools have a text protocol."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +29,8 @@ class LogEntry:
     """Its index among the entries of that message."""
     voice: Voice
     excerpts: Excerpts
+    author: str = ""
+    """The name of the person or model that said it, where it is known."""
     action: Action | None = None
     """What a call does; None for words."""
     outcome: Outcome | None = None
@@ -68,24 +66,25 @@ class LogReader:
     def command_entries(self, history: History, turn: int) -> tuple[LogEntry, ...]:
         """The entries of a turn where tools have a text protocol: a fenced command, answered as the user."""
         first, last = history.span(turn)
-        message = history.read(first, last + 1)[0]
-        if message.role == "user" and turn and fenced_command(history, turn - 1):
-            return ()  # the output of the command before it
+        if history.follows_command(turn):
+            if history.command(turn - 1):
+                return ()  # with the command before it
+            result = spoken_text(history.read(first, last + 1)[0])
+            return (self._orphan(result, "command", at=(first, ORPHANS)),)
         found = self.entries(history, turn)
-        command = fenced_command(history, turn)
+        command = history.command(turn)
         if not command or turn + 1 >= len(history):
             return found
         answer, _ = history.span(turn + 1)
-        result = history.read(answer, answer + 1)[0]
-        if result.role != "user":
+        if history.entries[answer].role != "user":
             return found
         action = command_action(command.split()[0], command)
         if action.kind == "look":
             action = replace(action, kind="other")  # what a protocol's own words do is not known
-        return (
-            *found,
-            self._called(action, spoken_text(result), at=(first, len(found), answer), used=command),
-        )
+        answered = history.follows_command(turn + 1)
+        text = spoken_text(history.read(answer, answer + 1)[0]) if answered else ""
+        at = (first, len(found), answer if answered else first)
+        return (*found, self._called(action, text, at=at, used=command, answered=answered))
 
     def names(self, history: History, turn: int) -> frozenset[str]:
         """The names in its texts, the model's own aside."""
@@ -111,6 +110,7 @@ class LogReader:
                     part=number,
                     voice=voice,
                     excerpts=divided(text, voice, self._count),
+                    author=message.author,
                     source=seq,
                     authored=voice == "assistant",
                     answers=voice == "assistant" and not message.calls,
@@ -131,8 +131,12 @@ class LogReader:
             orphans = [part for part in message.results if id(part) not in answered]
             for number, result in enumerate(orphans, ORPHANS):
                 tool = " ".join(result.name.split()) or "tool"
-                action = Action(kind="other", tool=tool, subject="", key=f"{seq} {number}")
-                yield self._called(action, _part_text(result), at=(seq, number, seq), used="")
+                yield self._orphan(_part_text(result), tool, at=(seq, number))
+
+    def _orphan(self, result: str, tool: str, *, at: tuple[int, int]) -> LogEntry:
+        """A result whose call is not known."""
+        action = Action(kind="other", tool=tool, subject="", key=f"{at[0]} {at[1]}")
+        return self._called(action, result, at=(*at, at[0]), used="")
 
     def _called(
         self,
@@ -194,33 +198,9 @@ def _part_text(part: Part) -> str:
             return ""
 
 
-def fenced_command(history: History, turn: int) -> str:
-    """The command that ends the model's message in a session with a text protocol; empty if there is none."""
-    first, last = history.span(turn)
-    if first != last or history.entries[first].role != "assistant":
-        return ""
-    return command_in(history.read(first, first + 1)[0].text)
-
-
-def command_in(text: str) -> str:
-    """The text of a fenced block at the very end of a text.
-
-    >>> command_in("Look first.\\n```\\nls -la\\n```")
-    'ls -la'
-    """
-    text = text.rstrip()
-    if not text.endswith("```"):
-        return ""
-    body = text[:-3]
-    at = body.rfind("```")
-    opening = _FENCED.match(body, at) if at >= 0 else None
-    return body[opening.end() :].strip() if opening else ""
-
-
 def speaks_in_fences(history: History, turns: Sequence[int]) -> bool:
-    """Whether the model of this session runs commands by writing them into fenced blocks."""
-    replies = [turn for turn in turns if history.entries[history.starts[turn]].role == "assistant"]
-    if len(replies) < 2 or any(history.entries[history.starts[turn]].calls for turn in replies):
-        return False
-    fenced = sum(bool(fenced_command(history, turn)) for turn in replies)
-    return fenced >= FENCED_SHARE * len(replies)
+    """Whether the model ran commands by writing them into fenced blocks, as of these turns.
+
+    What follows them is left aside, except for the next turn: the same log is read from them after a restart.
+    """
+    return history.speaks_in_fences(turns[-1] + 1)
