@@ -73,7 +73,7 @@ def test_a_pin_is_in_every_window(session: Session) -> None:
 
 def test_a_window_that_opens_on_the_assistant_gets_a_user_note(session: Session) -> None:
     session.extend(TURN[1:] * 30)
-    window = session.build(budget=100)
+    window = session.build(budget=100, preset="recent")
     assert window.messages[0]["role"] == "user"
     assert "as far as it is shown" in window.messages[0]["content"]
 

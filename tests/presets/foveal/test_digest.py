@@ -229,6 +229,36 @@ def test_the_chosen_excerpts_are_within_the_room(room: int, files: int, long: bo
 
 
 @pytest.mark.parametrize("room", [24, 100, 1_000, 100_000])
-def test_every_line_has_an_excerpt_or_is_about_an_action(room: int) -> None:
+def test_every_line_has_an_excerpt_or_is_about_a_call(room: int) -> None:
     found = digest([said("Go."), *reads(0, 20), *edit(20, "a.py")], room)
-    assert all(line.says or any(found.shown.get(each.id) for each in line.entries) for line in found.lines)
+    assert all(
+        line.last.action or any(found.shown.get(each.id) for each in line.entries) for line in found.lines
+    )
+
+
+def test_calls_that_only_looked_at_something_are_named_where_excerpts_leave_room() -> None:
+    bodies = [message for n in range(9) for message in step(n, "Read", "x = 1", file_path=f"file_{n}.py")]
+    named = [f"Read file_{n}.py" in text(digest([said("Go."), *bodies], 400)) for n in range(9)]
+    assert named[-2:] == [True, True]
+
+
+def test_of_lines_that_differ_only_in_numbers_a_few_are_quoted() -> None:
+    rows = "\n".join(f"INFO worker-{n % 9} handled request id={7919 * n} took {n} ms" for n in range(600))
+    found = text(digest([said("Go."), *step(1, "run", rows, command="cat app.log")], 20_000))
+    assert 1 <= found.count("handled request") <= 6
+
+
+def test_of_the_latest_replies_the_whole_proposal_is_quoted_if_there_is_room() -> None:
+    messages = [said("Why?"), {"role": "assistant", "content": PROPOSAL}, said("yes"), *reads(0, 40)]
+    assert "1. The pool is too small" in text(digest(messages, 6_000, replies={1: "yes"}))
+
+
+def test_an_item_may_be_named_by_a_letter() -> None:
+    options = (
+        f"What do you prefer? {MORE}\nA. Keep the cookie for a whole month, as the shop does now. {MORE}\n"
+    )
+    options += f"B. Ask again at every visit, as the bank does it, which is safer. {MORE}\n{MORE}"
+    (entry,) = [each for each in entries([{"role": "assistant", "content": options}]) if each.answers]
+    quoted = entry.excerpts.shown(referred(entry, "I'd like it to do B"))
+    assert "Ask again at every visit" in quoted
+    assert "Keep the cookie" not in quoted

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import foveal
 from foveal import Foveal, Session
 from foveal.pipeline.summarize.notes import LOG_END, LOG_MARK
+from foveal.pipeline.values import LogPlan
 from foveal.presets.foveal.digest import Digest
 from foveal.presets.foveal.log_note import log_lines
 from foveal.presets.foveal.logbook import RULES_MARK, Logbook, logged_turns, standing_rules
@@ -78,7 +80,8 @@ def test_the_log_is_divided_where_the_window_shows_a_request() -> None:
     marks = [text.partition("\n")[0] for text in texts if text.startswith(LOG_MARK)]
     at = texts.index("Keep this one in full, please.")
     assert len(marks) == 2
-    assert marks[0].startswith(f"{LOG_MARK}2–41, generated")
+    assert marks[0].startswith((f"{LOG_MARK}2–41, generated", f"{LOG_MARK}2–41 ("))
+    assert "generated" in marks[0]
     assert marks[1].startswith(f"{LOG_MARK}43–")
     assert marks[1].endswith("]")
     assert "generated" not in marks[1]
@@ -97,7 +100,34 @@ def test_requests_beyond_the_reach_of_a_log_are_in_it() -> None:
     messages = [said("Look at all."), *work(0, 20), *(said(each) for each in asked), *work(20, 600)]
     note = "\n".join(contents(foveal.fit(messages, budget=2_000)))
     assert [each for each in asked if each not in note] == []
-    assert "of these messages have no entry here; a search finds them.]" in note
+    assert " of them without an entry)" in note
+
+
+def test_each_note_says_how_many_of_its_messages_have_no_entry() -> None:
+    messages = [said("Look at all."), *work(0, 60)]
+    (note,) = notes(foveal.fit(messages, budget=1_000))
+    first, last, without = map(int, re.findall(r"\d+", note.partition("\n")[0]))
+    named = re.findall(r"^\[(\d+)\] ", note, re.MULTILINE)
+    assert without == last - first + 1 - 2 * len(named)
+
+
+def test_a_log_without_room_for_an_entry_still_says_which_messages_are_missing() -> None:
+    huge = "\n".join(f"row {n} of the table with its own words" for n in range(40_000))
+    call = {"id": "c", "type": "function", "function": {"name": "cat", "arguments": '{"path": "app.log"}'}}
+    messages = [
+        said("Why did it fail?"),
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": huge},
+        *work(1, 2),
+    ]
+    (note,) = notes(foveal.fit(messages, budget=2_000))
+    assert "cat app.log" in note
+
+
+def test_the_state_says_from_which_message_on_it_was_read() -> None:
+    history = history_with([said("Go."), *edit(0), *edit(1), *look(2)])
+    found = Logbook.read(history, range(2, 4), len, since=3, older=3)
+    assert found.state.startswith("State at message 7 (from message 4 on): changed pool.py [4]")
 
 
 def test_messages_that_no_log_is_about_are_counted() -> None:
@@ -220,3 +250,31 @@ def test_every_line_of_a_note_has_the_messages_it_comes_from() -> None:
         rows = message.text.split("\n")
         assert len(note.sources) == len(rows)
         assert all(sources for row, sources in zip(rows, note.sources, strict=True) if row.startswith("    "))
+
+
+def test_the_log_of_a_chat_names_who_spoke_and_when() -> None:
+    chat = [
+        {
+            "role": role,
+            "name": name,
+            "content": f"{name} told the story of house {day} with all of its {day} rooms and many doors.",
+            "timestamp": 1_683_554_160 + 86_400 * day,
+        }
+        for day in range(60)
+        for role, name in (("user", "Caroline"), ("assistant", "Melanie"))
+    ]
+    (note,) = notes(foveal.fit([*chat, said("Go on.")], budget=1_500))
+    assert re.search(r"\n2023-06-26 13:56\n\[\d+ (Caroline|Melanie)\] \1 told the story of house 49 ", note)
+    assert note.count("2023-06-26 13:56") == 1
+
+
+def test_the_rules_are_in_the_first_note_that_there_is() -> None:
+    history = history_with(
+        [said(FACTS[1]), said("Keep this in full."), said("Look at the store."), said("Go.")]
+    )
+    found = Logbook.read(history, [0, 2], len)
+    plan = LogPlan(first=0, last=2, rules=((0, 0),), lines=(((2, 0),),), shown={(2, 0): (0,)})
+    (note,) = found.notes(history, plan, 3, [1])
+    text = note.note.messages[0].text
+    assert FACTS[1] in text.partition(RULES_MARK)[2]
+    assert text.index(RULES_MARK) < text.index("[3 user] Look at the store.")

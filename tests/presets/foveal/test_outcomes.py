@@ -278,7 +278,7 @@ bash-$"""
 
 def test_a_request_is_reported_with_what_the_server_answered_and_not_with_a_progress_meter() -> None:
     post = run("curl -X POST -F file=@a http://host/file.pl")
-    assert outcome(METER + PAGE, post).text == 'ends "root:x:0:0:root:/root:/bin/bash"'
+    assert outcome(METER + PAGE, post).text == 'ends "<br />root:x:0:0:root:/root:/bin/bash"'
     assert outcome(METER, post).text == "no output"
     assert outcome(METER + '{"id": 7}', post).text == '"{"id": 7}"'
     other = replace(run("curl http://host"), kind="other")
@@ -333,6 +333,35 @@ def test_an_answer_in_prose_that_confirms_nothing_is_quoted() -> None:
 )
 def test_an_answer_that_confirms_a_call_is_ok(result: str) -> None:
     assert outcome(result, BOOK).text == "ok"
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        "Sorry, that flight is full and cannot be booked.",
+        "Nothing was updated: the record is locked.",
+        "The booking could not be completed.",
+        "Payment declined.",
+        "Not confirmed.",
+    ],
+)
+def test_an_answer_that_denies_a_call_is_quoted_and_not_ok(result: str) -> None:
+    assert outcome(result, BOOK) == Outcome(ok=None, text=f'answered "{result}"', answered=True)
+
+
+def test_a_short_answer_is_quoted_whatever_it_means() -> None:
+    assert outcome("Wrong flag!", command_action("submit", "submit 'flag{a}'")).ok is None
+    assert outcome("All yours!", BOOK).text == '"All yours!"'
+
+
+def test_a_warning_is_not_a_failure() -> None:
+    printed = "fetch.py:12: BytesWarning: Text is not bytes\n  pipe.send(text)\nGot number 1364650861"
+    assert outcome(printed, run("python fetch.py")).text == 'no error, ends "Got number 1364650861"'
+
+
+def test_a_failure_without_a_reason_has_its_exit_code() -> None:
+    found = outcome("Exit code 8\nlicense-check\tpass\t14s", run("gh pr merge 142"))
+    assert found.text == 'failed: exit code 8, "license-check pass 14s"'
 
 
 @pytest.mark.parametrize(

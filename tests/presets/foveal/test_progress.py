@@ -150,6 +150,39 @@ def test_a_file_that_was_removed_is_named_as_removed() -> None:
     assert line == "State: changed b.py [4], a.py (removed) [6]."
 
 
+def test_a_file_whose_change_was_undone_is_marked_as_discarded() -> None:
+    changes = edit("src/a.py"), edit("src/b.py")
+    assert state(*changes, bash("git checkout -- src/a.py")).startswith(
+        "State: changed src/b.py [4], src/a.py (discarded) [6]"
+    )
+    stashed = state(*changes, bash("git checkout -- src/a.py"), bash("git stash"))
+    assert stashed.startswith("State: changed src/a.py (discarded) [6], src/b.py (discarded) [8]")
+    assert (
+        "discarded"
+        not in state(*changes, bash("git stash"), bash("git stash pop"), edit("src/b.py")).split(",")[-1]
+    )
+    committed = (*changes, bash("git commit -am x", "[main 1a2b3c4] x"), bash("git reset --hard"))
+    assert "discarded" not in state(*committed)
+
+
+def test_a_run_before_later_changes_says_so() -> None:
+    passed = bash("pytest -q", "214 passed in 3.2s")
+    assert "pytest -q passed 214 [2] before later changes" in state(passed, edit("a.py"))
+    assert "before later changes" not in state(edit("a.py"), passed)
+
+
+def test_the_last_commit_and_push_are_named() -> None:
+    done = (
+        bash("git commit -am x", "[main 1a2b3c4] x"),
+        bash("git push", "To github.com:a/b\n  1..2  main -> main"),
+    )
+    assert "last commit [4], last push [6]" in state(edit("a.py"), *done)
+
+
+def test_scratch_files_are_no_part_of_the_work() -> None:
+    assert "/tmp" not in state(edit("/tmp/pr.patch"), edit("a.py"))
+
+
 def test_a_check_after_a_change_in_one_line_counts_as_a_check() -> None:
     assert state(bash("ruff format . && pytest -q", PASSED), bash("pytest -q", FAILED)).count("pytest") == 2
     assert state(bash("git add -A && pytest -q", FAILED), bash("pytest", PASSED)) == (
@@ -160,7 +193,7 @@ def test_a_check_after_a_change_in_one_line_counts_as_a_check() -> None:
 def test_a_failure_that_was_repaired_is_not_reported() -> None:
     rejected = bash("git push", " ! [rejected]  main -> main (fetch first)")
     assert "failed and not done since: Bash git push failed" in state(rejected)
-    assert state(rejected, bash("git push -u origin main", "main -> main")) == ""
+    assert state(rejected, bash("git push -u origin main", "main -> main")) == "State: last push [4]."
 
 
 def test_a_failed_edit_is_repaired_by_any_change_of_the_file() -> None:

@@ -165,12 +165,30 @@ def test_the_passages_of_a_chat_may_take_most_of_the_room_and_those_of_a_tool_ru
     ] * 20
     shares = []
     for messages in (talk, talk + run[:20], run):
-        given = wire.load([*messages, {"role": "user", "content": QUESTION}])
+        given = wire.load([*messages, {"role": "user", "content": "Tell me about the crane Wilhelmina."}])
         history = history_of(given, target_for("", given.format))
         shares.append(passage_room(history, 1_000) / 1_000)
     assert shares[0] == 0.9
     assert shares[0] > shares[1] > shares[2]
     assert shares[2] < 0.1
+
+
+def test_a_question_in_a_tool_run_gets_more_room_than_an_instruction() -> None:
+    rooms = []
+    for words in (QUESTION, "Go on with the crane Wilhelmina."):
+        given = wire.load([*tool_run("lifts"), {"role": "user", "content": words}])
+        rooms.append(passage_room(history_of(given, target_for("", given.format)), 1_000))
+    assert rooms[0] > rooms[1]
+
+
+def test_what_the_model_said_before_a_call_is_retrieved_for_a_question_without_the_call() -> None:
+    found = "Found the root cause: the threshold of Wilhelmina is a float, so 48 tonnes are refused."
+    run = tool_run("lifts")
+    run = [{**message, "content": found} if message.get("tool_calls") else message for message in run]
+    window = fit([*run, {"role": "user", "content": "What was the root cause?"}], budget=2_000)
+    passages = [text for text in (str(m["content"]) for m in window.messages) if PASSAGES_MARK in text]
+    assert found in str(window.messages)
+    assert all("({" not in text for text in passages)
 
 
 def test_the_name_of_the_user_is_found_for_who_asks_for_it() -> None:

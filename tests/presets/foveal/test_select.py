@@ -53,6 +53,17 @@ def test_if_everything_fits_everything_is_sent_unchanged() -> None:
     assert foveal.fit(talk(3), budget=4_000, preset="foveal").messages == talk(3)
 
 
+def test_a_window_with_a_cut_request_does_not_claim_that_everything_fits() -> None:
+    long = "Import the feed. " + " ".join(f"Column {n} holds part {n}." for n in range(800))
+    history = [said(long), {"role": "assistant", "content": "It is imported."}]
+    history += [*step(1, "look_up", "Two rows."), said("Now write the docs page.")]
+    window = foveal.fit(history, model="gpt-5", budget=4_000, preset="foveal")
+    assert [each.detail for each in window.manifest.decisions if each.first == 0] == ["trimmed"]
+    assert not [each for each in window.manifest.decisions if each.because == "everything fits"]
+    assert text(window).endswith("Now write the docs page.")
+    assert "Two rows." in text(window)
+
+
 def test_what_does_not_fit_is_excerpted_with_its_ids() -> None:
     window = foveal.fit(talk(20), budget=1_500, preset="foveal")
     assert all(f"ORD{number:04}" in text(window) for number in range(20))

@@ -48,15 +48,19 @@ _REASON = re.compile(
 _LOCATED = re.compile(
     r"^[ \t]{0,4}(?:\[[^\]\n]{0,80}\] )?"
     r"(\S{1,200}\.\w{1,5}(?::\d{1,6}(?::\d{1,6})?(?::| -)|\(\d{1,6},\d{1,6}\):) "
-    r"(?!warning|note|info).{1,300})$",
+    r"(?!\w{0,40}warning|note|info).{1,300})$",
     re.MULTILINE | re.IGNORECASE,
 )
 """A complaint about a place in a file."""
 MARKS = re.compile(r"</?(?:tool_use_error|error|stderr)>|^OBSERVATION:|^Error: ")
 
 
-def failed(text: str) -> Outcome:
-    return Outcome(ok=False, text=f"failed: {detail}" if (detail := failure(text)) else "failed")
+def failed(text: str, code: int | None = None) -> Outcome:
+    """The outcome of a call that failed; the exit code says more than a line without a reason."""
+    detail = failure(text)
+    if code and not _REASON.search(detail):
+        detail = f"exit code {code}" + (f", {printed(text)}" if detail else "")
+    return Outcome(ok=False, text=f"failed: {detail}" if detail else "failed")
 
 
 # What a program printed.
@@ -68,7 +72,7 @@ _NOISE = re.compile(
     r"|\d{1,3}%\|.{0,400}|\[\s{0,5}\d{1,6}(?:/\d{1,6}|%)\] .{0,400}|\+ \S{0,200}(?:ninja|cmake|make)"
     r"|(?:Collecting|Downloading|Using cached|Requirement already|Building wheel|Preparing metadata"
     r"|Installing build|Getting requirements|\[notice\]|PUBLIC \"-//).{0,400}"
-    r"|OBSERVATION:|</?(?:output|stdout|stderr|result)>"
+    r"|OBSERVATION:|</?(?:output|stdout|stderr|result)>|<!(?i:doctype)\b.{0,400}"
 )
 """A line that says nothing about what happened: a rule, a frame, a progress meter, a banner of a build."""
 _PAGE = re.compile(r"<(?:!doctype|html)\b", re.IGNORECASE)
@@ -77,11 +81,16 @@ _ENDED = re.compile(r"///PROCESS-DONE:-?\d{1,3}:PROCESS-DONE///")
 
 
 def informative(text: str) -> list[str]:
-    """The lines of a text that say something, without the tags of a page."""
+    """The lines of a text that say something; of a page those that are more than tags."""
     text = _ENDED.sub("", text)
-    if _PAGE.search(text):
-        text = _TAG.sub("", text)
-    return [plain for line in text.splitlines() if not _NOISE.fullmatch(plain := " ".join(line.split()))]
+    page = _PAGE.search(text) is not None
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    return [line for line in lines if not _NOISE.fullmatch(untagged(line) if page else line)]
+
+
+def untagged(line: str) -> str:
+    """A line of a page without its tags."""
+    return _TAG.sub("", line).strip()
 
 
 _SUCCESS = re.compile(

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from foveal.pipeline.signals import weight
 from foveal.presets.foveal.excerpts import BEGINNING, Excerpt, Excerpts
 from foveal.presets.foveal.log import LogEntry
 from foveal.presets.foveal.log_note import LogLine, head, log_lines
@@ -25,19 +24,32 @@ LEAST = 24
 """Tokens of room below which there is no note."""
 SHORT = 60
 """Tokens of a user's message that is quoted whole."""
+LONG = 200
+"""Tokens of the rest of a longer one that may be quoted too."""
+WORDY = 25
+"""Tokens of what people say in a chat from which on it counts in full; shorter ones are often courtesy."""
+SAMPLES = 3
+"""Of lines of which a text has many, those that are worth something."""
 
 BEGINNING_TOKENS = 22
 """About what the beginning of a message costs, where there is no room for more."""
 CONCLUSIONS = 2
 """Conclusions taken from one message of the model, beside how it begins."""
 REFERRING = 60
-"""Words of a reply that may refer to an item by its number."""
+"""Words of a reply that may refer to an item by its number or letter."""
 BRIEF = 8
 """Words of a reply that answers the last question."""
-_ITEM = re.compile(r"\W{0,4}(?:option |step |question )?(\d{1,2})[.):*\s]", re.IGNORECASE)
-_ORDINAL = re.compile(r"(?<![\w.])(\d{1,2})(?![\w%])(?!\.\d)")
+PROPOSALS = 3
+"""Of the latest such replies, the message before is quoted whole."""
+PROPOSAL = 250
+"""Tokens of such a message; of a longer one the end."""
+_ITEM = re.compile(
+    r"\W{0,4}(?:(?:option|step|question|scenario|approach|variant|choice) )?(\d{1,2}|[A-E])(?:[.):*]|\s)",
+    re.IGNORECASE,
+)
+_ORDINAL = re.compile(r"(?<![\w.])(\d{1,2}|(?<!^)[A-E])(?![\w%'])(?!\.\d)")
 _COURTESY = re.compile(
-    r"\W{0,3}(?:sure|of course|certainly|absolutely|thank|you're welcome|no problem|please"
+    r"\W{0,3}(?:sure|of course|certainly|absolutely|thank|you're welcome|no problem|please|no response"
     r"|i can (?:assist|help)|i(?:'d| would| will|'ll)? be happy|i(?:'m| am) happy"
     r"|i understand|i apologi[sz]e|i(?:'m| am) sorry|let me know|could you|feel free)\b",
     re.IGNORECASE,
@@ -78,6 +90,10 @@ class DigestNumbers:
     """Share of the room for what the user said and what was done."""
     referred_share: float = 0.05
     """Share of the room for what the user's replies refer to: a question, items of a list."""
+    looks_share: float = 0.1
+    """Share of the room, as far as excerpts left it, for calls that only looked at something."""
+    said_share: float = 0.1
+    """Share of the room for the rest of longer messages of the user, the latest first."""
     concluded_share: float = 0.06
     """Share of the room for what the model concluded and answered, the latest first."""
 
@@ -141,9 +157,11 @@ def choose(
     lines, costs = _merged(entries, int(numbers.log_share * room), paths, count)
     taken = _Taken(room, lines, costs, _Values(entries, numbers, surroundings))
     taken.take_log(int(numbers.log_share * room))
+    taken.take_said(int(numbers.said_share * room))
     taken.take_referred(surroundings.replies, int(numbers.referred_share * room))
     taken.take_conclusions(int(numbers.concluded_share * room))
     cut = taken.take_excerpts()
+    taken.take_looks(int(numbers.looks_share * room))
     return taken.digest(cut)
 
 
@@ -189,7 +207,7 @@ class _Taken:
     def take_log(self, most: int) -> None:
         """Take what the user said, then what was done, the latest first; actions within `most` tokens.
 
-        In a chat, where people said more than the log has room for, only the first and the latest of it.
+        In a chat, where people said more than the log has room for, only the first of it.
         """
         said = [
             at for at, line in enumerate(self.lines) if line.last.voice == "user" and line.last.action is None
@@ -198,7 +216,7 @@ class _Taken:
         chat = whole > self.room and not any(line.says for line in self.lines)
         least = self.room - most // 2 if chat else 0
         tight = whole > self.room
-        for at in (*said[:1], *reversed(said[1:])):
+        for at in (*said[:1], *(() if chat else reversed(said[1:]))):
             entry = self.lines[at].last
             if tight and not chat and _whole(entry) > BEGINNING_TOKENS:
                 self._begin(at, entry)
@@ -209,13 +227,27 @@ class _Taken:
             if self.lines[at].says:
                 self._take(at, self.lines[at].last, (), max(0, least))
 
+    def take_said(self, most: int) -> None:
+        """Take the rest of the user's messages of which the log has both ends, the latest first."""
+        least = max(0, self.room - most)
+        for at in sorted(self.opened, reverse=True):
+            entry = self.lines[at].last
+            shown = self.shown.get(entry.id, set())
+            if entry.voice == "user" and entry.action is None and shown and BEGINNING not in shown:
+                rest = [number for number in range(len(entry.excerpts.parts)) if number not in shown]
+                if rest and sum(entry.excerpts.parts[number].tokens for number in rest) <= LONG:
+                    self._take(at, entry, rest, least)
+
     def take_referred(self, replies: Mapping[int, str], most: int) -> None:
         """Take what the user's replies refer to in the message before them, the latest first."""
-        least = max(0, self.room - most)
+        least, found = max(0, self.room - most), 0
         for at in range(len(self.lines) - 1, -1, -1):
             entry = self.lines[at].last
             if entry.answers and (numbers := referred(entry, replies.get(entry.seq, ""))):
-                self._take(at, entry, numbers, least)
+                found += 1
+                whole = {*numbers, *(_end_of(entry, PROPOSAL) if found <= PROPOSALS else ())}
+                if not self._take(at, entry, sorted(whole), least):
+                    self._take(at, entry, numbers, least)
 
     def take_conclusions(self, most: int) -> None:
         """Take how the model's answers begin and its conclusions, the latest first, within `most` tokens."""
@@ -224,6 +256,13 @@ class _Taken:
             entry = self.lines[at].last
             if entry.voice == "assistant" and (numbers := _conclusions(entry)):
                 self._take(at, entry, numbers, least)
+
+    def take_looks(self, most: int) -> None:
+        """Take the lines of calls that only looked at something, the latest first, within `most` tokens."""
+        least = max(0, self.room - most)
+        for at in range(len(self.lines) - 1, -1, -1):
+            if at not in self.opened and self.lines[at].last.action is not None:
+                self._take(at, self.lines[at].last, (), least)
 
     def _begin(self, at: int, entry: LogEntry) -> None:
         """Take how a message begins, if there is room."""
@@ -235,15 +274,17 @@ class _Taken:
     def _spent(self) -> int:
         return self.whole - self.room
 
-    def _take(self, at: int, entry: LogEntry, numbers: Sequence[int], least: int) -> None:
+    def _take(self, at: int, entry: LogEntry, numbers: Sequence[int], least: int) -> bool:
         """Take a line with these excerpts, if it leaves `least` tokens."""
-        cost = self.costs[at] + sum(entry.excerpts.parts[number].tokens for number in numbers)
+        header = 0 if at in self.opened else self.costs[at]
+        cost = header + sum(entry.excerpts.parts[number].tokens for number in numbers)
         if self.room - cost < least:
             self.missing[entry.seq] = cost + least - self.room
-            return
+            return False
         self._open(at)
         for number in numbers:
             self._add(entry, number)
+        return True
 
     def take_excerpts(self) -> float:
         """Take excerpts, the most valuable for their length first; returns the value of the best one left.
@@ -316,7 +357,7 @@ def referred(entry: LogEntry, reply: str) -> tuple[int, ...]:
     if not words or len(words) > REFERRING:
         return ()
     parts, text = entry.excerpts.parts, entry.excerpts.text
-    asked = {int(found) for found in _ORDINAL.findall(reply)}
+    asked = set(_ORDINAL.findall(reply))
     found = {
         number
         for number, part in enumerate(parts)
@@ -327,10 +368,21 @@ def referred(entry: LogEntry, reply: str) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def _item(line: str) -> int | None:
-    """The number with which an item of a list begins."""
+def _item(line: str) -> str:
+    """The number or letter with which an item of a list begins; empty if it is none."""
     found = _ITEM.match(line)
-    return int(found[1]) if found else None
+    return found[1].upper() if found else ""
+
+
+def _end_of(entry: LogEntry, most: int) -> tuple[int, ...]:
+    """The last excerpts of a message within `most` tokens; all of them if they fit."""
+    found: list[int] = []
+    for number in range(len(entry.excerpts.parts) - 1, -1, -1):
+        most -= entry.excerpts.parts[number].tokens
+        if most < 0:
+            break
+        found.append(number)
+    return tuple(found)
 
 
 def _conclusions(entry: LogEntry) -> tuple[int, ...]:
@@ -376,9 +428,9 @@ class _Values:
         self, entries: Sequence[LogEntry], numbers: DigestNumbers, surroundings: Surroundings
     ) -> None:
         self.numbers = numbers
+        self._chat = not any(entry.action for entry in entries)
         self._used = surroundings.used
         self._names = set(surroundings.known)
-        self._weights: dict[str, float] = {}
         self._fade: dict[int, float] = {
             seq: max(numbers.faded, 0.5 ** (surroundings.distance(seq) / numbers.fades))
             for seq in {entry.seq for entry in entries}
@@ -402,24 +454,25 @@ class _Values:
             if part.names and not used.isdisjoint(part.names):
                 return self.value(entry, number)
             factor = numbers.repeated if part.repeats >= numbers.many else restated
+            factor = 0.0 if part.repeats >= numbers.many and part.nth > SAMPLES else factor
             return part.worth * factor * fade + landmarks[part.landmark] + (0.0 if number else first)
 
         return worth
 
     def value(self, entry: LogEntry, number: int) -> float:
         """What an excerpt would add to the log."""
-        part, known, weights = entry.excerpts.parts[number], self._names, self._weights
-        many = part.repeats >= self.numbers.many
+        part, known, used, numbers = entry.excerpts.parts[number], self._names, self._used, self.numbers
+        # Of lines of which there are many, a few count a little; names that were used count anyway.
+        plain = 1.0 if part.repeats < numbers.many else numbers.repeated if part.nth <= SAMPLES else 0.0
         value = 0.0
-        for name in part.names:
+        for name, weight in zip(part.names, part.weights, strict=True):
             if name not in known:
-                found = weights.get(name)
-                if found is None:
-                    found = weights[name] = weight(name) * (self.numbers.used if name in self._used else 1.0)
-                value += found * self.numbers.repeated if many and name not in self._used else found
+                value += weight * (numbers.used if name in used else plain)
         if entry.authored:
             value *= self.numbers.restated
         extra = self._landmarks[part.landmark]
+        if self._chat and not entry.action:
+            extra *= min(1.0, part.tokens / WORDY)
         if number == 0 and entry.answers and not is_courtesy(entry.excerpts, 0):
             extra += self.numbers.answered
         return value * self._fade[entry.seq] + extra

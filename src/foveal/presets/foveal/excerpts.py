@@ -84,8 +84,12 @@ class Excerpt:
     decision."""
     repeats: int = 1
     """Lines of the text that differ from it only in numbers and hashes, itself included."""
+    nth: int = 1
+    """Which of these it is."""
+    weights: tuple[float, ...] = ()
+    """The weight of each of its names."""
     worth: float = 0.0
-    """The weight of its names."""
+    """The weight of all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,12 +201,14 @@ def divided(text: str, voice: Voice, count: Callable[[str], int]) -> Excerpts:
     spans = spans[:MOST]
     rate = count(text) / max(1, len(text))
     landmarks = _landmarks(text, spans, voice)
-    parts = []
+    parts, met = [], Counter[str]()
     for at, (start, end) in enumerate(spans):
         names = names_in(text[start:end])
         if element := elements.get(text[start:end]):  # the line that begins the element has its name
             names = tuple(name for name in names if name not in element)
-        lines = text[start:end].split("\n") if templates else ()
+        kinds = [_template(line) for line in text[start:end].split("\n")] if templates else []
+        kind = max(kinds, key=templates.__getitem__, default="")
+        met[kind] += 1
         parts.append(
             Excerpt(
                 start=start,
@@ -210,8 +216,10 @@ def divided(text: str, voice: Voice, count: Callable[[str], int]) -> Excerpts:
                 names=names,
                 tokens=int(rate * (end - start)) + 1,
                 landmark=landmarks.get(at, ""),
-                repeats=max([1, *(templates[_template(line)] for line in lines)]),
-                worth=sum(map(weight, names)),
+                repeats=max(1, templates[kind]),
+                nth=met[kind],
+                weights=(weights := tuple(map(weight, names))),
+                worth=sum(weights),
             )
         )
     return Excerpts(text=text, parts=tuple(parts), spoken=voice != "tool")

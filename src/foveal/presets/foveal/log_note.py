@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from foveal.pipeline.shorten.outline import GAP
+from foveal.pipeline.summarize.notes import speaker_name
 from foveal.presets.foveal.log import LogEntry
 from foveal.presets.foveal.outcomes import is_said
 from foveal.presets.foveal.paths import Paths
@@ -67,7 +68,8 @@ def log_lines(entries: Sequence[LogEntry], *, merged_until: int = -1) -> list[Lo
         if action is None or entry.outcome is None:
             lines.append([entry])
             continue
-        detail = () if entry.seq < merged_until else (action.subject, action.change, entry.outcome.text)
+        seen = entry.excerpts.text if action.kind == "look" else ""
+        detail = () if entry.seq < merged_until else (action.subject, action.change, entry.outcome.text, seen)
         key = (action.key, entry.outcome.ok, *detail)
         at = known.get(key)
         if at is not None and lines[at]:
@@ -100,7 +102,8 @@ def head(line: LogLine, paths: Paths) -> str:
     where = f"{first.seq + 1}" if first.seq == last.seq else f"{first.seq + 1}–{last.seq + 1}"
     action, ended = last.action, last.outcome
     if action is None or ended is None:
-        return f"[{where} {last.voice if last.voice != 'tool' else 'attached'}]"
+        speaker = "attached" if last.voice == "tool" else speaker_name(last.voice, last.author)
+        return f"[{where} {speaker}]"
     times = f" ×{len(line.entries)}" if len(line.entries) > 1 else ""
     shown = f"[{where}] {paths.shortened(action.title)}{times}"
     if action.kind in ("look", "other"):

@@ -20,6 +20,7 @@ from foveal.presets.foveal.check_reports import (
     informative,
     printed,
     report,
+    untagged,
 )
 from foveal.presets.foveal.tool_calls import Action
 
@@ -82,7 +83,11 @@ def outcome(result: str, action: Action, *, error: bool = False) -> Outcome:
             return reported
     if ended_badly or _refused(found.text, action):
         missed = action.kind == "look" and found.code == 1 and not found.text
-        return Outcome(ok=None, text="nothing found") if missed else failed(found.error or found.text)
+        return (
+            Outcome(ok=None, text="nothing found")
+            if missed
+            else failed(found.error or found.text, found.code)
+        )
     if _BACKGROUND.match(found.text):
         return Outcome(ok=None, text="running in the background")
     return _fine(found, action)
@@ -102,7 +107,8 @@ def _fine(found: _Result, action: Action) -> Outcome:
     first, *more = found.text.splitlines()
     if not more and len(first) <= INLINE:
         return Outcome(ok=True, text=first)
-    begins = next(iter(informative(found.text)), "")[:INLINE].rstrip() if action.kind == "other" else ""
+    said = filter(None, map(untagged, informative(found.text))) if action.kind == "other" else iter(())
+    begins = next(said, "")[:INLINE].rstrip()
     return Outcome(ok=True, text=f"{begins}…" if begins else "")
 
 
@@ -110,6 +116,11 @@ _CONFIRMED = re.compile(
     r"\b(?:success\w{0,5}|succeeded|(?:has|have) been|done|completed?|confirmed|created|updated|added|sent"
     r"|saved|removed|deleted|cancell?ed|booked|transferred|submitted|closed|opened|moved|scheduled|applied"
     r"|written|edited|changed|assigned|published|posted|approved|executed|ran|started|stopped|set|ok)\b",
+    re.IGNORECASE,
+)
+_NEGATED = re.compile(
+    r"\b(?:not|no|none|nothing|never|cannot|unable|sorry|unfortunately|fail(?:ed|s|ure)?|denied|declined|refused"
+    r"|rejected|wrong|incorrect|invalid)\b|n['’]t\b",
     re.IGNORECASE,
 )
 ANSWERED = 80
@@ -123,8 +134,11 @@ def _done(text: str, action: Action) -> Outcome:
     if action.opaque and not action.change:
         return Outcome(ok=True, text=printed(text))
     first = next(iter(informative(text)), "") if action.listed and text[:1] not in ("{", "[") else ""
-    if action.kind == "plan" or len(first.split()) < PROSE or _CONFIRMED.search(first):
+    denied = _NEGATED.search(first) is not None
+    if action.kind == "plan" or not first or (_CONFIRMED.search(first) and not denied):
         return Outcome(ok=True, text=_made(text, action))
+    if len(first.split()) < PROSE and not denied:
+        return Outcome(ok=True, text="ok" if " " not in first else f'"{clipped(first, ANSWERED)}"')
     return Outcome(ok=None, text=f'answered "{clipped(first, ANSWERED)}"', answered=True)
 
 

@@ -34,6 +34,15 @@ _NARROW = re.compile(
     r" (?:-run|-k|-t|-m|--filter|--grep|--test|-Dtest)\b|::|[\w/]\.(?:py|go|[jt]sx?|rb|rs|java)\b"
 )
 """What restricts a run to some tests or files."""
+_RESTORES = re.compile(r"git (?:checkout(?: [^\s-]\S{0,80})? -- |restore (?!--staged))([^&|;]{1,400})")
+_RESETS = re.compile(
+    r"git (?:stash(?! (?:pop|apply|list|show|drop|branch))|reset --hard"
+    r"|(?:checkout|restore) (?:-- )?\.(?:\s|$))"
+)
+"""What undoes changes that are not committed: of the files it names, or of all."""
+_PUBLISHES = {"git commit": "commit", "git push": "push"}
+_SCRATCH = ("/tmp/", "/var/tmp/", "/private/tmp/", "/dev/")  # noqa: S108 — compared with, never opened
+"""Where files are no part of the work."""
 _NUMBER = re.compile(r"#(\d{1,6})|\bid\W{1,4}(\d{1,6})")
 
 
@@ -66,17 +75,20 @@ class Progress:
     """Changes that failed and did not succeed since."""
     unconfirmed: _Ended | None = None
     """The latest change, if its answer did not confirm it."""
+    published: dict[str, int] = field(default_factory=dict)
+    """By step of publishing changes (`commit`, `push`), the position of the latest one."""
     records: dict[str, int] = field(default_factory=dict)
     """By booking, ticket or the like that was changed, the position of its latest change that succeeded."""
     todos: dict[str, str] = field(default_factory=dict)
     """The open items of the model's to-do list, by number or text."""
     actions: int = 0
+    since: int = 0
     until: int = 0
-    """Messages that it takes into account."""
+    """Positions: it takes messages into account from the first, if that is not 0, up to the second."""
 
     @classmethod
-    def of(cls, entries: Sequence[LogEntry], paths: Paths, *, until: int = 0) -> Progress:
-        found = cls(until=until)
+    def of(cls, entries: Sequence[LogEntry], paths: Paths, *, since: int = 0, until: int = 0) -> Progress:
+        found = cls(since=since, until=until)
         for entry in entries:
             if entry.action and entry.outcome:
                 found._add(entry, entry.action, entry.outcome, paths)
@@ -111,6 +123,11 @@ class Progress:
 
     def _change(self, action: Action, seq: int, paths: Paths) -> None:
         self.failures.pop(action.key, None)
+        steps = action.key.split("; ")
+        published = [done for git, done in _PUBLISHES.items() if any(step.endswith(git) for step in steps)]
+        self.published |= dict.fromkeys(published, seq)
+        if action.discards:
+            self._discard(action.subject, seq)
         if action.listed and not action.files:
             title = f"{action.tool}({action.subject.partition(', ')[0]})"
             self.records.pop(title, None)
@@ -119,10 +136,24 @@ class Progress:
             if self.changed.pop(paths.short(file), None) is not None:
                 self.changed[f"{paths.short(file)} (removed)"] = seq
         for file in action.files:
+            if file.startswith(_SCRATCH):
+                continue
             self.failures.pop(f"edit {file}", None)
-            self.changed.pop(f"{paths.short(file)} (removed)", None)
+            for undone in ("removed", "discarded"):
+                self.changed.pop(f"{paths.short(file)} ({undone})", None)
             self.changed.pop(paths.short(file), None)
             self.changed[paths.short(file)] = seq
+
+    def _discard(self, command: str, seq: int) -> None:
+        """Mark files whose changes were undone: those that the command names, or all not yet committed."""
+        named = found[1].split() if (found := _RESTORES.search(command)) else []
+        for file, changed in list(self.changed.items()):
+            everything = _RESETS.search(command) and changed > self.published.get("commit", -1)
+            if file.endswith(" (discarded)"):
+                continue
+            if everything or any(file == each or file.endswith(f"/{each}") for each in named):
+                del self.changed[file]
+                self.changed[f"{file} (discarded)"] = seq
 
     def _check(self, action: Action, ended: Outcome, latest: _Ended) -> None:
         """A run replaces earlier ones of its kind; a failed one only if it repeats it or runs more."""
@@ -169,12 +200,16 @@ class Progress:
             found.append(
                 "changed " + _latest([f"{file} [{seq + 1}]" for file, seq in self.changed.items()], FILES)
             )
+        if self.published:
+            found.append(", ".join(f"last {done} [{seq + 1}]" for done, seq in self.published.items()))
         if self.records:
             found.append(
                 "done " + _latest([f"{what} [{seq + 1}]" for what, seq in self.records.items()], RECORDS)
             )
         if runs := self._runs():
-            found.append(f"last run{'s' * (len(runs) > 1)}: {', '.join(map(str, runs))}")
+            latest = max(self.changed.values(), default=-1)
+            named = [f"{run} before later changes" if run.seq < latest else str(run) for run in runs]
+            found.append(f"last run{'s' * (len(runs) > 1)}: {', '.join(named)}")
         if self.unconfirmed:
             found.append(f"not confirmed: {self.unconfirmed}")
         recent = [str(each) for each in self.failures.values() if self.actions - each.number < RECENT]
@@ -187,6 +222,7 @@ class Progress:
                 "to do: " + " ".join(f"{at}) {each}" for at, each in enumerate(items[:TODOS], 1)) + more
             )
         when = f" at message {self.until:,}" if self.until else ""
+        when += f" (from message {self.since + 1:,} on)" if self.since else ""
         return f"State{when}: {'; '.join(found)}." if found else ""
 
 

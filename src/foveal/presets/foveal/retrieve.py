@@ -32,6 +32,8 @@ CHAT_SHARE = 0.9
 """Of the room, for passages in a conversation without tools."""
 TOOL_RUN_SHARE = 0.05
 """Of the room, for passages where tools are all there is."""
+ASKED_SHARE = 0.12
+"""Of the room, for passages where the newest request is a question."""
 KEPT_SHARE = 0.5
 """Of the room left, for passages of one request while a layout is kept: later turns need the rest."""
 LEAST = 24
@@ -46,7 +48,9 @@ LABEL = 16
 """Tokens kept for the label of a message of which excerpts are quoted, and for what is said to be omitted."""
 MOST = 4_000
 """Pieces of one message; a text with more is data, and only its beginning is used."""
-SHARED = 2
+ASKED = 2_000
+"""Characters at the end of a request in which a question is looked for."""
+SHARED = 3
 """Words that a message shares with the request to be quoted in a tool run."""
 ALIKE = 3
 """Messages that differ only in numbers which keep their rank."""
@@ -127,8 +131,14 @@ def passage_room(history: History, room: int) -> int:
         talk += 0 if _is_tool_traffic(entry) else tokens
         if spent >= room:
             break
-    share = talk / max(1, spent)
-    return int(room * (TOOL_RUN_SHARE + (CHAT_SHARE - TOOL_RUN_SHARE) * share**4))
+    share = TOOL_RUN_SHARE + (CHAT_SHARE - TOOL_RUN_SHARE) * (talk / max(1, spent)) ** 4
+    return int(room * (max(share, ASKED_SHARE) if asks(history) else share))
+
+
+def asks(history: History) -> bool:
+    """Whether the user's newest request has a question."""
+    position = newest_request(history, 0)
+    return position is not None and "?" in history.read(position, position + 1)[0].text[-ASKED:]
 
 
 def is_chat(history: History, room: int) -> bool:
@@ -192,22 +202,20 @@ def _kind(history: History, query: str, room: int) -> Callable[[int], bool]:
     """Which messages may answer a query.
 
     In a tool run, the log has what was said, and what tools returned next to the call it belongs to. Common
-    words match all of it: there, a result must have a name that the query has, and a message more than one of
-    its words.
+    words match all of it: there, a result must have an id that the query has, and a message some of its
+    words: one if it is a question, else several.
     """
-    chat, names, asked = is_chat(history, room), frozenset(names_in(query)), frozenset(words(query))
+    chat, asked, question = is_chat(history, room), frozenset(words(query)), "?" in query
+    ids = frozenset(name for name in names_in(query) if any(map(str.isdigit, name)))
 
     def fits(seq: int) -> bool:
-        entry, passages = history.entries[seq], _passages(history, seq)
-        if entry.calls and all(passage.role == "tool" for passage in passages):
-            return False  # a call says nothing without its result: the log has both
+        entry, texts = history.entries[seq], [passage.text for passage in _passages(history, seq)]
         if chat:
-            return True
-        texts = [passage.text for passage in passages]
-        if any(not names.isdisjoint(names_in(text)) for text in texts):
-            return True
+            return bool(texts)
+        if entry.role == "tool" or entry.answers:
+            return any(not ids.isdisjoint(names_in(text)) for text in texts)
         shared = asked.intersection(word for text in texts for word in words(text))
-        return not _is_tool_traffic(entry) and len(shared) >= SHARED
+        return len(shared) >= (1 if question else SHARED)
 
     return fits
 
@@ -269,7 +277,7 @@ def _matching(pieces: Sequence[tuple[Passage, str]], query: str, room: int, coun
 def retrieved_note(history: History, position: int, excerpts: Mapping[int, tuple[int, ...]]) -> RetrievedNote:
     """The note with these passages for the request at `position`, as it is sent."""
     lines: list[tuple[str, tuple[int, ...]]] = [(PASSAGES_MARK, ())]
-    stated = None
+    stated: float | None = None
     times = {seq: history.entries[seq].created_at for seq in sorted(excerpts)}
     asked = history.entries[position].created_at
     known = [time for time in (*times.values(), asked) if time is not None]
@@ -277,7 +285,7 @@ def retrieved_note(history: History, position: int, excerpts: Mapping[int, tuple
     timed = bool(known) and max(known) - min(known) >= PAUSE
     for seq, time in times.items():
         if timed and time is not None and (stated is None or abs(time - stated) >= PAUSE):
-            lines.append((_utc(time), ()))
+            lines.append((utc(time), ()))
             stated = time
         lines += ((line, (seq,)) for text in _lines(history, seq, excerpts[seq]) for line in text.split("\n"))
     lines.append((PASSAGES_END, ()))
@@ -289,10 +297,10 @@ def retrieved_note(history: History, position: int, excerpts: Mapping[int, tuple
     )
 
 
-def _utc(seconds: float) -> str:
+def utc(seconds: float) -> str:
     """A time as text, in UTC. Presets import no clock, so the calendar is computed here, from 0000-03-01 on.
 
-    >>> _utc(1_683_554_160), _utc(951_782_400)
+    >>> utc(1_683_554_160), utc(951_782_400)
     ('2023-05-08 13:56', '2000-02-29 00:00')
     """
     days, rest = divmod(int(seconds), 86_400)
@@ -332,8 +340,10 @@ def _quoted(passage: Passage, text: str) -> str:
 
 
 def _passages(history: History, seq: int) -> list[Passage]:
+    """What a message says; not its calls, which say nothing without their results: the log has both."""
     (message,) = history.read(seq, seq + 1)
-    return [passage for passage in voices(message, seq) if passage.text.strip()]
+    found = [passage for passage in voices(message, seq) if passage.text.strip()]
+    return [passage for passage in found if passage.role != "tool" or not message.calls]
 
 
 def _pieces(passages: Sequence[Passage]) -> list[tuple[Passage, str]]:

@@ -34,6 +34,7 @@ from foveal.presets.foveal.logbook import (
 )
 from foveal.presets.foveal.retrieve import (
     KEPT_SHARE,
+    asks,
     is_chat,
     newest_request,
     passage_room,
@@ -45,6 +46,10 @@ from foveal.presets.foveal.retrieve import (
 )
 from foveal.presets.foveal.watermarks import Course, MarkNumbers, high_mark, marks
 
+ASKED_LEAST = 0.2
+"""Share of the message budget that must be left for the passages of a new question in a chat."""
+ANSWERING = 3
+"""Of the messages relevant to a question, those that the window should have."""
 REPLY = 120
 """Tokens of a user's message that may refer to the one before it."""
 RELEVANT = 256
@@ -66,7 +71,7 @@ class FovealNumbers:
     requests_share: float = 0.1
     """The most for requests of the user that are further back than that; they are read for the log too."""
     rules_share: float = 0.1
-    """The most of the log for rules and facts that the user stated and that it does not quote anyway."""
+    """The most for rules and facts that the user stated and that the log does not quote anyway."""
     state_share: float = 0.25
     """The most of the log for the line that says where the work stands."""
     jitter: float = 0.05
@@ -189,10 +194,23 @@ def _keep_layout(build: _Build) -> Selection | None:
         form, left = _cut_open_turn(build, layout, opened.tokens + left), 0
     if form is None:
         return None
+    if _asks_in_vain(build, layout, shown, left):
+        return None
     if form.detail == "trimmed":
         layout = replace(layout, trimmed={**layout.trimmed, form.first: form.cut_to})
         shown[build.open_turn] = form
     return _selection(build, shown, _with_passages(build, layout, shown, left))
+
+
+def _asks_in_vain(build: _Build, layout: Layout, shown: Mapping[int, Chunk], left: int) -> bool:
+    """Whether a new question in a chat finds no room for what answers it and is not in the window."""
+    history, scene = build.history, build.scene
+    new = newest_request(history, layout.length) is not None and asks(history)
+    if not new or left >= ASKED_LEAST * build.message_budget or not is_chat(history, build.message_budget):
+        return False
+    there = {*shown, *build.fixed, *range(history.turn_of(layout.full_from), len(history))}
+    quoted = {seq for each in layout.retrieved for seq in each.excerpts}
+    return any(history.turn_of(seq) not in there and seq not in quoted for seq in scene.relevant[:ANSWERING])
 
 
 def _applies(build: _Build, layout: Layout) -> bool:
@@ -265,11 +283,13 @@ def _form(build: _Build, layout: Layout, turn: int) -> Chunk:
 def _cut_open_turn(build: _Build, layout: Layout, room: int) -> Chunk | None:
     """The open turn cut so that a young layout can be kept; None if the layout is old or the cut too deep.
 
-    A turn of average size is not cut: its result is what the model works with now.
+    A turn of average size is not cut: its result is what the model works with now. Nor is a message that has
+    the user's role.
     """
     whole = build.history.chunk(build.open_turn)
     least = max(build.numbers.cut_to * whole.tokens, build.course.growth)
-    if layout.builds > build.numbers.keep_for or room < least:
+    output = build.history.is_output(build.open_turn)
+    if layout.builds > build.numbers.keep_for or room < least or output:
         return None
     return shortened(build.history, build.open_turn, room, build.scene.count, words=False)
 
@@ -283,7 +303,7 @@ def _keep_everything(build: _Build) -> Selection | None:
         spent += shown[turn].tokens
         if spent > build.room:
             return None
-    if build.tokens(shown) > build.room or build.fixed[build.open_turn].detail != "full":
+    if build.tokens(shown) > build.room or any(each.detail == "trimmed" for each in build.fixed.values()):
         return None
     return _selection(build, shown, _layout(build, 0, shown))
 
@@ -364,9 +384,15 @@ def _passages(build: _Build, shown: Mapping[int, Chunk], most: int) -> tuple[Ret
     if not relevant or retrieval_query(history, build.scene.task)[1]:
         return ()
     said = _said(build, shown)
+    first = min((turn for turn in shown), default=build.open_turn)
+    rules = _missing_rules(build, shown, history.span(first)[0])
+    stated = sum(build.scene.count(rule_line(rule)) + 1 for rule in rules.values())
     room = passage_room(
         history,
-        most - build.tokens(shown) - sum(min(tokens, SHORT + LABEL) for tokens in said.values()),
+        most
+        - build.tokens(shown)
+        - sum(min(tokens, SHORT + LABEL) for tokens in said.values())
+        - min(stated, int(build.numbers.rules_share * build.message_budget)),
     )
     note = retrieve(
         history,
@@ -403,12 +429,10 @@ def _relevant(build: _Build) -> tuple[int, ...]:
 
 
 def _first_logged(build: _Build, first: int) -> int:
-    """The earliest turn that the log may be about."""
-    history = build.history
-    end = history.span(first)[0]
-    least = history.sums[end] - build.numbers.reach * build.message_budget
-    turn = first
-    while turn > 0 and history.sums[history.span(turn - 1)[0]] >= least:
+    """The earliest turn that the log may be about; one that is larger than the window counts as a window."""
+    history, whole = build.history, build.message_budget
+    room, turn = build.numbers.reach * whole, first
+    while turn > 0 and (room := room - min(history.between(*history.span(turn - 1)), whole)) >= 0:
         turn -= 1
     return turn
 
@@ -418,7 +442,7 @@ def _logged(
 ) -> _Draft:
     """The window with a log of the old turns, within `most` tokens."""
     history, numbers, count = build.history, build.numbers, build.scene.count
-    room = max(most, min(build.room, 0)) - build.tokens(shown)
+    room = max(most, 0) - build.tokens(shown)
     there = {*shown, *build.fixed}
     asked = earlier_requests(history, old[0], int(numbers.requests_share * build.message_budget), there)
     turns, since = [*asked, *old], history.span(old[0])[0]
@@ -427,15 +451,10 @@ def _logged(
     book = Logbook.read(history, turns, count, since=since, older=older)
     if count(book.state) > numbers.state_share * room:
         book = replace(book, state="")
-    rules = {
-        at: rule
-        for at, rule in standing_rules(history, layout.full_from).items()
-        if history.turn_of(at[0]) not in there
-    }
+    rules = _missing_rules(build, shown, layout.full_from)
     short = {entry.seq for entry in book.entries if is_short(entry)}
-    reserved = _rules_within(
-        [at for at in rules if at[0] not in short], rules, int(numbers.rules_share * room), count
-    )
+    rules_room = min(int(numbers.rules_share * build.message_budget), room)
+    reserved = _rules_within([at for at in rules if at[0] not in short], rules, rules_room, count)
 
     def notes(digest: Digest, stated: Sequence[tuple[int, int]]) -> tuple[LogPlan, tuple[LogNote, ...]]:
         plan = book.plan(digest, stated)
@@ -451,19 +470,36 @@ def _logged(
         paths=book.paths,
         count=count,
     )
-    quoted = {entry.seq for line in digest.lines for entry in line.entries if is_short(entry)}
+    quoted = {
+        entry.seq
+        for line in digest.lines
+        for entry in line.entries
+        if is_short(entry) and len(digest.shown.get(entry.id, ())) == len(entry.excerpts.parts)
+    }
     missing = [at for at in rules if at[0] not in quoted]
-    stated = _rules_within(missing, rules, int(numbers.rules_share * room), count)
-    while digest.lines or stated:
+    stated = _rules_within(missing, rules, rules_room, count)
+    while True:
         plan, made = notes(digest, stated)
         over = sum(each.note.tokens for each in made) - room
         if over <= 0:
             layout = replace(layout, plan=plan, notes=made, excerpts_from=since)
             return _Draft(shown=shown, layout=layout, digest=digest)
+        if not digest.lines and not stated:
+            return _Draft(shown=shown, layout=layout)
         if not digest.lines:
             stated = stated[1:]
         digest = digest.without(over)
-    return _Draft(shown=shown, layout=layout)
+
+
+def _missing_rules(build: _Build, shown: Mapping[int, Chunk], end: int) -> dict[tuple[int, int], Rule]:
+    """What the user stated before the position `end` in messages that the window does not show in full."""
+    chunks = {**build.fixed, **shown}
+    full = {turn for turn, chunk in chunks.items() if chunk.detail == "full"}
+    return {
+        at: rule
+        for at, rule in standing_rules(build.history, end).items()
+        if build.history.turn_of(at[0]) not in full
+    }
 
 
 def _rules_within(

@@ -90,7 +90,7 @@ _GH_CHANGES = word_set("create edit merge comment close reopen review ready dele
 _CHANGES = word_set(
     """
     create rm mv cp mkdir touch chmod chown ln rmdir tee kill pkill killall dd unzip tar gzip gunzip truncate
-    install patch rsync scp ssh-keygen createdb dropdb useradd crontab systemctl service submit
+    install patch rsync scp ssh-keygen createdb dropdb useradd crontab systemctl service
     apply_patch
     """
 )

@@ -106,7 +106,8 @@ _DEFINES = re.compile(
     r"(?:def|class|func|function|fn|interface|struct|enum|trait|impl|module|type|#{1,4}) \S"
 )
 _SAYS_LITTLE = re.compile(
-    r"(?:import|from|package|use|using|#include|require|//go:|#!|\"use |@import|\}|\)|\])|\"[^\"\s]{1,200}\"$"
+    r"(?:import|from|package|use|using|#include|require|//|#!|# |/\*|\*|--|\"\"\"|<!--|\"use |@import"
+    r"|\}|\)|\])|\"[^\"\s]{1,200}\"$"
 )
 _VERBS: Mapping[Kind, frozenset[str]] = {
     "change": word_set(
@@ -208,8 +209,9 @@ def command_action(name: str, command: str) -> Action:
     if not tool and body.endswith(("end_of_edit", "end_of_insert", "end_of_append")):
         subject, change = _line(head, LONGEST), _difference(body)
         return Action(kind="change", tool=tool, subject=subject, key=subject, change=change)
-    if command.strip() == "submit":
-        return Action(kind="change", tool="submit", subject="", key="submit", listed=True)
+    if words and words[0] == "submit":
+        subject = _line(" ".join(words[1:]), LONGEST)
+        return Action(kind="change", tool="submit", subject=subject, key="submit", listed=True)
     if tool and not _SHELL.search(tool) and (sql := _sql(tool, command)):
         return sql
     read = read_command(command)
@@ -317,6 +319,9 @@ def _file_call(tool: str, paths: tuple[str, ...], given: Mapping[str, object]) -
 
 def _changed(given: Mapping[str, object]) -> str:
     """The line that says what an edit, or the first of several, changes."""
+    new, old = _first(given, _NEW_TEXTS), _first(given, _OLD_TEXTS)
+    if given.get("replace_all") is True and 0 < max(len(new), len(old)) <= NEW_LINE and "\n" not in old + new:
+        return f"{_line(old, NEW_LINE)} → {_line(new, NEW_LINE)} (all)"
     return next(filter(None, (_difference(new, old) for new, old in _edits(given))), "")
 
 
@@ -358,7 +363,8 @@ def first_new_line(new: str, old: str = "") -> str:
     fresh = [line for line in lines if len(line) >= WORDY and line not in had and line[-1] != "…"]
     fresh = fresh or [line for line in lines if len(line) >= WORDY and line not in had]
     saying = [line for line in fresh if not _SAYS_LITTLE.match(line)]
-    return next(filter(_DEFINES.match, saying), next(iter(saying or fresh), ""))
+    short = [line for line in lines if line not in had and any(map(str.isalnum, line))]
+    return next(filter(_DEFINES.match, saying), next(iter(saying or fresh or short), ""))
 
 
 def _patch(tool: str, given: Mapping[str, object], text: str) -> Action | None:

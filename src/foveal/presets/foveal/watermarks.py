@@ -38,10 +38,10 @@ STEPS = 26
 class MarkNumbers:
     """The numbers of the cost model."""
 
-    worth: float = 8.5
+    worth: float = 8.3
     """Value per turn of a token of the previous turn, in cache reads. Fitted to recorded sessions, coding
     with 32,000 tokens and airline service with 16,000, at prices of 0.1 and 1.25 and some 290 tokens per
-    turn: recall of needed facts pays for its cost up to a `low` of about 0.57 of the room."""
+    turn: recall of needed facts pays for its cost up to a `low` of about 0.56 of the room."""
     premium: float = 11.5
     """What writing a token costs at least beyond reading it, in reads, if it costs more at all."""
     spare: float = 5.0
@@ -86,7 +86,7 @@ def marks(course: Course, rates: Rates, numbers: MarkNumbers = NUMBERS) -> Marks
 
     >>> anthropic = Rates(input=3.0, read=0.3, write=3.75)
     >>> marks(Course(room=32_000, growth=290, turns=200), anthropic)
-    Marks(high=32000, low=18312)
+    Marks(high=32000, low=18083)
     >>> marks(Course(room=32_000, growth=290, turns=200), Rates())
     Marks(high=28800, low=19200)
     """
