@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from itertools import cycle, product
+from multiprocessing import Pool
 from pathlib import Path
 from typing import Any, get_args
 
@@ -68,27 +70,42 @@ def windows(messages: list[Any], budget: int, format: Format, preset: str) -> It
         yield session.build(budget=budget, format=format)
 
 
+Job = tuple[list[Any], Format, str, tuple[int, str, int]]
+
+
 def measure(most: int | None) -> Counter[str]:
+    found: Counter[str] = Counter()
+    with Pool(os.cpu_count()) as pool:
+        for counted in pool.imap_unordered(judged, jobs(most), chunksize=8):
+            found += counted
+    return found
+
+
+def jobs(most: int | None) -> Iterator[Job]:
     from trajbench.data import load
 
-    found: Counter[str] = Counter()
     records = load("dev")
     sizes = cycle(product(SIZES, TYPES, BUDGETS))
     for record in records if most is None else records[:: max(1, len(records) // most)]:
         for format, preset in product(get_args(Format), sorted(presets.PRESETS)):
-            size, type, budget = next(sizes)
-            messages = inserted(record["messages"], type, size)
-            system = foveal.count_tokens([m for m in messages if m["role"] == "system"])
-            try:
-                for window in windows(messages, budget + system, format, preset):
-                    found["windows"] += 1
-                    sent = json.dumps(window.request, ensure_ascii=False)
-                    lost = [t for t in expected(messages, budget) if written(t) not in sent]
-                    found["lost"] += bool(lost) and not window.manifest.warnings
-                    found["cut with a warning"] += bool(window.manifest.warnings)
-                    found[f"lost under {preset}"] += bool(lost) and not window.manifest.warnings
-            except BudgetError:
-                found["refused"] += 1
+            yield record["messages"], format, preset, next(sizes)
+
+
+def judged(job: Job) -> Counter[str]:
+    recorded, format, preset, (size, type, budget) = job
+    messages = inserted(recorded, type, size)
+    system = foveal.count_tokens([m for m in messages if m["role"] == "system"])
+    found: Counter[str] = Counter()
+    try:
+        for window in windows(messages, budget + system, format, preset):
+            found["windows"] += 1
+            sent = json.dumps(window.request, ensure_ascii=False)
+            lost = [t for t in expected(messages, budget) if written(t) not in sent]
+            found["lost"] += bool(lost) and not window.manifest.warnings
+            found["cut with a warning"] += bool(window.manifest.warnings)
+            found[f"lost under {preset}"] += bool(lost) and not window.manifest.warnings
+    except BudgetError:
+        found["refused"] += 1
     return found
 
 
@@ -96,19 +113,22 @@ def written(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--json", type=Path)
     parser.add_argument("--most", type=int, help="recordings, evenly chosen; all by default")
     options = parser.parse_args()
     if not trajectories():
         print(ABSENT)
-        return
+        return 0
     found = measure(options.most)
     for name in sorted(found):
         print(f"{name:24} {found[name]:,}")
-    if found["lost"] or found["refused"]:
-        sys.exit(1)
+    if options.json:
+        figures = {name: found[name] for name in ("windows", "lost", "refused", "cut with a warning")}
+        options.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    return int(bool(found["lost"] or found["refused"]))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -31,13 +31,13 @@ METHOD = """\
 Method: `make bench` on two cores of Linux. The recorded runs are public agent trajectories, the development
 half of 254, at 25% and 50% of their tokens; no model runs. A fact is a value in the next tool call that the
 agent had read earlier; it is kept if it occurs in a valid window within the budget next to two words of its
-original surroundings (strictly: four). A landmark is a user message, a failure or a decision; it is kept if
-its first line is in the window. Bills count 0.1 per token that repeats the previous request and 1.25 for the
-rest. The summarizer's model is a stub that mentions no fact. Evidence is the mean over LoCoMo, BEAM, MuSiQue
-and HotpotQA (half of each), with no window over budget; the figures of the peers there are the harness's own.
-Speeds are ratios of processor time, with both sides in one process. The contribution of each part of the
-preset is in [`ablation.json`](benchmarks/results/ablation.json), versions and commits are in
-[`peers.json`](benchmarks/results/peers.json).
+original surroundings (strictly: four). Handover is the mean share of requests, actions, outcomes, sources
+of values and state of the work that can be read from the window. Bills count 0.1 per token that repeats the
+previous request and 1.25 for the rest. The summarizer's model is a stub that mentions no fact. Evidence is
+the mean over LoCoMo, BEAM, MuSiQue and HotpotQA (half of each), with no window over budget; the figures of
+the peers there are the harness's own. Speeds are ratios of processor time, with both sides in one process.
+The contribution of each part of the preset is in [`ablation.json`](benchmarks/results/ablation.json),
+versions and commits are in [`peers.json`](benchmarks/results/peers.json).
 """
 
 
@@ -61,7 +61,7 @@ Row = tuple[str, str, str]
 
 
 def _kept() -> Iterator[Row]:
-    """Facts and landmarks kept of recorded runs, compared with the peers."""
+    """Facts kept of recorded runs and what a successor can read, compared with the peers."""
     rows = _result("peers").get("rows", {})
     if OURS not in rows:
         return
@@ -74,8 +74,19 @@ def _kept() -> Iterator[Row]:
         found = {name: _pair(rows[name], key) for name in (OURS, *peers) if name in rows}
         shown = list(peers) if key == "recall" else [WINDOW]
         yield what, found[OURS], ", ".join(f"{peers[name]} {found[name]}" for name in shown if name in found)
-    marks = {name: _landmarks(rows[name]) for name in (OURS, WINDOW) if name in rows}
-    yield f"landmarks kept {share}", marks[OURS], f"{WINDOW} {marks.get(WINDOW, '–')}"
+    if handover := _result("handover"):
+        ours, window = (
+            " / ".join(f"{handover[name][at]['handover']:.0f}%" for at in ("25", "50"))
+            for name in (OURS, WINDOW)
+        )
+        yield f"handover: what a successor can read {share}", ours, f"{WINDOW} {window}"
+    if windows := _result("persistence").get("windows", {}):
+        kept, share = windows["kept"], "a quarter of the tokens"
+        yield (
+            f"short rules and facts of the user, verbatim at {share}",
+            kept["all"],
+            "planted in old messages",
+        )
 
 
 def _bills() -> Iterator[Row]:
@@ -140,11 +151,6 @@ def _tested() -> Sequence[Row]:
 
 def _pair(row: Mapping[str, Any], key: str) -> str:
     return " / ".join(_percent(row["quality"][share][key]) for share in ("25%", "50%"))
-
-
-def _landmarks(row: Mapping[str, Any]) -> str:
-    kept = [row["quality"][share]["kept"].values() for share in ("25%", "50%")]
-    return " / ".join(_percent(sum(each) / len(each)) for each in kept)
 
 
 def _percent(share: float) -> str:
