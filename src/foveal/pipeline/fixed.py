@@ -25,6 +25,8 @@ REQUESTS_SHARE = 0.25
 """Of the room for messages: the most that standing requests may take beside the newest one."""
 OPEN_SHARE = 0.6
 """Of what the other fixed turns leave: the most for the open turn while anything else needs room."""
+SHORT_SHARE = 0.1
+"""Of the room for messages: words of the user that take no more than this are short."""
 WORDS_SHARE = 0.6
 """Of what pins and standing requests leave: the most for the newest words if they must be cut."""
 
@@ -142,9 +144,11 @@ def _alternatives(
     if limits.left(everything) >= _other_tokens(history, {*everything}):
         yield {**base, **words, **full}, False
     quarter = int(REQUESTS_SHARE * limits.left(base))
-    if history.is_output(opened) and limits.left(newest := {**base, opened: history.chunk(opened)}) >= 0:
-        # It has the user's role: a message that fits is not changed, whatever it is.
-        said = [*asked, *requests]
+    newest = {**base, opened: history.chunk(opened)}
+    said = [*asked, *requests]
+    short = sum(history.chunk(turn).tokens for turn in said) <= SHORT_SHARE * limits.left(base)
+    if history.is_output(opened) and limits.left(newest) >= 0 and not short:
+        # It has the user's role: a message that fits is not changed, but for the sake of a short request.
         room = limits.beside({**newest, **words, **full}, said)
         yield {**base, **_within(limits, said, max(room, 0))}, False
     yield {**base, **words, **_within(limits, requests, quarter)}, False
