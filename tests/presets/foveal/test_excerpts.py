@@ -285,3 +285,8 @@ def test_what_is_shown_is_in_the_text_word_for_word(text: str, voice: Voice, dat
     numbers = data.draw(st.sets(st.sampled_from(range(len(found.parts))))) if found.parts else set()
     for row in found.shown(sorted(numbers)).split("\n"):
         assert row.removesuffix(f" {GAP}").removeprefix(GAP) in found.text
+
+
+def test_a_very_long_text_is_read_at_both_ends_without_cutting_a_line() -> None:
+    rows = [f"2026-03-01T08:00:00Z INFO worker-{n} handled request id={7919 * n}" for n in range(4_000)]
+    assert {*divided("\n".join(rows), "tool", len).text.split("\n")} <= {*rows, "…"}

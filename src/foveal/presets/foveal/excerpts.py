@@ -184,7 +184,8 @@ def divided(text: str, voice: Voice, count: Callable[[str], int]) -> Excerpts:
     text = "\n".join(text.splitlines())  # whatever a reader could take for the end of a line
     text = _without_reminders(text).strip("\n") if voice == "tool" else text.strip()
     if len(text) > 2 * READ:
-        text = f"{text[:READ]}\n{GAP}\n{text[-READ:]}"
+        end, start = text.rfind("\n", 0, READ), text.find("\n", len(text) - READ) + 1
+        text = f"{text[: end if end > 0 else READ]}\n{GAP}\n{text[start or len(text) - READ :]}"
     is_json = voice == "tool" and text.lstrip()[:1] in ("{", "[")
     values = list(islice(json_lines(text), MOST)) if is_json else []
     elements = {line.text: line.element for line in values if line.element}
