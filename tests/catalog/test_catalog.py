@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from foveal.catalog import find, models, prices
 from foveal.catalog.cards import UNKNOWN_CONTEXT
-from foveal.errors import ConfigError
+from foveal.errors import ConfigError, InputError
 from foveal.pipeline.tokens.count import tokenizer_names
 from foveal.pipeline.tokens.images import RULES
 
@@ -114,6 +114,15 @@ def test_an_unknown_model_gets_a_small_window_and_says_so() -> None:
 @given(st.text(max_size=40))
 def test_any_name_gets_a_card(model: str) -> None:
     assert find(model).context > 0
+
+
+@pytest.mark.parametrize("model", [":a" * 20_000 + "!", "a" * 257])
+def test_a_name_longer_than_any_model_has_is_refused(model: str) -> None:
+    for look_up in (find, prices):
+        with pytest.raises(InputError, match=r"`model` has [\d,]+ characters, more than 256") as failure:
+            look_up(model)
+        assert failure.value.field == "model"
+    assert find("a" * 256).known is False
 
 
 def test_a_model_only_the_package_lists_has_its_window_and_an_estimate() -> None:

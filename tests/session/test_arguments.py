@@ -11,6 +11,7 @@ import foveal
 from foveal import Foveal, InputError, Session
 
 HELLO = [{"role": "user", "content": "hello"}]
+LONG = "a" * 100_000
 NO_TEXT: list[Any] = [None, 3, []]
 NO_MOMENT: list[Any] = ["yesterday", True, float("nan"), float("inf"), float("-inf"), 1e14, 10**400]
 
@@ -107,6 +108,18 @@ def test_a_tasks_name_can_be_shown_as_it_is(session: Session, name: str) -> None
         (lambda: foveal.fit(HELLO, numbers=5), "numbers"),  # type: ignore[arg-type]
         (lambda: foveal.fit(HELLO, preset="nope"), "preset"),
         (lambda: foveal.fit(HELLO, format="nope"), "format"),  # type: ignore[arg-type]
+        (lambda: foveal.fit(HELLO, model=5), "model"),  # type: ignore[arg-type]
+        (lambda: foveal.fit(HELLO, model=[]), "model"),  # type: ignore[arg-type]
+        (lambda: foveal.fit(HELLO, model=LONG), "model"),
+        (lambda: foveal.fit({"model": LONG, "messages": HELLO}), "model"),
+        (lambda: foveal.count_tokens("hello", model=LONG), "model"),
+        (lambda: foveal.count_tokens(HELLO, model=5), "model"),  # type: ignore[arg-type]
+        (lambda: foveal.fit(HELLO, preset=LONG), "preset"),
+        (lambda: foveal.fit(HELLO, task=5), "task"),  # type: ignore[arg-type]
+        (lambda: foveal.fit(HELLO, catalogue=5), "catalogue"),  # type: ignore[arg-type]
+        (lambda: foveal.count_tokens(HELLO, catalogue=5), "catalogue"),  # type: ignore[arg-type]
+        (lambda: foveal.fit(HELLO, tools=[1]), "tools"),
+        (lambda: foveal.Foveal(":memory:", tenant=LONG), "tenant"),
         (lambda: foveal.fit(5), "messages"),
         (lambda: foveal.fit("hello"), "messages"),
         (lambda: foveal.Foveal(":memory:", tenant=""), "tenant"),
@@ -117,3 +130,39 @@ def test_an_error_about_an_argument_names_it(call: Callable[[], object], field: 
     with pytest.raises(foveal.FovealError) as failure:
         call()
     assert failure.value.field == field
+
+
+@pytest.mark.parametrize(
+    ("call", "field"),
+    [
+        (lambda fov, _: fov.session(LONG), "name"),
+        (lambda fov, _: fov.session("other", model=LONG), "model"),
+        (lambda fov, _: fov.session("other", model=5), "model"),
+        (lambda fov, _: fov.session("other", preset=LONG), "preset"),
+        (lambda fov, _: fov.fork("work", LONG), "new"),
+        (lambda _, session: session.start_task(LONG), "name"),
+        (lambda _, session: session.recall(LONG), "handle"),
+        (lambda _, session: session.pin(LONG), "id"),
+        (lambda _, session: session.build(budget=100, model=LONG), "model"),
+        (lambda _, session: session.extend({"model": LONG, "messages": HELLO}), "model"),
+        (lambda _, session: session.add("user", "hello", important="yes"), "important"),
+        (lambda _, session: session.add("user", "hello", pinned=1), "pinned"),
+    ],
+)
+def test_a_name_is_short_and_a_mark_is_true_or_false(
+    fov: Foveal, call: Callable[[Foveal, Session], object], field: str
+) -> None:
+    session = fov.session("work")
+    session.add("user", "hello")
+    with pytest.raises(InputError) as failure:
+        call(fov, session)
+    assert failure.value.field == field
+    assert len(str(failure.value)) < 300
+    assert session.stats().messages == 1
+    assert [each.name for each in fov.sessions()] == ["work"]
+
+
+def test_no_model_is_an_unknown_one() -> None:
+    nothing: Any = None
+    assert foveal.fit(HELLO, model=nothing).messages == foveal.fit(HELLO).messages
+    assert foveal.count_tokens(HELLO, model=nothing) == foveal.count_tokens(HELLO)

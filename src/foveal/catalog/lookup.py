@@ -11,11 +11,11 @@ from pathlib import Path
 from foveal.catalog import genai_prices
 from foveal.catalog.cards import HIDDEN_TOKENIZER, UNKNOWN_CONTEXT, UNKNOWN_TOKENIZER, ModelCard, Prices
 from foveal.catalog.model_files import Fact, Facts, load
-from foveal.catalog.names import match, normalized
+from foveal.catalog.names import checked, match, normalized
 
 
 def find(model: str, *, extra: Path | None = None) -> ModelCard:
-    """What is known of a model; for an unknown one a small window and `known=False`, never an error.
+    """What is known of a model; for an unknown one a small window and `known=False`.
 
     >>> card = find("anthropic/claude-sonnet-4-5-20250929")
     >>> card.id, card.context, card.max_output, card.tokenizer
@@ -23,6 +23,7 @@ def find(model: str, *, extra: Path | None = None) -> ModelCard:
     >>> find("").context, find("").known
     (100000, False)
     """
+    model = checked(model)
     return _bundled_card(model) if extra is None else _find(model, load(extra))
 
 
@@ -50,7 +51,7 @@ def models(*, extra: Path | None = None) -> Sequence[ModelCard]:
 
 def prices(model: str, *, extra: Path | None = None, at: datetime | None = None) -> Prices | None:
     """The prices of a model at a time, now by default; None when they are unknown."""
-    name, fact = _fact(model, load(extra))
+    name, fact = _fact(checked(model), load(extra))
     from_files = Prices(
         input=fact.input, output=fact.output, cache_read=fact.cache_read, cache_write=fact.cache_write
     )

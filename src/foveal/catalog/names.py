@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from foveal.errors import InputError
+
 _FINE_TUNED = re.compile(r"^ft:([^:]+):.*$")
 _VENDOR = re.compile(
     r"^(?:[a-z-]+\.)?(?:ai21|amazon|anthropic|cohere|deepseek|google|meta|minimax|mistral|moonshotai?|openai"
@@ -15,6 +17,27 @@ _BUILD = re.compile(r"-v\d+(?::\w+)*$")
 _SUFFIX = re.compile(r"(?:@[\w-]+)?(?::[\w.-]+)*$")
 _LONG = re.compile(r"\[\w+\]$")
 _VERSION = re.compile(r"\d{1,2}(?:-|$)")
+MOST_CHARACTERS = 256
+"""The longest name of a model. The longest in use, a resource name of a cloud, has about 150."""
+
+
+def checked(model: object) -> str:
+    """The name of a model, which is text and not long; None is no name."""
+    if model is None:
+        return ""
+    if not isinstance(model, str):
+        raise InputError(
+            f"`model` is a {type(model).__name__}, not text",
+            remedy="pass the name of a model as text, or omit it",
+            field="model",
+        )
+    if len(model) > MOST_CHARACTERS:
+        raise InputError(
+            f"`model` has {len(model):,} characters, more than {MOST_CHARACTERS}",
+            remedy="pass the name of a model as its provider writes it",
+            field="model",
+        )
+    return model
 
 
 @lru_cache(maxsize=4096)

@@ -45,6 +45,8 @@ def _preset(numbers: Numbers) -> Preset:  # noqa: PLR0911 — one for each class
 
 PRESETS = {name: _preset(numbers) for name, numbers in DEFAULTS.items()}
 DEFAULT = "foveal"
+MOST_CHARACTERS = 256
+"""The longest name of a preset."""
 
 __all__ = ["DEFAULT", "PRESETS", "Preset", "find"]
 
@@ -57,6 +59,12 @@ def find(name: str, numbers: Tables | None = None) -> Preset:
     if not isinstance(name, str):
         raise InputError(
             f"`preset` is {name!r}, not text", remedy="give the name of a preset, or omit it", field="preset"
+        )
+    if len(name) > MOST_CHARACTERS:
+        raise InputError(
+            f"`preset` has {len(name):,} characters, more than {MOST_CHARACTERS}",
+            remedy=f"use one of: {', '.join(PRESETS)}",
+            field="preset",
         )
     found = PRESETS.get(name or DEFAULT) or base.find(name)
     if found is None:

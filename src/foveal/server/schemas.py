@@ -24,6 +24,7 @@ def _exact(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
 Tokens = Annotated[int, Field(ge=1, le=INTEGER_MOST)]
 Name = Annotated[str, Field(min_length=1, max_length=500)]
 Folder = Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[^\x00]+$")]
+Label = Annotated[str, Field(max_length=256)]
 Words = Annotated[str, Field(max_length=100_000)]
 Exact = Annotated[str, WrapValidator(_exact)]
 Written = Literal["json", "openai", "responses", "anthropic", "gemini"]
@@ -51,8 +52,8 @@ class Body(BaseModel):
 
 class NewSession(Body):
     name: Name
-    model: Words = ""
-    preset: Words = ""
+    model: Label = ""
+    preset: Label = ""
 
 
 class Fork(Body):
@@ -101,12 +102,12 @@ class Choice(Body):
     """Options that every window takes."""
 
     budget: Tokens | None = None
-    model: Words = ""
+    model: Label = ""
     task: Words = ""
 
 
 class Build(Choice):
-    preset: Words = ""
+    preset: Label = ""
     system: str | None = None
     tools: list[dict[str, Any]] | None = None
     workspace: Folder | None = None
@@ -116,7 +117,7 @@ class Build(Choice):
 
 class Fit(Choice):
     messages: Messages
-    preset: Words = ""
+    preset: Label = ""
     system: str | None = None
     tools: list[dict[str, Any]] | None = None
     format: Format | None = None
@@ -125,7 +126,7 @@ class Fit(Choice):
 class Count(Body):
     text: str | None = None
     messages: Messages | None = None
-    model: Words = ""
+    model: Label = ""
 
 
 class Compare(Choice):
@@ -140,13 +141,13 @@ class CompareMessages(Compare):
 class Replay(Body):
     preset: Name
     budget: Tokens | None = None
-    model: Words = ""
+    model: Label = ""
 
 
 class Focus(Body):
     question: Annotated[str, Field(min_length=1, max_length=100_000)]
     budget: Tokens = 2_000
-    model: Words = ""
+    model: Label = ""
     format: Written = "json"
 
 

@@ -14,6 +14,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 MOST = 2**53 - 1
 """The largest integer that every JSON reader reads exactly and the store can hold."""
+MOST_CHARACTERS = 500
+"""The longest name of a session, a task or a thing, and the longest id or handle."""
 _END = 253_402_300_800
 """Seconds from 1970 to the year 10000, where Python's calendar ends."""
 
@@ -87,7 +89,32 @@ def any_text(value: object, name: str) -> str:
     return value
 
 
+def a_yes_or_no(value: object, name: str) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise InputError(
+        f"`{name}` is {value!r}, not true or false", remedy=f"pass `{name}` as True or False", field=name
+    )
+
+
+def an_id(value: object, name: str) -> str:
+    """Text that is not long: the name, the id or the handle of something."""
+    text = any_text(value, name)
+    if len(text) > MOST_CHARACTERS:
+        raise InputError(
+            f"`{name}` has {len(text):,} characters, more than {MOST_CHARACTERS}",
+            remedy=f"pass a shorter `{name}`",
+            field=name,
+        )
+    return text
+
+
 def a_name(value: object, name: str) -> str:
+    """A short, non-blank text that everything can show as it is."""
+    return a_line(an_id(a_text(value, name), name), name)
+
+
+def a_line(value: object, name: str) -> str:
     """Non-blank text that everything can show as it is."""
     text = a_text(value, name)
     if wire.sendable(text)[1]:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from foveal import presets, wire
+from foveal import catalog, presets, wire
 from foveal.config import Tables
 from foveal.errors import ConfigError, InputError, NotFoundError
 from foveal.model import Conversation, Entry, Format, Message, handle_of
@@ -54,7 +54,8 @@ def fit(  # noqa: PLR0913 — the front door: every option a build has, by name
     """
     check_budget(budget)
     any_text(task, "task")
-    _check_names(model, catalogue)
+    model = catalog.checked(model)
+    _check_path(catalogue)
     given = wire.load(messages, format=format, model=model)
     given = replace(
         given,
@@ -84,10 +85,8 @@ afit = in_thread(fit)
 """`fit` off the event loop."""
 
 
-def _check_names(model: object, catalogue: object) -> None:
-    """Refuse a model that is not text and a catalogue that is not a path."""
-    if model is not None:
-        any_text(model, "model")
+def _check_path(catalogue: object) -> None:
+    """Refuse a catalogue that is not a path."""
     if catalogue is not None and not isinstance(catalogue, Path):
         raise InputError(
             f"`catalogue` is a {type(catalogue).__name__}, not a path",
@@ -178,6 +177,8 @@ def count_tokens(
     >>> count_tokens("Fix the bug in auth.js", model="gpt-5")
     6
     """
+    model = catalog.checked(model)
+    _check_path(catalogue)
     if isinstance(content, str):
         return target_for(model, "plain", counter=counter, catalogue=catalogue).tokenizer.count(content)
     given = wire.load(content, format=format, model=model)

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from foveal import presets
+from foveal import catalog, presets
 from foveal.config import Settings, Tables, default_store, embedder_key
 from foveal.errors import FovealError, NotFoundError
 from foveal.events import Bus, Subscriber, Warned
@@ -27,7 +27,7 @@ from foveal.knowledge.values import (
     Profile,
 )
 from foveal.pipeline.summarize.values import Answer
-from foveal.session.arguments import a_name, a_non_negative, a_text, a_time, in_thread
+from foveal.session.arguments import a_name, a_non_negative, a_text, a_time, an_id, in_thread
 from foveal.session.resources import Models, Resources, load_embedder, summary_writer
 from foveal.session.session import Session
 from foveal.session.state import SessionState
@@ -151,7 +151,8 @@ class Foveal:
     def session(self, name: str = "default", *, model: str = "", preset: str = "") -> Session:
         """The session of that name, created if there is none. A given model or preset is stored with it."""
         presets.find(preset)
-        a_text(name, "name")
+        model = catalog.checked(model)
+        an_id(a_text(name, "name"), "name")
         return Session(
             self._resources, self._store.session(name, now=time.time(), model=model, preset=preset)
         )

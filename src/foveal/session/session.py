@@ -21,6 +21,8 @@ from foveal.session.arguments import (
     a_name,
     a_text,
     a_time,
+    a_yes_or_no,
+    an_id,
     an_integer,
     any_text,
     in_thread,
@@ -96,6 +98,7 @@ class Session:
         words = a_text(text, "text")
         message = append.plain_message(role, words, name=name, timestamp=timestamp, metadata=metadata)
         kind, level = a_choice(kind, Kind, "kind"), a_choice(level, Level, "level")
+        pinned, important = a_yes_or_no(pinned, "pinned"), a_yes_or_no(important, "important")
         message = replace(message, pinned=pinned, important=important, kind=kind, level=level)
         return append.add(self._state, message)
 
@@ -262,7 +265,7 @@ class Session:
         """
         from foveal.session.inspect.why import explain_decision
 
-        return explain_decision(self._state, any_text(id, "id"), build)
+        return explain_decision(self._state, an_id(id, "id"), build)
 
     def diff(self, a: int, b: int) -> Diff:
         """What entered the window, was evicted or changed its level of detail between two builds, and why."""
@@ -274,7 +277,7 @@ class Session:
 
     def recall(self, handle: str) -> Any:
         """The original behind a handle or an id, exactly as it came in."""
-        return self._state.original(any_text(handle, "handle"))
+        return self._state.original(an_id(handle, "handle"))
 
     def search(
         self, query: str, *, limit: int = 10, everywhere: bool = False, now: float | None = None
@@ -347,10 +350,10 @@ class Session:
 
     def pin(self, id: str) -> None:
         """Keep a message in every window, in full."""
-        marks.mark(self._state, any_text(id, "id"), "pinned", pinned=True)
+        marks.mark(self._state, an_id(id, "id"), "pinned", pinned=True)
 
     def unpin(self, id: str) -> None:
-        marks.mark(self._state, any_text(id, "id"), "unpinned", pinned=False)
+        marks.mark(self._state, an_id(id, "id"), "unpinned", pinned=False)
 
     def forget(self, id: str, *, erase: bool = True) -> tuple[str, ...]:
         """Erase a message for good and return the erased ids, including copies on older branches.
@@ -358,7 +361,7 @@ class Session:
         Other messages with the same text stay. With `erase=False` the message is only left out of windows
         until `restore`.
         """
-        any_text(id, "id")
+        an_id(id, "id")
         if erase:
             return marks.erase(self._state, id)
         return (marks.mark(self._state, id, "left out", absence="left out"),)
@@ -368,7 +371,7 @@ class Session:
 
         If a stand-in covers the message, the stand-in is removed and every message it covers is restored.
         """
-        return marks.restore(self._state, None if id is None else any_text(id, "id"))
+        return marks.restore(self._state, None if id is None else an_id(id, "id"))
 
     def archive(self) -> tuple[Entry, ...]:
         """The messages that are left out of windows until they are restored."""

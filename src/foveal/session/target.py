@@ -247,6 +247,13 @@ def tools_text(tools: object) -> str:
             remedy="pass the definitions as the provider's list",
             field="tools",
         )
+    for at, tool in enumerate(tools):
+        if isinstance(tool, str | int | float | None):
+            raise InputError(
+                f"tools[{at}] is a {type(tool).__name__}, not a definition",
+                remedy="pass the definitions as the provider's list",
+                field="tools",
+            )
     return wire.to_json(list(tools), "tools")
 
 

@@ -21,6 +21,8 @@ from foveal.store.sqlite.store import SqliteStore
 
 Durability = Literal["normal", "full"]
 MEMORY = ":memory:"
+MOST_CHARACTERS = 500
+"""The longest name of a tenant."""
 
 
 def open_store(
@@ -38,6 +40,12 @@ def open_store(
     file = _file_of(str(url))
     if not tenant:
         raise ConfigError("the tenant is empty", remedy="pass a name as `tenant`, or omit it", field="tenant")
+    if len(tenant) > MOST_CHARACTERS:
+        raise ConfigError(
+            f"the name of the tenant has {len(tenant):,} characters, more than {MOST_CHARACTERS}",
+            remedy="pass a shorter name as `tenant`",
+            field="tenant",
+        )
     if durability not in get_args(Durability):
         raise ConfigError(
             f"durability {durability!r} is unknown", remedy="use `normal` or `full`", field="durability"

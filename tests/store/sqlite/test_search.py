@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foveal.store import Store, open_store
+from foveal.store.sqlite import search
 from foveal.store.sqlite.vectors import VectorScan
 from foveal.testing import draft
 from foveal.testing.samples import digest, vector
@@ -145,3 +146,18 @@ def test_contents_without_a_vector_are_returned_newest_first_after_any_operation
                 chosen = returned[: 1 if act == "save one" else limit]
                 store.save_vectors(dict.fromkeys(chosen, vector(1, 0, 0, 0)), EMBEDDER)
                 embedded.update(chosen)
+
+
+@pytest.mark.parametrize("joint", [".", "-", "/", "_", "中"])
+def test_a_word_of_many_pieces_is_searched_by_its_first(joint: str) -> None:
+    word = joint.join(f"a{n}" for n in range(40))
+    store, _ = opened([word, "lunch"])
+    assert list(scores(store, word)) == [0]
+    assert list(scores(store, word + f"{joint}unknown" * 5_000)) == [0]
+
+
+@pytest.mark.parametrize("piece", ["a.", "a_", "a/", "中"])
+def test_a_phrase_has_at_most_32_pieces_however_long_the_word(piece: str) -> None:
+    phrase = search._quoted([piece * 4_500])[0]
+    assert len(search._split([phrase])) == 1
+    assert len(phrase.replace("a", " a ").split()) <= 2 * 32 + 2

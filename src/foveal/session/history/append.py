@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
-from foveal import wire
+from foveal import catalog, wire
 from foveal.errors import InputError
 from foveal.events import Event, HistoryForked, MessagesAdded
 from foveal.model import Conversation, Entry, Format, Message, Role
@@ -107,7 +107,7 @@ def append_messages(
 def _load(state: SessionState, messages: Any, format: Format | None) -> Conversation:
     read = isinstance(messages, Conversation)
     given: Conversation = messages if read else wire.load(messages, format=format, model=state.model)
-    if given.model and not state.model:
+    if catalog.checked(given.model) and not state.model:
         state.store.session(state.name, now=time.time(), model=given.model)
         state.log.catch_up()
     if not given.guessed or read:

@@ -22,7 +22,7 @@ from foveal.pipeline.summarize.language import head_and_tail
 from foveal.pipeline.summarize.notes import MATERIAL_END, MATERIAL_MARK
 from foveal.pipeline.summarize.records import EchoDetector
 from foveal.pipeline.summarize.voices import voices
-from foveal.session.arguments import a_choice, a_name, a_text
+from foveal.session.arguments import a_choice, a_line, a_text
 from foveal.session.resources import Resources
 from foveal.store import Found, MemoryRecord, Store
 
@@ -222,7 +222,7 @@ def memory_of(record: MemoryRecord) -> Memory:
 
 
 def _checked(text: str, by: Origin) -> str:
-    sentence = without_correction(" ".join(a_name(text, "text").split()))
+    sentence = without_correction(" ".join(a_line(text, "text").split()))
     if why := refusal(sentence, by):
         raise InputError(
             f"`text` is no memory: {why}",

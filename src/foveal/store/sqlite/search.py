@@ -10,6 +10,7 @@ import json
 import math
 import re
 from collections.abc import Sequence
+from itertools import islice
 
 import apsw
 
@@ -53,9 +54,11 @@ _REMOVE = "DELETE FROM WORDS WHERE rowid = ?"
 _MERGE = "INSERT INTO WORDS (WORDS) VALUES ('optimize')"
 _SATURATION = 2.2  # the most by which FTS5's bm25 multiplies the weight of a word: k1 + 1
 _WORD = re.compile(r"\w+")
+_MOST_PIECES = 32  # of one word: a phrase of any length would lock the store while each piece is compared
 _MOST_WORDS = 64  # each is looked up and ranked; a pasted page finds no more than its first lines
 # Scripts without spaces: each character is indexed as a word, and a query for several is a phrase.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_PIECE = re.compile(rf"{_UNSPACED.pattern}|(?:(?!{_UNSPACED.pattern})[^\W_])+")
 
 
 def add_to_index(db: apsw.Connection, tenant: int, *, content: int, text: str) -> None:
@@ -113,6 +116,12 @@ def _words(query: str) -> list[str]:
     return list(dict.fromkeys(content_words or words))[:_MOST_WORDS]
 
 
+def _first_pieces(word: str) -> str:
+    """The beginning of a word that becomes a phrase."""
+    pieces = list(islice(_PIECE.finditer(word), _MOST_PIECES))
+    return word[: pieces[-1].end()] if pieces else word
+
+
 def _split(words: Sequence[str]) -> list[str]:
     """The words split at punctuation: paths into names, sentences without spaces into characters."""
     found = [piece for word in words for piece in _WORD.findall(_spaced(word))]
@@ -120,7 +129,7 @@ def _split(words: Sequence[str]) -> list[str]:
 
 
 def _quoted(words: Sequence[str], *, ending: str = "") -> list[str]:
-    return [f'"{_spaced(word).replace(chr(34), " ")}"{ending}' for word in words]
+    return [f'"{_spaced(_first_pieces(word)).replace(chr(34), " ")}"{ending}' for word in words]
 
 
 def hits(
