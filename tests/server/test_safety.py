@@ -70,7 +70,15 @@ ORIGINS = [
 
 @pytest.mark.parametrize("origin", ORIGINS)
 @pytest.mark.parametrize(
-    ("method", "path"), [("POST", "/sessions"), ("DELETE", "/sessions/x"), ("GET", "/events")]
+    ("method", "path"),
+    [
+        ("POST", "/sessions"),
+        ("DELETE", "/sessions/x"),
+        ("GET", "/events"),
+        ("GET", "/sessions"),
+        ("GET", "/search?query=x"),
+        ("HEAD", "/sessions"),
+    ],
 )
 def test_a_foreign_page_changes_nothing_and_hears_nothing(
     service: Served, origin: str, method: str, path: str
@@ -82,6 +90,33 @@ def test_a_foreign_page_changes_nothing_and_hears_nothing(
 def test_a_foreign_page_that_says_nothing_of_itself_is_known_by_its_browser(service: Served) -> None:
     assert status(service, "GET", f"{API}/events", sec_fetch_site="cross-site") == 403
     assert status(service, "POST", sec_fetch_site="same-site") == 403
+
+
+WORKING = [f"{API}/sessions", f"{API}/search?query=x", f"{API}/sessions/x/why/m1", "/metrics", "/ready"]
+
+
+@pytest.mark.parametrize("path", WORKING)
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_a_picture_or_link_on_a_foreign_page_makes_the_service_do_no_work(
+    service: Served, path: str, site: str
+) -> None:
+    assert status(service, path=path, sec_fetch_site=site) == 403
+
+
+@pytest.mark.parametrize("path", WORKING)
+@pytest.mark.parametrize("site", ["same-origin", "none"])
+def test_the_dashboard_and_the_address_bar_may_ask_everything(service: Served, path: str, site: str) -> None:
+    assert status(service, path=path, sec_fetch_site=site) in (200, 404)
+
+
+@pytest.mark.parametrize("path", ["/", "/docs", "/widget.js", "/health"])
+def test_a_link_on_a_foreign_page_opens_the_pages(service: Served, path: str) -> None:
+    assert status(service, path=path, sec_fetch_site="cross-site", sec_fetch_mode="navigate") != 403
+
+
+def test_a_page_that_is_allowed_may_use_get_from_another_site(guarded: Served) -> None:
+    origin = "https://app.example.com"
+    assert status(guarded, origin=origin, sec_fetch_site="cross-site") == 200
 
 
 def test_the_dashboard_itself_may_change_things(service: Served) -> None:

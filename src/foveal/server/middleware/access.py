@@ -1,7 +1,7 @@
 """Admit a request with its tenant, or refuse it before its body is read.
 
-Checks the host, then the origin, then the token, by the raw path alone. A page on another origin can change
-nothing and receive no event; a host name that was rebound to this machine (DNS rebinding) gets nothing.
+Checks the host, then the origin, then the token, by the raw path alone. A page on another origin reaches
+only the pages, the widget and `/health`: even an answer that it may not read would cost work. A host name that was rebound to this machine (DNS rebinding) gets nothing.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from foveal.server.problems import Problem
 from foveal.server.settings import LOOPBACK, Serving
 
 API = "/api/v1/"
-EVENTS = "/api/v1/events"
 WIDGET = "/widget.js"
 TENANT = "foveal.tenant"
 """The key of the ASGI scope that has the tenant's name."""
-_SAFE = ("GET", "HEAD", "OPTIONS")
+_SAFE = ("GET", "HEAD")
+_WORKING = ("/api/", "/metrics", "/ready")
+"""The beginnings of the paths whose answers cost work or show data."""
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]{2,45}\]|[a-z0-9_.-]{1,253})(?::\d{1,5})?")
 _PAGE = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
@@ -65,7 +66,7 @@ class Guard:
 
     def _check(self, scope: Scope, headers: Headers, origin: str) -> None:
         host = self._host(headers)
-        checked = scope["method"] not in _SAFE or scope["path"] == EVENTS or scope["method"] == "OPTIONS"
+        checked = scope["method"] not in _SAFE or scope["path"].startswith(_WORKING)
         if not checked or origin.lower() in self._serving.allowed_origins:
             return
         foreign = origin and origin.lower() not in (f"http://{host}", f"https://{host}")
