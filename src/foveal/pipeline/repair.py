@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from foveal.model import Message, Opaque, Part, Repair, Rules, Text, Thinking, ToolCall, ToolResult
+from foveal.pipeline.summarize.notes import result_note
 from foveal.pipeline.turns import ANY, is_reference
 
 NO_RESULT = "[No result was recorded for this call.]"
-ORPHAN = "[A tool result whose call is not in the history]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,14 +152,25 @@ def _wrapped(value: object) -> str:
 
 
 def pair_results(turn: _Turn) -> None:
-    """Give every call exactly one result, right after it; a result without a call becomes a user note."""
+    """Give every call exactly one result, right after it; a result without a call becomes a quoted note.
+
+    Such notes precede what the user wrote beside the results, so that they never are the newest words.
+    """
     if not any(m.calls or m.results for m in turn.messages):
         return
     pairing = _Pairing(turn)
     calling = [pairing.take_calls(m) for m in turn.messages if not m.results]
     answering = [pairing.pair(m) for m in turn.messages if m.results]
     answering += pairing.missing()
-    turn.messages = [*calling, *(m for m in answering if m.parts), *pairing.orphans]
+    words: list[Message] = []
+    if pairing.orphans:
+        words = [_rewrite(m, found) for m in answering if (found := _without_results(m))]
+        answering = [_rewrite(replace(m, role="tool"), m.results) for m in answering]
+    turn.messages = [*calling, *(m for m in answering if m.parts), *pairing.orphans, *words]
+
+
+def _without_results(message: Message) -> list[Part]:
+    return [part for part in message.parts if not isinstance(part, ToolResult)]
 
 
 class _Pairing:
@@ -223,7 +234,8 @@ class _Pairing:
     def _orphan(self, result: ToolResult) -> None:
         self.turn.report("orphan result", f"a result for `{result.call_id or result.name}` had no call")
         text = "\n".join(filter(str.strip, map(_text, result.parts)))
-        self.orphans.append(self.turn.scribe.note(f"{ORPHAN}\n{text}".strip()))
+        note = result_note(text, tool=result.name, call_id=result.call_id)
+        self.orphans.append(self.turn.scribe.note(note))
 
     def missing(self) -> list[Message]:
         """A placeholder for each call without a result."""

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from foveal.model import Message
 from foveal.pipeline.shorten.turn import shorten_turn
+from foveal.pipeline.summarize.notes import RESULT_END, RESULT_MARK, result_note
 from foveal.pipeline.tokens.count import tokenizer
-from foveal.wire import load
+from foveal.wire import load, note
 
 count = tokenizer("o200k_base").count
 LONG = "\n".join(f"Order ord_{n} went out to customer cus_{n} in the morning." for n in range(100, 200))
@@ -44,6 +45,15 @@ def test_results_become_short_and_keep_their_call() -> None:
     assert made[0] == turn()[0]
     assert made[1].results[0].call_id == "a"
     assert "not shown" in made[1].text
+
+
+def test_a_quoted_result_is_shortened_within_its_marks() -> None:
+    made = cut_to([note(result_note(LONG, tool="orders"), "openai")], 300)
+    assert made is not None
+    lines = made[0].text.split("\n")
+    assert lines[:2] == [RESULT_MARK, "From tool orders:"]
+    assert lines[-1] == RESULT_END
+    assert "not shown" in made[0].text
 
 
 def test_words_are_shortened_only_when_results_are_not_enough() -> None:

@@ -14,6 +14,7 @@ from typing import Literal
 from foveal.model import Chunk, Message, Part, Text, ToolResult
 from foveal.pipeline.history import History
 from foveal.pipeline.shorten.short_form import short_form
+from foveal.pipeline.summarize.notes import parts_of_result_note
 
 Render = Callable[[Sequence[Message]], Sequence[Message]]
 """Writes messages as the provider will read them."""
@@ -181,9 +182,11 @@ def _may_shorten(message: Message, own: Own) -> bool:
 
 
 def _texts(message: Message, own: Own) -> list[str]:
-    parts = message.parts if _may_shorten(message, own) else ()
+    own_text = _may_shorten(message, own)
     inner = (part for result in message.results for part in result.parts)
-    return [part.text for part in (*parts, *inner) if isinstance(part, Text)]
+    texts = [part.text for part in (*message.parts, *inner) if isinstance(part, Text)]
+    mine = sum(isinstance(part, Text) for part in message.parts)
+    return [t for at, t in enumerate(texts) if own_text or at >= mine or parts_of_result_note(t)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +200,10 @@ class _Level:
 
 
 def _part(part: Part, level: _Level, *, own_text: bool) -> Part:
+    if isinstance(part, Text) and (note := parts_of_result_note(part.text)):
+        begin, output, end = note
+        short = _shorter(Text(text=output), level)
+        return replace(part, text=f"{begin}{short.text}{end}", edited=True) if short.edited else part
     if isinstance(part, Text) and own_text:
         return _cut_words(part, level) if level.own == "user" else _shorter(part, level)
     if not isinstance(part, ToolResult):
