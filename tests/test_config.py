@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from foveal import ConfigError
 from foveal.config import (
@@ -15,6 +17,7 @@ from foveal.config import (
     embedder_key,
     load,
     secret,
+    token_count,
     unknown_variables,
     user_file,
 )
@@ -95,6 +98,32 @@ def test_an_empty_variable_says_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["8000", "8_000", "8,000"])
 def test_a_budget_may_be_written_with_separators(tmp_path: Path, text: str) -> None:
     assert settle(tmp_path, {"FOVEAL_BUDGET": text}).settings.budget == 8000
+
+
+def test_a_budget_may_be_written_in_thousands_and_millions(tmp_path: Path) -> None:
+    write(tmp_path / "foveal.toml", 'budget = "1.5m"')
+    assert settle(tmp_path).settings.budget == 1_500_000
+    assert settle(tmp_path, {"FOVEAL_BUDGET": "8k"}).settings.budget == 8_000
+
+
+@given(st.integers(min_value=0, max_value=10**15))
+def test_every_spelling_of_a_number_of_tokens_is_the_same_number(number: int) -> None:
+    thousands, rest = divmod(number, 1000)
+    for text in (
+        f"{number}",
+        f"{number:_}",
+        f"{number:,}",
+        f"{thousands}.{rest:03}k",
+        f" {thousands:,}.{rest:03}K",
+    ):
+        assert token_count(text) == number, text
+
+
+@pytest.mark.parametrize(
+    "text", ["", "k", "8x", "-8", "1,5k", "8__000", "0.5", "1.0001k", "8 000", "٨", "1e3"]
+)
+def test_what_is_not_a_number_of_tokens_is_none(text: str) -> None:
+    assert token_count(text) is None
 
 
 def test_an_unknown_key_is_refused_with_the_nearest_known_one(tmp_path: Path) -> None:

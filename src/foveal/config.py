@@ -90,6 +90,10 @@ SERVE_VARIABLES = (
 _PATHS = ("store", "catalogue", "embedder")
 _PREFIX = "FOVEAL_"
 _ADDRESS = re.compile(r"https?://[^\s/?#@\\]+(?:[/?#]\S*)?")
+_TOKENS = re.compile(r"([0-9]{1,18}|[0-9]{1,3}(?:[_,][0-9]{3}){1,5})(?:\.([0-9]{1,18}))?([km]?)")
+_UNITS = {"": 0, "k": 3, "m": 6}
+"""The zeros of each unit."""
+EXPECTED_COUNT = "a number of tokens above 0, such as 8000, 8k or 1.5m"
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,63}")
 _DIGITS = 6
 """The most in the name of a variable; a key has more."""
@@ -128,7 +132,7 @@ def load(
         values |= {key: _resolved(file, key, value) for key, value in found.items()}
         origins |= dict.fromkeys(found, str(file))
     for key, (name, text) in _variables(os.environ if environment is None else environment).items():
-        values[key] = _checked(key, _number(text) if key == "budget" else text, name)
+        values[key] = _checked(key, text, name)
         origins[key] = name
     for key, option in options.items():
         if option is not None:
@@ -247,9 +251,19 @@ def _variables(environment: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     return {key: (name, environment[name]) for key, name in names.items() if environment.get(name)}
 
 
-def _number(text: str) -> Value:
-    plain = text.replace("_", "").replace(",", "")
-    return int(plain) if plain.isascii() and plain.isdigit() else text
+def token_count(text: str) -> int | None:
+    """A number of tokens as people write it; None where the text is not one.
+
+    >>> [token_count(text) for text in ("8k", "1.5m", "8_000", "8,000", "8000", "8 apples", "1,5k")]
+    [8000, 1500000, 8000, 8000, 8000, None, None]
+    """
+    found = _TOKENS.fullmatch(text.strip().lower())
+    if not found:
+        return None
+    whole, part, unit = re.sub("[_,]", "", found[1]), found[2] or "", _UNITS[found[3]]
+    if len(part.rstrip("0")) > unit:
+        return None  # a fraction of a token
+    return int(whole + part[:unit].ljust(unit, "0"))
 
 
 def _checked(key: str, value: object, origin: str) -> Value:
@@ -258,9 +272,10 @@ def _checked(key: str, value: object, origin: str) -> Value:
         shown = "" if "key" in key.lower() else f" (= {value!r})"
         raise ConfigError(f"{origin}: unknown setting `{key}`{shown}", remedy=nearest(key, KEYS), field=key)
     if key == "budget":
+        given, value = value, token_count(value) if isinstance(value, str) else value
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             return value
-        raise _invalid(key, value, origin, "an integer above 0, in tokens")
+        raise _invalid(key, given, origin, EXPECTED_COUNT)
     if key == "summary_key":
         return variable_name(value, key, f"{origin}: ")
     if not isinstance(value, str):

@@ -19,6 +19,7 @@ from commands import CommandLine
 from foveal import __version__
 from foveal.cli import app
 from foveal.cli.errors import SEE
+from foveal.config import EXPECTED_COUNT
 from foveal.errors import See
 
 COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
@@ -93,6 +94,50 @@ def test_wrong_usage_exits_2_and_names_the_help(shell: CommandLine, arguments: l
     first, second = done.err.splitlines()
     assert first.startswith("foveal: ")
     assert second.startswith("  try: `foveal")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["biuld"], "there is no command `biuld`; did you mean `build`?"),
+        (["task", "strat"], "there is no command `strat`; did you mean `start`?"),
+        (["qqqq"], "there is no command `qqqq`"),
+        (["build", "--bugdet", "9"], "there is no option --bugdet; did you mean --budget?"),
+        (["build", "--budget"], "--budget needs a value"),
+        (["build", "--budget", "8x"], f"--budget is '8x', not {EXPECTED_COUNT}"),
+        (["prune", "--max-tokens", "x"], f"--max-tokens is 'x', not {EXPECTED_COUNT}"),
+        (["build", "a", "b"], "too many arguments: a b"),
+        (["add"], "ROLE is missing: one of system, user, assistant, tool"),
+        (["why"], "ID is missing"),
+        (["add", "robot", "x"], "ROLE is 'robot', not one of 'system', 'user', 'assistant', 'tool'"),
+        (["explain", "x"], "BUILD is 'x', not an integer"),
+        (["search", "x", "--limit", "0"], "--limit is 0; the least is 1"),
+        (["serve", "--port", "99999999"], "--port is 99999999; the most is 65,535"),
+    ],
+)
+def test_wrong_usage_is_told_in_our_own_words(shell: CommandLine, arguments: list[str], what: str) -> None:
+    assert shell.foveal(*arguments).err.splitlines()[0] == f"foveal: {what}"
+
+
+@pytest.mark.parametrize("budget", ["2k", "2_000", "2,000", "0.002m"])
+def test_a_number_of_tokens_may_be_written_as_people_write_it(shell: CommandLine, budget: str) -> None:
+    shell.fill(*MESSAGES)
+    assert shell.foveal("build", "--budget", budget, "--json").json["budget"] == 2_000
+    assert shell.foveal("focus", "message", "--budget", budget, "--json").json["budget"] == 2_000
+    assert shell.foveal("prune", "--max-tokens", budget).code == 0
+
+
+def test_with_json_an_error_is_json_on_stderr(shell: CommandLine) -> None:
+    failed = shell.foveal("stats", "--json")
+    assert (failed.code, failed.out) == (1, "")
+    assert json.loads(failed.err)["error"]["what"].startswith("there is no store")
+    misused = shell.foveal("--json", "build", "--budget", "8x")
+    assert (misused.code, misused.out) == (2, "")
+    assert json.loads(misused.err)["error"] == {
+        "what": f"--budget is '8x', not {EXPECTED_COUNT}",
+        "remedy": "`foveal build --help`",
+        "field": "--budget",
+    }
 
 
 def test_an_option_after_the_command_is_answered_with_its_place(shell: CommandLine) -> None:

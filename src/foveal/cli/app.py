@@ -1,6 +1,7 @@
 """The `foveal` command. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
 
-Results go to stdout, everything else to stderr. An error is one line, followed by a line with its remedy.
+Results go to stdout, everything else to stderr. An error is one line, followed by a line with its remedy;
+with `--json` it is one line of JSON.
 """
 
 from __future__ import annotations
@@ -117,7 +118,9 @@ def run(arguments: list[str]) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = _show_warning  # type: ignore[assignment]  # the rest is not shown
-            code = errors.exit_code(lambda: app(arguments, prog_name="foveal", standalone_mode=False))
+            code = errors.exit_code(
+                lambda: app(arguments, prog_name="foveal", standalone_mode=False), json=_json(arguments)
+            )
         sys.stdout.flush()
     except KeyboardInterrupt:
         return 130
@@ -126,6 +129,12 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return code
+
+
+def _json(arguments: list[str]) -> bool:
+    """Whether JSON was requested, also where the arguments cannot be parsed."""
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return "--json" in options
 
 
 def _show_warning(message: Warning | str, *_: object) -> None:

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from foveal import wire
+from foveal.config import EXPECTED_COUNT, token_count
 from foveal.errors import InputError
 from foveal.model import MESSAGES_KEY, SYSTEM_KEY, Conversation, Format
 
@@ -25,6 +26,14 @@ Active = Annotated[
     list[str] | None,
     typer.Option(metavar="FILE", help="A file open in the editor, as a path below DIR; repeat for several."),
 ]
+
+
+def tokens(text: str | int) -> int:
+    """The value of an option that takes a number of tokens."""
+    found = token_count(str(text))
+    if not found:
+        raise ValueError(f"not {EXPECTED_COUNT}")
+    return found
 
 
 def read_text(file: str | None) -> str:

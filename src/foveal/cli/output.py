@@ -39,8 +39,12 @@ def note(text: str) -> None:
     _to_stderr("foveal: ", text)
 
 
-def fail(what: str, remedy: str) -> None:
-    """Print an error and its remedy, one line each."""
+def fail(what: str, remedy: str, *, field: str = "", json: bool = False) -> None:
+    """Print an error and its remedy, one line each; or as one line of JSON."""
+    if json:
+        error = {"what": what, "remedy": remedy, "field": field}
+        sys.stderr.write(f"{_json({'error': error})}\n")
+        return
     note(what)
     _to_stderr("  try: ", remedy)
 

@@ -73,7 +73,7 @@ def test_what_other_sessions_have_to_say_is_offered_too(shell: CommandLine) -> N
             "'nonesuch' is not a folder\n  try: pass the path of a folder that exists",
         ),
         (["--workspace", "shop"], 2, "name the task with --task TEXT, or a --session before the command"),
-        (["--task", "x"], 2, "Missing option '--workspace'"),
+        (["--task", "x"], 2, "--workspace is missing"),
         (["--workspace", "shop", "--task", "x", "--budget", "20"], 1, "of 20 tokens a workspace gets a part"),
         (["--workspace", "shop", "--task", "x", "--active", "crat.py"], 1, "there is no crat.py in shop"),
     ],

@@ -155,7 +155,7 @@ def _model(server: ModelServer) -> dict[str, str]:
 def test_tokens_to_fit_into_are_at_least_one(shell: CommandLine, command: str) -> None:
     done = shell.foveal(command, "--max-tokens", "0")
     assert done.code == 2
-    assert "'--max-tokens'" in done.err
+    assert "--max-tokens is '0', not a number of tokens above 0" in done.err
 
 
 def test_completing_no_task_is_answered_with_the_command_that_starts_one(shell: CommandLine) -> None:

@@ -13,7 +13,16 @@ import typer
 import foveal
 from foveal import catalog, wire
 from foveal.cli import output
-from foveal.cli.inputs import Active, Source, active_files, display_name, read_data, read_text, read_tools
+from foveal.cli.inputs import (
+    Active,
+    Source,
+    active_files,
+    display_name,
+    read_data,
+    read_text,
+    read_tools,
+    tokens,
+)
 from foveal.cli.output import READING, file_progress
 from foveal.cli.state import Json, shell_of
 from foveal.config import Settings
@@ -30,7 +39,10 @@ Written = Annotated[
 ]
 File = Annotated[str | None, typer.Argument(metavar="FILE", help="`-` or nothing reads stdin.")]
 Budget = Annotated[
-    int | None, typer.Option(metavar="N", help="Tokens; by default as many as the model takes.")
+    int | None,
+    typer.Option(
+        metavar="N", parser=tokens, help="Tokens, as in 8000 or 8k; by default as many as the model takes."
+    ),
 ]
 Model = Annotated[str, typer.Option(metavar="NAME", help="The model that will read it.")]
 Preset = Annotated[str, typer.Option(metavar="NAME", help="The preset that chooses; `foveal` unless set.")]

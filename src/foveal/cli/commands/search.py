@@ -12,6 +12,7 @@ import typer
 
 from foveal.cli import output
 from foveal.cli.commands.build import Model, Written, as_format, show
+from foveal.cli.inputs import tokens
 from foveal.cli.output import slow_note
 from foveal.cli.state import Json, shell_of
 from foveal.session.session import Session
@@ -75,7 +76,9 @@ def focus(
         str, typer.Argument(metavar="QUESTION", help="The question that the window should answer.")
     ],
     *,
-    budget: Annotated[int, typer.Option(metavar="N", help="Tokens at most.")] = 2_000,
+    budget: Annotated[
+        int, typer.Option(metavar="N", parser=tokens, help="Tokens at most, as in 2000 or 2k.")
+    ] = 2_000,
     model: Model = "",
     format: Written = "text",
     json: Json = False,

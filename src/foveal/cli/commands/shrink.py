@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from foveal.cli import output
+from foveal.cli.inputs import tokens
 from foveal.cli.output import slow_note
 from foveal.cli.state import Json, shell_of
 from foveal.session.values import Removal
@@ -21,7 +22,9 @@ def compress(
     *,
     max_tokens: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Tokens to fit into; by default as many as the model takes."),
+        typer.Option(
+            metavar="N", parser=tokens, help="Tokens to fit into; by default as many as the model takes."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -39,7 +42,9 @@ def prune(
     *,
     max_tokens: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Tokens to fit into; by default 80% of the model's window."),
+        typer.Option(
+            metavar="N", parser=tokens, help="Tokens to fit into; by default 80% of the model's window."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
