@@ -108,6 +108,42 @@ def test_a_large_session_is_searched_by_the_store_s_indexes(
     assert session.search("which tokens for the login?")[0].text == JWT
 
 
+ASKED = [
+    ("Where did we decide on SAML?", "We decided on SAML for the staff, because of their directory."),
+    ("What is the port of the staging database?", "The staging database listens on port 5433."),
+    ("So how long do access tokens live?", "Access tokens live fifteen minutes, refresh tokens a week."),
+    ("which queue did Maria choose", "Maria chose the Redis queue after the load test."),
+]
+
+
+@pytest.mark.parametrize("large", [5_000, 10], ids=["in memory", "in the store"])
+@pytest.mark.parametrize(("question", "answer"), ASKED)
+def test_what_answers_a_query_comes_before_what_only_asks_it(
+    session: Session,
+    store: Foveal,
+    monkeypatch: pytest.MonkeyPatch,
+    question: str,
+    answer: str,
+    large: int,
+) -> None:
+    session.add("assistant", answer, timestamp=60.0)
+    for number in range(20):
+        session.add("user", f"Verse {number}: a ship came in at dawn.", timestamp=61.0 + number)
+    session.add("user", question, timestamp=90.0)
+    session.add("assistant", "One moment, I am reading it up.", timestamp=91.0)
+    store.settle()
+    monkeypatch.setattr("foveal.session.search.search.LARGE", large)
+    found = [hit.text for hit in session.search(question)]
+    assert found[0] == answer
+    assert question in found
+
+
+def test_a_statement_in_the_very_words_of_the_query_comes_first(session: Session) -> None:
+    session.add("user", "Should we use JWT tokens for the login service?", timestamp=60.0)
+    assert session.search("use JWT tokens for the login service")[0].text == JWT
+    assert session.search(JWT)[0].text == JWT
+
+
 def test_a_query_with_an_identifier_finds_the_message_that_contains_it(store: Foveal) -> None:
     session = store.session("code")
     for number in range(60):
