@@ -78,6 +78,19 @@ def test_a_focus_holds_the_answer_whole_in_order_and_within_its_budget(session: 
     assert foveal.count_tokens(window.messages) == window.tokens
 
 
+def test_a_focus_with_room_for_everything_leaves_out_what_has_nothing_to_do_with_the_question(
+    session: Session,
+) -> None:
+    session.add("user", "Where do login tokens expire?", timestamp=51.0)
+    session.add("assistant", "After a quarter of an hour, in the gateway.", timestamp=52.0)
+    for number in range(40, 60):
+        session.add("user", f"Chapter {number}: the weather on the island was fine.", timestamp=float(number))
+    texts = [m["content"] for m in session.focus("which tokens for the login?", budget=50_000).messages]
+    asked, answered = "Where do login tokens expire?", "After a quarter of an hour, in the gateway."
+    assert [text for text in texts if not text.startswith("Chapter")] == [JWT, asked, answered]
+    assert len(texts) < 6
+
+
 def test_a_focus_explains_itself_when_asked(session: Session) -> None:
     manifest = session.focus("which tokens for login?", budget=80).manifest
     covered = sum(decision.last - decision.first + 1 for decision in manifest.decisions)
