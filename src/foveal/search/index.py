@@ -19,7 +19,7 @@ from foveal.search.dates import mentioned_time
 from foveal.search.embed.base import Vectors
 from foveal.search.postings import Postings
 from foveal.search.rank import best_in_sitting, neighbours, rule_strength, standardized, within
-from foveal.search.terms import terms
+from foveal.search.terms import asks, repeats, terms
 from foveal.search.values import (
     CLEAR,
     NEAREST,
@@ -64,6 +64,8 @@ class Index:
         self._joined, self._users = array("b"), array("b")
         self._starts = array("q")
         self._rules, self._times = array("d"), array("d")
+        self._questions: dict[int, frozenset[str]] = {}
+        """The terms of the documents that do nothing but ask, by position."""
         self._vectors, self._sum = array("f"), np.zeros(1)
         self._query_vector = lru_cache(maxsize=CACHED_QUERIES)(self._embed_query)
 
@@ -82,16 +84,20 @@ class Index:
                 self._vectors.frombytes(np.ascontiguousarray(vectors, dtype=np.float32).tobytes())
                 self._sum = self._sum + vectors.sum(axis=0, dtype=np.float64)
 
-    def rank(self, query: str, *, now: float | None = None, end: int | None = None) -> Ranking:
+    def rank(
+        self, query: str, *, now: float | None = None, end: int | None = None, answers: bool = False
+    ) -> Ranking:
         """Score each document for `query`, part by part. `now` defaults to the time of the last document.
 
         `end`: rank only so many of the first documents. If the query is a document itself, no other stands
-        out beside it.
+        out beside it. `answers`: what only asks the same as the query is worth no more than what is around
+        it.
         """
         vector = self.vector(query)
         with self._lock:
             end = len(self) if end is None else min(end, len(self))
-            parts = self._parts(query, vector, now, end) if end else {"keyword": np.zeros(0)}
+            asking = self._asking(query, end) if answers else []
+            parts = self._parts(query, vector, now, end, asking) if end else {"keyword": np.zeros(0)}
         return Ranking(values=sum(parts.values(), np.zeros(end)), parts=MappingProxyType(parts))
 
     @property
@@ -133,6 +139,8 @@ class Index:
         self._rules.append(self._rule(document))
         self._times.append(np.nan if document.created_at is None else document.created_at)
         self._postings.append(found.all)
+        if asks(document.text):
+            self._questions[position] = frozenset(found.all)
         self._names.append(array("q", self._postings.known(sorted(found.names))))
         if document.role != "tool" and document.author not in _ROLES:
             self._speakers.setdefault(tuple(terms(document.author).all), array("q")).append(position)
@@ -144,7 +152,14 @@ class Index:
             return 0.0
         return rule_strength(document.text, rule=self._numbers.rule, order=self._numbers.order)
 
-    def _parts(self, query: str, vector: Vector | None, now: float | None, end: int) -> dict[str, Floats]:
+    def _asking(self, query: str, end: int) -> list[int]:
+        """The documents that only ask what the query asks."""
+        wanted = frozenset(terms(query).all)
+        return [at for at, found in self._questions.items() if at < end and repeats(found, wanted)]
+
+    def _parts(
+        self, query: str, vector: Vector | None, now: float | None, end: int, asking: Sequence[int]
+    ) -> dict[str, Floats]:
         numbers, query_terms = self._numbers, terms(query)
         every = query_terms.all
         speakers = self._named_speakers(every)
@@ -161,6 +176,9 @@ class Index:
         parts["rules"] = np.array(self._rules[:end])
         if (time := self._time(query, now)) is not None:
             parts["time"] = numbers.time * time[:end]
+        for name in ("keyword", "vector", "speaker", "identifier") if asking else ():
+            if name in parts:
+                parts[name][asking] = np.minimum(parts[name][asking], 0.0)
         parts["hop"] = numbers.hop * self._hop(every, sum(parts.values(), np.zeros(end)))
         return parts
 

@@ -20,6 +20,18 @@ _CONTRACTED = frozenset(
 )
 """What an apostrophe leaves of contracted stop words."""
 
+LONGEST_QUESTION = 400
+"""Characters of a question; a longer one says something too."""
+SAME = 0.75
+"""The share of a question's terms that a query must have to ask the same."""
+_ASKS = re.compile(
+    r"""(?:(?:and|but|so|ok|okay|hey|hi|sorry|again|wait|please|well)\b[\s,]*){0,3}
+    (?:who|whose|what|when|where|which|why|how|did|do|does|is|are|was|were|can|could|should|would|will
+    |has|have|had|remind[ ]me|tell[ ]me)\b
+    (?:[^.!?\n]|[.](?=\w))*\?*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
@@ -50,6 +62,20 @@ def terms(text: str) -> Terms:
     return Terms(
         all=stems(plain) + sorted(whole), names=frozenset(stems(sorted(named))), coined=frozenset(whole)
     )
+
+
+def asks(text: str) -> bool:
+    """Whether a text is one question and nothing else.
+
+    >>> [asks(text) for text in ("Where did we decide on JWT?", "We use JWT, ok?", "Why? It is fast.")]
+    [True, False, False]
+    """
+    return len(text) <= LONGEST_QUESTION and _ASKS.fullmatch(text.strip()) is not None
+
+
+def repeats(question: frozenset[str], query: frozenset[str]) -> bool:
+    """Whether the terms of a question are mostly those of the query."""
+    return len(question & query) >= SAME * len(question)
 
 
 def _is_name(word: str) -> bool:

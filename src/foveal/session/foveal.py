@@ -202,8 +202,8 @@ class Foveal:
     ) -> Replayed:
         """A stored session's requests as another preset would have built them: tokens, cost, facts kept.
 
-        It asks no model and stores nothing. `progress` is called with the number of finished requests and of
-        all.
+        It asks no model and stores nothing. `budget`: by default that of the session's newest build.
+        `progress` is called with the number of finished requests and of all.
         """
         from foveal.session.inspect.replay import replay_session
 

@@ -167,3 +167,25 @@ def test_a_session_without_a_call_has_nothing_to_replay(fov: Foveal) -> None:
     fov.session("empty")
     found = fov.replay("empty", preset="recent", budget=100)
     assert (found.calls, found.run.tokens, found.run.kept_facts) == (0, 0, 1.0)
+
+
+def test_without_a_budget_the_session_is_replayed_with_that_of_its_newest_build(fov: Foveal) -> None:
+    session = fov.session("work", model=MODEL, preset="recent")
+    session.extend(HISTORY)
+    session.build(budget=3_000)
+    session.build(budget=2_000)
+    found = fov.replay("work", preset="recent")
+    assert (found.budget, found.run.over) == (2_000, 0)
+    assert found.run.largest <= 2_000
+    assert fov.replay("work", preset="recent", budget=1_900).budget == 1_900
+
+
+def test_a_session_that_was_never_built_is_replayed_with_the_limit_of_its_model(fov: Foveal) -> None:
+    assert replayed(fov, budget=None, preset="recent").budget > 100_000
+
+
+def test_the_budget_of_a_build_is_not_taken_beyond_what_another_model_takes(fov: Foveal) -> None:
+    session = fov.session("work", model=MODEL, preset="recent")
+    session.extend(HISTORY)
+    session.build(budget=100_000)
+    assert fov.replay("work", preset="recent", model="gpt-4").budget < 10_000

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveal.search.values import Floats, RankNumbers
-from foveal.session.search.focus import best_that_fit
+from foveal.session.search.focus import best_that_fit, relevant_turns
 
 items = st.lists(st.tuples(st.floats(-20, 20), st.integers(0, 60)), max_size=30)
 
@@ -56,3 +56,20 @@ def test_no_choice_is_over_budget_and_none_leaves_room_for_another(
     assert taken == sorted(set(taken))
     assert left >= 0
     assert all(cost > left for at, cost in enumerate(costs) if at not in taken)
+
+
+def test_a_turn_no_better_than_the_session_s_mean_is_not_relevant() -> None:
+    assert relevant_turns(ranking(0, 9, 0, 0, 8, 0)) == [False, True, True, False, True, True]
+    assert relevant_turns(ranking(5, -1, -1, 1, -1, -1)) == [True, True, False, True, False, False]
+
+
+def test_where_nothing_stands_out_everything_is_equally_relevant() -> None:
+    assert relevant_turns(ranking(0.1, 0.1, 0.1)) == [True, True, True]
+    assert relevant_turns(ranking()) == []
+
+
+@given(st.lists(st.floats(-20, 20), min_size=1, max_size=30))
+def test_the_best_turn_and_the_one_after_it_are_always_relevant(values: list[float]) -> None:
+    relevant, best = relevant_turns(ranking(*values)), values.index(max(values))
+    assert relevant[best]
+    assert all(relevant[best : best + 2])

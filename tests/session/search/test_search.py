@@ -78,6 +78,19 @@ def test_a_focus_holds_the_answer_whole_in_order_and_within_its_budget(session: 
     assert foveal.count_tokens(window.messages) == window.tokens
 
 
+def test_a_focus_with_room_for_everything_leaves_out_what_has_nothing_to_do_with_the_question(
+    session: Session,
+) -> None:
+    session.add("user", "Where do login tokens expire?", timestamp=51.0)
+    session.add("assistant", "After a quarter of an hour, in the gateway.", timestamp=52.0)
+    for number in range(40, 60):
+        session.add("user", f"Chapter {number}: the weather on the island was fine.", timestamp=float(number))
+    texts = [m["content"] for m in session.focus("which tokens for the login?", budget=50_000).messages]
+    asked, answered = "Where do login tokens expire?", "After a quarter of an hour, in the gateway."
+    assert [text for text in texts if not text.startswith("Chapter")] == [JWT, asked, answered]
+    assert len(texts) < 6
+
+
 def test_a_focus_explains_itself_when_asked(session: Session) -> None:
     manifest = session.focus("which tokens for login?", budget=80).manifest
     covered = sum(decision.last - decision.first + 1 for decision in manifest.decisions)
@@ -106,6 +119,42 @@ def test_a_large_session_is_searched_by_the_store_s_indexes(
     store.settle()
     monkeypatch.setattr("foveal.session.search.search.LARGE", 10)
     assert session.search("which tokens for the login?")[0].text == JWT
+
+
+ASKED = [
+    ("Where did we decide on SAML?", "We decided on SAML for the staff, because of their directory."),
+    ("What is the port of the staging database?", "The staging database listens on port 5433."),
+    ("So how long do access tokens live?", "Access tokens live fifteen minutes, refresh tokens a week."),
+    ("which queue did Maria choose", "Maria chose the Redis queue after the load test."),
+]
+
+
+@pytest.mark.parametrize("large", [5_000, 10], ids=["in memory", "in the store"])
+@pytest.mark.parametrize(("question", "answer"), ASKED)
+def test_what_answers_a_query_comes_before_what_only_asks_it(
+    session: Session,
+    store: Foveal,
+    monkeypatch: pytest.MonkeyPatch,
+    question: str,
+    answer: str,
+    large: int,
+) -> None:
+    session.add("assistant", answer, timestamp=60.0)
+    for number in range(20):
+        session.add("user", f"Verse {number}: a ship came in at dawn.", timestamp=61.0 + number)
+    session.add("user", question, timestamp=90.0)
+    session.add("assistant", "One moment, I am reading it up.", timestamp=91.0)
+    store.settle()
+    monkeypatch.setattr("foveal.session.search.search.LARGE", large)
+    found = [hit.text for hit in session.search(question)]
+    assert found[0] == answer
+    assert question in found
+
+
+def test_a_statement_in_the_very_words_of_the_query_comes_first(session: Session) -> None:
+    session.add("user", "Should we use JWT tokens for the login service?", timestamp=60.0)
+    assert session.search("use JWT tokens for the login service")[0].text == JWT
+    assert session.search(JWT)[0].text == JWT
 
 
 def test_a_query_with_an_identifier_finds_the_message_that_contains_it(store: Foveal) -> None:

@@ -221,7 +221,8 @@ def replay(
     """Replay a stored session under another preset: tokens, cost, what was kept. No model is called.
 
     At each call of the model, the preset's window of the history so far is built and measured, and compared
-    with the session's own preset and with sending the whole history. Nothing is stored.
+    with the session's own preset and with sending the whole history, by default within the budget of the
+    session's newest build. Nothing is stored.
     """
     shell = shell_of(context)
     settings = shell.settings

@@ -26,6 +26,7 @@ from foveal.session.history.append import append_messages
 from foveal.session.session import Session
 from foveal.session.state import SessionState
 from foveal.session.target import Target, warn
+from foveal.store import BuildRecord
 from foveal.window import Window
 
 Progress = Callable[[int, int], None]
@@ -114,6 +115,7 @@ def replay_session(
     with state.reading():
         target, messages = state.target(model), _messages(state)
         own = state.log.head.preset or presets.DEFAULT
+        latest = state.store.build(state.id)
     warn(target.warnings)
     facts, names = Facts(messages), list(dict.fromkeys((requested, own)))
     setup = _Setup(
@@ -121,7 +123,7 @@ def replay_session(
         target=target,
         model=model or state.model,
         messages=messages,
-        budget=budget_for(target.card, budget),
+        budget=_budget(target, budget, latest),
         prices=catalog.prices(target.card.id, extra=state.resources.catalogue),
         facts=facts,
         done=_counter(progress, len(facts.needed) * len(names)),
@@ -138,6 +140,12 @@ def replay_session(
         recorded=runs[1] if len(runs) > 1 else None,
         whole=_send_whole(setup),
     )
+
+
+def _budget(target: Target, given: int | None, latest: BuildRecord | None) -> int:
+    """The given budget, else that of the session's newest build if the model takes it, else the limit."""
+    limit = budget_for(target.card, given)
+    return limit if given is not None or latest is None else min(limit, latest.budget)
 
 
 def calls(messages: Sequence[Message]) -> list[int]:

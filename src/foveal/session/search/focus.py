@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 FOCUS = "focus"
 """The preset that the manifest of such a window names."""
+RELEVANT = 0.05
+"""Where relevance begins, between the mean of the session's turns, 0, and the best of them, 1."""
+CLOSE = 0.5
+"""From here on, what follows a turn belongs to it: an answer may have no word of its question."""
 
 
 def focus_window(  # noqa: PLR0913 — every option of the window, by name
@@ -83,7 +87,9 @@ def _choose(
             remedy=f"raise `budget` above {target.meter.request:,}",
             field="budget",
         )
-    turns = best_that_fit(values, _costs(history, room), room)
+    relevant = relevant_turns(values)
+    costs = [cost if relevant[turn] else room + 1 for turn, cost in enumerate(_costs(history, room))]
+    turns = best_that_fit(values, costs, room)
     chunks = {turn: chunk for turn in turns if (chunk := history.original(turn)).messages}
     spent = sum([chunk.tokens for chunk in chunks.values()])
     while True:
@@ -92,6 +98,18 @@ def _choose(
             return chunks, notes
         worst = min(chunks, key=lambda turn: (values[turn], turn))
         spent -= chunks.pop(worst).tokens
+
+
+def relevant_turns(values: Floats) -> list[bool]:
+    """Which turns stand out from the session, or follow one that does so clearly."""
+    if not len(values):
+        return []
+    mean = values.mean()
+    above, most = values - mean + 1e-9, values.max() - mean
+    relevant = above >= RELEVANT * most
+    relevant[1:] |= (above >= CLOSE * most)[:-1]
+    found: list[bool] = relevant.tolist()
+    return found
 
 
 def best_first(
@@ -159,7 +177,7 @@ def _manifest(
     selection = Selection(
         turns=tuple(chunks),
         because_in="among the best for the question that fit",
-        because_out="others answer the question better for their tokens",
+        because_out="it does not stand out for the question, or others answer it better for their tokens",
         scores={turn: Score(total=round(float(values[turn]), 4)) for turn in chunks},
     )
     choice = WindowContent(window=chunks, selection=selection, notes=notes)

@@ -16,6 +16,7 @@ from foveal.errors import UpstreamError
 from foveal.events import Warned
 from foveal.model import Entry, Message, Role, handle_of
 from foveal.search.fusion import FLOOR, fused
+from foveal.search.terms import asks, repeats, terms
 from foveal.search.values import CLEAR, Document, Mask, Ranking
 from foveal.session.state import SessionState
 from foveal.session.values import Hit
@@ -34,6 +35,8 @@ LARGE = 5_000
 """Sessions with more messages are searched in the store: indexing them in memory takes seconds."""
 WEAK_MOST = 5
 """Weak hits of one search."""
+ASKED = 0.25
+"""The share of its score that a message keeps which only asks what is searched for."""
 NEAR = 20
 """The fewest hits to request from each of the store's indexes, so that there is something to merge."""
 
@@ -204,7 +207,7 @@ def _best(index: Index, query: str, *, now: float | None) -> tuple[list[int], Ra
     """
     import numpy as np
 
-    ranking, matched = index.rank(query, now=now), index.matches(query)
+    ranking, matched = index.rank(query, now=now, answers=True), index.matches(query)
     if not matched.words.any() and "vector" in ranking.parts:
         vector = ranking.parts["vector"]
         ranking = Ranking(values=vector, parts={"vector": vector})
@@ -244,8 +247,18 @@ def _search_store(state: SessionState, query: str, limit: int, *, session: int |
     by_words, near = stored_hits(state, query, session=session, most=max(limit, NEAR))
     strong = {(found.session, found.digest) for found in by_words}
     strong |= {(found.session, found.digest) for found in near if found.score >= CLEAR}
-    for found in fused(by_words, near, limit):
-        yield replace(_stored_hit(found), weak=(found.session, found.digest) not in strong)
+    hits = [
+        replace(_stored_hit(found), weak=(found.session, found.digest) not in strong)
+        for found in fused(by_words, near, max(limit, NEAR))
+    ]
+    wanted = frozenset(terms(query).all)
+    worth = [replace(hit, score=round(ASKED * hit.score, 4)) if _asks(hit, wanted) else hit for hit in hits]
+    yield from sorted(worth, key=lambda hit: -hit.score)[:limit]
+
+
+def _asks(hit: Hit, wanted: frozenset[str]) -> bool:
+    """Whether a message only asks what is searched for."""
+    return asks(hit.text) and repeats(frozenset(terms(hit.text).all), wanted)
 
 
 def stored_hits(
