@@ -250,6 +250,14 @@ class Window:
     fetch: Callable[[str], Any] = field(repr=False, compare=False)
     describe: Callable[[Manifest], str] = field(repr=False, compare=False)
 
+    def __repr__(self) -> str:
+        """Its size, not its content: a window may have megabytes."""
+        model = f" for {self.model}" if self.model else ""
+        return (
+            f"<Window{model}: {len(self.pieces):,} messages, {self.tokens:,} of {self.budget:,} tokens, "
+            f"{self.format}>"
+        )
+
     @property
     def messages(self) -> list[dict[str, Any]]:
         """The messages in the format that came in; a new copy each time."""

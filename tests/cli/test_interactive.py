@@ -132,3 +132,18 @@ def test_the_bar_is_in_colour_where_colour_belongs(shell: CommandLine) -> None:
         shown = opened.type("hello")
     assert "\x1b[32m█" in shown
     assert "█ user 5" in plain(shown)
+
+
+def test_a_message_can_be_asked_about_and_erased_and_builds_compared(
+    typing: Terminal, shell: CommandLine
+) -> None:
+    typing.type("We use RS256.")
+    typing.type("And Postgres.")
+    assert "kept" in typing.type("/why 1")
+    assert "build" in typing.type("/diff 1 2")
+    assert "m1 erased" in typing.type("/forget 1 --yes")
+    assert shell.history() == [said("And Postgres.")]
+
+
+def test_a_mistyped_command_is_answered_with_the_nearest(typing: Terminal) -> None:
+    assert "did you mean `/explain`?" in typing.type("/explian")

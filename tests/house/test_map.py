@@ -6,11 +6,12 @@ import inspect
 import re
 import runpy
 import tomllib
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from foveal import Foveal, Session, config, errors
+from foveal import Foveal, Session, config, errors, presets
 from house.tree import DOCS, ROOT, modules
 
 
@@ -59,3 +60,14 @@ def test_the_how_to_lists_the_async_calls_that_there_are() -> None:
 def test_a_page_made_from_the_code_says_what_the_code_says(script: str) -> None:
     made = runpy.run_path(str(ROOT / "scripts" / f"{script}.py"))
     assert made["PAGE"].read_text(encoding="utf-8") == made["page"](), "run `make docs`"
+
+
+def test_the_settings_page_names_the_defaults_of_the_code() -> None:
+    page = (DOCS / "reference" / "settings.md").read_text(encoding="utf-8")
+    table = dict(re.findall(r"^\| `(\w+)` \| [^|]+ \| `?([^|`]+?)`? \| `FOVEAL_", page, re.MULTILINE))
+    example = tomllib.loads(re.findall(r"^```toml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[0])
+    assert set(table) >= set(config.KEYS) - {"store"}
+    for name, value in asdict(config.Settings()).items():
+        if value and name != "store":
+            assert table[name] == value
+    assert table["preset"] == example["preset"] == presets.DEFAULT

@@ -309,3 +309,33 @@ def test_a_request_after_an_erased_message_is_still_known(session: Session) -> N
     session.extend([{"role": "user", "content": "Fix the build."}, *TURN[1:] * 30])
     session.forget(first)
     assert contents(session.build(budget=100))[0] == "Fix the build."
+
+
+@pytest.mark.parametrize("spelled", ["2", "m2", "#2", " 2 "])
+def test_every_spelling_of_a_message_number_names_the_same_message(session: Session, spelled: str) -> None:
+    first, second, third = (session.add("user", text) for text in ("one", "two", "three"))
+    session.build()
+    assert session.recall(spelled) == session.recall(second)
+    assert session.pin(spelled) == second
+    assert session.unpin(spelled) == second
+    assert session.why(spelled).decision == session.why(second).decision
+    assert session.forget(spelled, erase=False) == (second,)
+    assert session.restore(spelled) == (second,)
+    assert "two" in str(session.answer("foveal_recall", {"handle": spelled}))
+    assert session.forget(spelled) == (second,)
+    assert {first, third} < {entry.id for entry in session.entries()}
+
+
+@pytest.mark.parametrize("spelled", ["0", "m0", "4", "#", "m", "-1", "2.0"])
+def test_a_number_that_no_message_has_is_not_found(session: Session, spelled: str) -> None:
+    session.extend([{"role": "user", "content": text} for text in ("one", "two", "three")])
+    with pytest.raises(NotFoundError, match="has no message"):
+        session.recall(spelled)
+
+
+def test_a_window_prints_as_its_size(session: Session) -> None:
+    session.add("user", "a secret " * 1_000)
+    window = session.build()
+    assert (
+        str(window) == f"<Window for gpt-5: 1 messages, {window.tokens:,} of {window.budget:,} tokens, plain>"
+    )

@@ -16,6 +16,7 @@ from typing import Any
 from foveal import presets
 from foveal.cli import errors, output
 from foveal.cli.state import Open, Shell, absent
+from foveal.config import nearest
 from foveal.errors import InputError
 from foveal.model import Entry
 from foveal.window import Manifest
@@ -83,22 +84,25 @@ HELP = {
     "add": ("ROLE TEXT", "store a message of a role: system, user, assistant"),
     "build": ("[--budget N] …", "print the window"),
     "compress": ("", "replace old messages by summaries"),
+    "diff": ("A B", "show what changed in the window between two builds"),
     "explain": ("[BUILD]", "explain what is in the window, what is not, and why"),
     "focus": ("QUESTION", "print the best messages for one question"),
+    "forget": ("ID --yes", "erase a message; `--keep` only leaves it out"),
     "help": ("", "print this"),
     "pin": ("ID", "keep a message in every window"),
     "preset": ("[NAME]", "switch to another preset; alone, list them"),
     "prune": ("", "leave out the least important turns"),
     "quit": ("", "leave; so do Ctrl-D and Ctrl-C"),
     "recall": ("HANDLE", "print an original"),
-    "restore": ("ID", "allow a message into windows again"),
+    "restore": ("[ID]", "allow a message into windows again; alone, all of them"),
     "search": ("QUERY", "find stored messages"),
     "stats": ("", "show the session in numbers"),
     "summarize": ("", "show one note in place of all but the newest messages"),
     "task": ("start NAME", "start a task; `/task complete` ends it; alone, list them"),
     "unpin": ("ID", "allow a pinned message to be evicted again"),
+    "why": ("ID", "explain why a message is in the window or not"),
 }
-CHANGING = frozenset({"compress", "pin", "prune", "restore", "summarize", "task", "unpin"})
+CHANGING = frozenset({"compress", "forget", "pin", "prune", "restore", "summarize", "task", "unpin"})
 """Commands after which the window is built again."""
 PROMPT = "> "
 LEAVE = 99
@@ -177,9 +181,9 @@ class _Lines:
             return self._own[name](rest.strip())
         if name in HELP:
             return self._run(name, rest.strip())
-        every = ", ".join(f"`/{each}`" for each in HELP)
+        near = nearest(name, tuple(HELP), "/")
         raise InputError(
-            f"there is no /{name}", remedy=f"{every}; `/add user /…` for a message that begins with a slash"
+            f"there is no /{name}", remedy=f"{near}; `/add user /…` for a message that begins with a slash"
         )
 
     def _add(self, rest: str) -> None:

@@ -154,8 +154,8 @@ class Index:
 
     def _asking(self, query: str, end: int) -> list[int]:
         """The documents that only ask what the query asks."""
-        wanted = frozenset(terms(query).all)
-        return [at for at, found in self._questions.items() if at < end and repeats(found, wanted)]
+        asked = frozenset(terms(query).all)
+        return [at for at, found in self._questions.items() if at < end and repeats(found, asked)]
 
     def _parts(
         self, query: str, vector: Vector | None, now: float | None, end: int, asking: Sequence[int]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, get_args
@@ -16,6 +17,7 @@ MOST = 2**53 - 1
 """The largest integer that every JSON reader reads exactly and the store can hold."""
 MOST_CHARACTERS = 500
 """The longest name of a session, a task or a thing, and the longest id or handle."""
+_MESSAGE_NUMBER = re.compile(r"[m#]?([1-9][0-9]{0,8})")
 _END = 253_402_300_800
 """Seconds from 1970 to the year 10000, where Python's calendar ends."""
 
@@ -80,6 +82,16 @@ def a_choice(value: T | None, choices: Any, name: str) -> T | None:
     if value is None or value in known:
         return value
     raise InputError(f"`{name}` is {value!r}", remedy=f"use one of: {', '.join(map(str, known))}", field=name)
+
+
+def message_number(text: str) -> int | None:
+    """The number of a message, counted from 1, in any of its spellings.
+
+    >>> message_number("23"), message_number("m23"), message_number("#23"), message_number("fv-23")
+    (23, 23, 23, None)
+    """
+    found = _MESSAGE_NUMBER.fullmatch(text.strip())
+    return int(found[1]) if found else None
 
 
 def any_text(value: object, name: str) -> str:

@@ -18,7 +18,7 @@ from foveal.pipeline import fit as pipeline
 from foveal.pipeline.history import History
 from foveal.pipeline.turns import links
 from foveal.pipeline.values import Scene
-from foveal.session.arguments import any_text, in_thread
+from foveal.session.arguments import any_text, in_thread, message_number
 from foveal.session.budget import asked_reply, budget_for, check_budget
 from foveal.session.target import Count, Target, system_messages, target_for, tools_text, warn
 from foveal.window import Window
@@ -154,9 +154,12 @@ def _entry(seq: int, message: Message, target: Target) -> Entry:
 
 
 def _recall(messages: Sequence[Message], handle: str) -> Any:
-    for seq, message in enumerate(messages):
-        if handle in (handle_of(message.digest), message.id, f"m{seq + 1}"):
+    for message in messages:
+        if handle in (handle_of(message.digest), message.id):
             return json.loads(message.body)
+    number = message_number(handle)
+    if number is not None and number <= len(messages):
+        return json.loads(messages[number - 1].body)
     raise NotFoundError(
         f"this window has no message with the handle {handle!r}",
         remedy="`window.handles(decision)` returns them for every decision of the manifest",

@@ -348,12 +348,16 @@ class Session:
 
     # Marks
 
-    def pin(self, id: str) -> None:
-        """Keep a message in every window, in full."""
-        marks.mark(self._state, an_id(id, "id"), "pinned", pinned=True)
+    def pin(self, id: str) -> str:
+        """Keep a message in every window, in full, and return its id.
 
-    def unpin(self, id: str) -> None:
-        marks.mark(self._state, an_id(id, "id"), "unpinned", pinned=False)
+        Here and in every call that takes an id: the id, the handle, or the message's number.
+        """
+        return marks.mark(self._state, an_id(id, "id"), "pinned", pinned=True)
+
+    def unpin(self, id: str) -> str:
+        """Allow a pinned message to be evicted again, and return its id."""
+        return marks.mark(self._state, an_id(id, "id"), "unpinned", pinned=False)
 
     def forget(self, id: str, *, erase: bool = True) -> tuple[str, ...]:
         """Erase a message for good and return the erased ids, including copies on older branches.

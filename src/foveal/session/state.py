@@ -23,6 +23,7 @@ from foveal.pipeline.history import History
 from foveal.pipeline.tokens.estimate import RECENT, calibration
 from foveal.pipeline.values import Layout
 from foveal.presets import Preset
+from foveal.session.arguments import message_number
 from foveal.session.costs import CostTotals
 from foveal.session.resources import Parts, Resources
 from foveal.session.summaries.library import Answers
@@ -288,7 +289,7 @@ class SessionState:
 
     def original(self, handle: str) -> Any:
         """The message behind a handle or an id, exactly as it came in."""
-        place = self.store.locate(self.id, handle)
+        place = self.locate(handle)
         content = place.content if place else self.store.by_handle(handle)
         if content is not None:
             return json.loads(content.body)
@@ -296,8 +297,17 @@ class SessionState:
             raise self.unknown(handle)
         raise _erased(handle)
 
+    def locate(self, name: str) -> Located | None:
+        """The message with that id or handle, else with that number: `23`, `m23` and `#23` are the same."""
+        place, number = self.store.locate(self.id, name), message_number(name)
+        if place is not None or number is None:
+            return place
+        with self.reading():
+            entries = self.log.entries
+            return self.store.locate(self.id, entries[number - 1].id) if number <= len(entries) else None
+
     def located(self, id: str) -> Located:
-        place = self.store.locate(self.id, id)
+        place = self.locate(id)
         if place is None:
             raise self.unknown(id)
         return place

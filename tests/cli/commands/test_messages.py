@@ -178,3 +178,18 @@ def test_an_unknown_message_is_answered_with_the_commands_that_list_ids(
     done = shell.foveal(command, "m999")
     assert done.code == 1
     assert "`foveal search` and `foveal export --ids` give ids and handles" in done.err
+
+
+def test_a_message_is_named_by_its_number_as_explain_prints_it(shell: CommandLine) -> None:
+    shell.fill(*({"role": "user", "content": f"message {n}"} for n in (1, 2, 3)))
+    assert shell.foveal("recall", "2").out == "message 2"
+    assert shell.foveal("pin", "#2").out == "m2 pinned\n"
+    assert shell.foveal("forget", "3", "--keep").out == "m3 left out\n"
+
+
+def test_restore_without_an_id_restores_all(shell: CommandLine) -> None:
+    shell.fill(*({"role": "user", "content": f"message {n}"} for n in (1, 2, 3)))
+    assert shell.foveal("restore").out == "no message was left out\n"
+    for id in ("m1", "m2"):
+        shell.foveal("forget", id, "--keep")
+    assert shell.foveal("restore").out == "m1–m2 restored\n"

@@ -25,7 +25,10 @@ def long(shell: CommandLine) -> CommandLine:
 def test_prune_says_what_left_and_how_to_get_it_back(long: CommandLine) -> None:
     done = long.foveal("prune", "--max-tokens", "900")
     assert done.out == "51 messages left out: 5,703 tokens became 858\n"
-    assert done.err == "foveal: `foveal restore ID` allows a message into windows again\n"
+    assert (
+        done.err
+        == "foveal: `foveal restore ID` allows a message into windows again; without an ID, all of them\n"
+    )
     assert long.history() == LONG
 
 

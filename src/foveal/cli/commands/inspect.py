@@ -55,7 +55,7 @@ def explain(
 
 def why(
     context: typer.Context,
-    id: Annotated[str, typer.Argument(metavar="ID", help="The id of a message, or its handle.")],
+    id: Annotated[str, typer.Argument(metavar="ID", help="The id or number of a message, or its handle.")],
     *,
     build: Annotated[int | None, typer.Option(metavar="N", help="Its number; the newest by default.")] = None,
     json: Json = False,

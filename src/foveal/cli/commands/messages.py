@@ -18,7 +18,9 @@ from foveal.errors import InputError
 from foveal.model import Conversation, Entry, Format, Kind, Level, Role
 from foveal.session.responses import Mark, MarkResponse, MarksResponse
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="A message's id, such as m12, or its handle, fv-….")]
+Id = Annotated[
+    str, typer.Argument(metavar="ID", help="A message's id or number, such as m12, or its handle, fv-….")
+]
 
 
 def add(  # noqa: PLR0913 — every option of a message, by name
@@ -94,7 +96,9 @@ def _stored(file: str, given: Conversation, form: Format, stored: int, *, json: 
 
 def recall(
     context: typer.Context,
-    handle: Annotated[str, typer.Argument(metavar="HANDLE|ID", help="A handle, fv-…, or a message's id.")],
+    handle: Annotated[
+        str, typer.Argument(metavar="HANDLE|ID", help="A handle, fv-…, or a message's id or number.")
+    ],
     *,
     json: Json = False,
 ) -> None:
@@ -126,15 +130,15 @@ def text_of(original: object) -> str:
 def pin(context: typer.Context, id: Id, *, json: Json = False) -> None:
     """Keep a message in every window, in full."""
     with shell_of(context).session() as session:
-        session.pin(id)
-    _marked(id, "pinned", json=json)
+        pinned = session.pin(id)
+    _marked(pinned, "pinned", json=json)
 
 
 def unpin(context: typer.Context, id: Id, *, json: Json = False) -> None:
     """Allow a pinned message to be evicted again."""
     with shell_of(context).session() as session:
-        session.unpin(id)
-    _marked(id, "unpinned", json=json)
+        unpinned = session.unpin(id)
+    _marked(unpinned, "unpinned", json=json)
 
 
 def forget(
@@ -166,17 +170,24 @@ def _confirmed(id: str) -> bool:
     return typer.confirm(f"Erase {id} for good?", err=True)
 
 
-def restore(context: typer.Context, id: Id, *, json: Json = False) -> None:
-    """Allow a message that was left out into windows again.
+def restore(
+    context: typer.Context,
+    id: Annotated[
+        str | None, typer.Argument(metavar="ID", help="A message's id, number or handle; all unless given.")
+    ] = None,
+    *,
+    json: Json = False,
+) -> None:
+    """Allow a message that was left out into windows again, or all of them.
 
     Where a summary replaces it, all messages that the summary covers are restored.
     """
     with shell_of(context).session() as session:
         restored = session.restore(id)
     if restored or json:
-        _all_marked(id, "restored", restored, json=json)
+        _all_marked(id or "", "restored", restored, json=json)
     else:
-        output.say(f"{id} was not left out")
+        output.say(f"{id} was not left out" if id else "no message was left out")
 
 
 def _marked(id: str, mark: Mark, *, json: bool) -> None:

@@ -83,4 +83,4 @@ def _show(removal: Removal, done: str, *, text: str = "", json: bool) -> None:
         output.say(f"\n{output.without_control(text)}")
     if removal.unreached:
         output.note(removal.unreached)
-    output.note("`foveal restore ID` allows a message into windows again")
+    output.note("`foveal restore ID` allows a message into windows again; without an ID, all of them")

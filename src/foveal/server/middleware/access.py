@@ -1,7 +1,8 @@
 """Admit a request with its tenant, or refuse it before its body is read.
 
 Checks the host, then the origin, then the token, by the raw path alone. A page on another origin reaches
-only the pages, the widget and `/health`: even an answer that it may not read would cost work. A host name that was rebound to this machine (DNS rebinding) gets nothing.
+only the pages, the widget and `/health`: even an answer that it may not read would cost work. A host name
+that was rebound to this machine (DNS rebinding) gets nothing.
 """
 
 from __future__ import annotations

@@ -154,15 +154,13 @@ def _lines(session: Session) -> Iterator[bytes]:
 @router.post("/sessions/{name}/pin")
 def pin(tenant: CurrentTenant, name: SessionName, what: body.Marked) -> MarkResponse:
     """Keep a message in every window, in full."""
-    tenant.session(name).pin(what.id)
-    return MarkResponse(id=what.id, mark="pinned")
+    return MarkResponse(id=tenant.session(name).pin(what.id), mark="pinned")
 
 
 @router.post("/sessions/{name}/unpin")
 def unpin(tenant: CurrentTenant, name: SessionName, what: body.Marked) -> MarkResponse:
     """Allow a pinned message to be evicted again."""
-    tenant.session(name).unpin(what.id)
-    return MarkResponse(id=what.id, mark="unpinned")
+    return MarkResponse(id=tenant.session(name).unpin(what.id), mark="unpinned")
 
 
 @router.post("/sessions/{name}/forget")

@@ -251,14 +251,14 @@ def _search_store(state: SessionState, query: str, limit: int, *, session: int |
         replace(_stored_hit(found), weak=(found.session, found.digest) not in strong)
         for found in fused(by_words, near, max(limit, NEAR))
     ]
-    wanted = frozenset(terms(query).all)
-    worth = [replace(hit, score=round(ASKED * hit.score, 4)) if _asks(hit, wanted) else hit for hit in hits]
+    asked = frozenset(terms(query).all)
+    worth = [replace(hit, score=round(ASKED * hit.score, 4)) if _asks(hit, asked) else hit for hit in hits]
     yield from sorted(worth, key=lambda hit: -hit.score)[:limit]
 
 
-def _asks(hit: Hit, wanted: frozenset[str]) -> bool:
+def _asks(hit: Hit, asked: frozenset[str]) -> bool:
     """Whether a message only asks what is searched for."""
-    return asks(hit.text) and repeats(frozenset(terms(hit.text).all), wanted)
+    return asks(hit.text) and repeats(frozenset(terms(hit.text).all), asked)
 
 
 def stored_hits(

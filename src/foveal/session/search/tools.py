@@ -141,12 +141,9 @@ def _locate(state: SessionState, handle: Any) -> Located:
     """The message of a handle, whatever text is around it, or of a message number."""
     text = str(handle).strip() if isinstance(handle, str | int) and not isinstance(handle, bool) else ""
     named = _HANDLE.search(text)
-    entries, located = state.log.entries, None
-    if named:
-        located = state.store.locate(state.id, named[0])
-    elif _NUMBER.fullmatch(text) and 0 < int(text) <= len(entries):
-        located = state.store.locate(state.id, entries[int(text) - 1].id)
+    located = state.locate(named[0] if named else text)
     if located is None:
+        entries = state.log.entries
         known = f"a handle such as fv-0123456789abcdef0123, or a number from 1 to {len(entries):,}"
         raise _Misused(
             f"No message has the `handle` given ({_clipped(handle)}). Call again with {known}; "
