@@ -7,7 +7,6 @@ a session. Changes that belong together happen in one transaction.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -333,7 +332,7 @@ class Session:
     def export(self) -> list[Any]:
         """The whole history, each message as it came in, without erased ones."""
         found = self._state.store.messages(self._state.id)
-        return [json.loads(content.body) for content in found if content]
+        return [wire.original(content.body, content.digest) for content in found if content]
 
     def records(self) -> tuple[Recorded, ...]:
         """The decisions, constraints and corrections of the session, verbatim and in order.

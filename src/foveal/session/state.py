@@ -292,7 +292,7 @@ class SessionState:
         place = self.locate(handle)
         content = place.content if place else self.store.by_handle(handle)
         if content is not None:
-            return json.loads(content.body)
+            return wire.original(content.body, content.digest)
         if place is None:
             raise self.unknown(handle)
         raise _erased(handle)
