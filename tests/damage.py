@@ -283,7 +283,7 @@ def _with_schema_off(path: Path, edit: Callable[[apsw.Connection], str]) -> str:
             for _, sql in triggers:
                 _try(db, sql)
             _rewrite(db, [(name, sql) for name, sql in schema if name[:6] != "words_"])
-    except (apsw.Error, UnicodeDecodeError, TypeError, ValueError) as error:
+    except (apsw.Error, UnicodeDecodeError, TypeError, ValueError, IndexError) as error:
         return f"(not edited: {type(error).__name__})"
     return done
 

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 
 import apsw
 
-from foveal.errors import ConfigError, StoreDamagedError, StoreError
+from foveal.errors import ConfigError, StoreDamagedError, StoreError, masked
 from foveal.store.port import Store
 from foveal.store.sqlite.connection import Database, translated_errors
 from foveal.store.sqlite.migrate import migrate
@@ -77,7 +77,7 @@ def _file_of(url: str) -> str:
     path = rest.removeprefix("/") if separator else url
     if not path or "\0" in path or not _is_unicode(path):
         raise ConfigError(
-            f"the store address {url!r} does not name a file",
+            f"the store address {masked(url)!r} does not name a file",
             remedy="use a path, `sqlite:///path` or `:memory:`",
         )
     return path if path == MEMORY else os.path.abspath(os.path.expanduser(path))
