@@ -20,6 +20,18 @@ See = Literal["", "sessions", "messages", "operations", "profile", "tasks"]
 """Another call that a remedy refers to; the command line and the HTTP service each name their own."""
 
 
+_CONTROL = {code: f"\\x{code:02x}" for code in (*range(9), *range(11, 32), *range(127, 160))}
+
+
+def printable(text: str) -> str:
+    r"""The text with control characters as escapes: they could manipulate a terminal.
+
+    >>> printable("a\x1b[2Jb\tc\n")
+    'a\\x1b[2Jb\tc\n'
+    """
+    return text.translate(_CONTROL)
+
+
 _USER = re.compile(r"@|%40", re.IGNORECASE)
 _REST = re.compile(r"[?#]|%3f|%23", re.IGNORECASE)
 
@@ -62,7 +74,7 @@ class FovealError(Exception):
         self.see = see
 
     def __str__(self) -> str:
-        return f"{self.what}\n  try: {self.remedy}"
+        return printable(f"{self.what}\n  try: {self.remedy}")
 
 
 class InputError(FovealError):

@@ -18,7 +18,7 @@ from typing import Any
 
 from foveal import catalog, wire
 from foveal.catalog import ModelCard
-from foveal.errors import InputError
+from foveal.errors import InputError, printable
 from foveal.model import Chunk, Conversation, Entry, Format, Message, Repair
 from foveal.pipeline.explain import explain
 from foveal.pipeline.fit import Fitted, Order
@@ -273,4 +273,4 @@ def system_messages(system: object) -> tuple[Message, ...]:
 def warn(warnings: Sequence[str]) -> None:
     """Issue Python warnings."""
     for text in warnings:
-        python_warnings.warn(text, stacklevel=3)
+        python_warnings.warn(printable(text), stacklevel=3)

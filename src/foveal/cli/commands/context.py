@@ -76,7 +76,7 @@ def context(  # noqa: PLR0913 — every option it has, by name
     output.say(output.without_control(found.text))
     sys.stdout.flush()
     apart = "\n" if sys.stdout.isatty() else ""
-    sys.stderr.write(apart + "\n".join(_report(found)) + "\n")
+    output.report(apart + "\n".join(_report(found)))
 
 
 def _session_is_set(shell: Shell) -> bool:
