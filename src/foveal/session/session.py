@@ -17,6 +17,7 @@ from foveal.model import Entry, Format, Kind, Level, Role
 from foveal.session.arguments import (
     a_choice,
     a_count,
+    a_list,
     a_name,
     a_text,
     a_time,
@@ -155,8 +156,8 @@ class Session:
             now=a_time(now, "now"),
             counter=counter,
             workspace=workspace,
-            active_files=tuple(active_files),
-            contributors=tuple(contributors),
+            active_files=a_list(active_files, "active_files"),
+            contributors=a_list(contributors, "contributors"),
             progress=progress,
         )
         return build_window(self._state, request, self.recall)
@@ -190,8 +191,8 @@ class Session:
             system=system,
             now=a_time(now, "now"),
             workspace=workspace,
-            active_files=tuple(active_files),
-            contributors=tuple(contributors),
+            active_files=a_list(active_files, "active_files"),
+            contributors=a_list(contributors, "contributors"),
             progress=progress,
         )
         return build_prompt(self._state, request, self.recall)
@@ -218,8 +219,8 @@ class Session:
             model=model,
             now=a_time(now, "now"),
             workspace=workspace,
-            active_files=tuple(active_files),
-            contributors=tuple(contributors),
+            active_files=a_list(active_files, "active_files"),
+            contributors=a_list(contributors, "contributors"),
             progress=progress,
         )
         return build_context(self._state, request)

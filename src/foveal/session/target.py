@@ -215,6 +215,18 @@ def target_for(
 
     `learned`: returns the factor that a model's bills put on an estimate, by model and tokenizer.
     """
+    if counter is not None and not (isinstance(counter, str) or callable(counter)):
+        raise InputError(
+            f"`counter` is a {type(counter).__name__}, neither a name nor a function",
+            remedy="pass the name of a tokenizer, or a function of a text",
+            field="counter",
+        )
+    if catalogue is not None and not isinstance(catalogue, Path):
+        raise InputError(
+            f"`catalogue` is a {type(catalogue).__name__}, not a path",
+            remedy="pass a `pathlib.Path`, or omit it",
+            field="catalogue",
+        )
     card = catalog.find(model, extra=catalogue)
     warnings: tuple[str, ...] = ()
     if model and not card.known:

@@ -38,6 +38,12 @@ def open_store(
     Stored data survives a crash of the process; with `durability="full"` it also survives a loss of power.
     """
     file = _file_of(str(url))
+    if not isinstance(tenant, str):
+        raise ConfigError(
+            f"the tenant is a {type(tenant).__name__}, not text",
+            remedy="pass a name as `tenant`",
+            field="tenant",
+        )
     if not tenant:
         raise ConfigError("the tenant is empty", remedy="pass a name as `tenant`, or omit it", field="tenant")
     if len(tenant) > MOST_CHARACTERS:

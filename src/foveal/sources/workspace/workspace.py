@@ -53,6 +53,12 @@ class Workspace:
         limits: Limits = Limits(),  # noqa: B008 — a frozen value
         refused: Callable[[Refusal], None] | None = None,
     ) -> None:
+        if not isinstance(root, str | Path):
+            raise InputError(
+                f"`workspace` is a {type(root).__name__}, not a path",
+                remedy="pass the path of a folder that exists",
+                field="workspace",
+            )
         whole = os.path.abspath(root)
         if not os.path.isdir(whole):
             raise InputError(
