@@ -203,6 +203,16 @@ class Target:
         )
 
 
+def check_counter(counter: object) -> None:
+    """Refuse a counter that is neither a name nor a function."""
+    if counter is not None and not (isinstance(counter, str) or callable(counter)):
+        raise InputError(
+            f"`counter` is a {type(counter).__name__}, neither a name nor a function",
+            remedy="pass the name of a tokenizer, or a function of a text",
+            field="counter",
+        )
+
+
 def target_for(
     model: str,
     format: Format,
@@ -215,12 +225,7 @@ def target_for(
 
     `learned`: returns the factor that a model's bills put on an estimate, by model and tokenizer.
     """
-    if counter is not None and not (isinstance(counter, str) or callable(counter)):
-        raise InputError(
-            f"`counter` is a {type(counter).__name__}, neither a name nor a function",
-            remedy="pass the name of a tokenizer, or a function of a text",
-            field="counter",
-        )
+    check_counter(counter)
     if catalogue is not None and not isinstance(catalogue, Path):
         raise InputError(
             f"`catalogue` is a {type(catalogue).__name__}, not a path",
