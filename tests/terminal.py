@@ -8,9 +8,10 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -86,3 +87,25 @@ def terminal(shell: CommandLine, **environment: str) -> Iterator[Terminal]:
 def plain(shown: str) -> str:
     """Without colour."""
     return STYLE.sub("", shown)
+
+
+@contextmanager
+def on_a_terminal(patch: pytest.MonkeyPatch) -> Iterator[list[bytes]]:
+    """Stdout and stderr of this process are a terminal; what was printed on it is in the list afterwards."""
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    printed: list[bytes] = []
+
+    def collect() -> None:
+        with suppress(OSError):  # the other side is closed
+            while new := os.read(ours, 65_536):
+                printed.append(new)
+
+    reader = threading.Thread(target=collect, daemon=True)
+    reader.start()
+    with os.fdopen(theirs, "w", encoding="utf-8") as stream:
+        patch.setattr(sys, "stdout", stream)
+        patch.setattr(sys, "stderr", stream)
+        yield printed
+    reader.join(PATIENCE)
+    os.close(ours)

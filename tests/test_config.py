@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,12 @@ from foveal.config import (
     embedder_key,
     load,
     secret,
+    shown,
     token_count,
     unknown_variables,
     user_file,
 )
+from foveal.errors import masked
 from foveal.presets.numbers import listed
 
 
@@ -334,3 +337,35 @@ def test_a_key_goes_to_the_embedder_only_if_it_is_where_the_summaries_come_from(
 
 def test_there_are_at_most_fifteen_settings() -> None:
     assert len(KEYS) <= 15
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://me:hunter2@api.io/v1",
+        "https://api.io/v1?key=hunter2",
+        "https://api.io/v1?v=1&api_key=hunter2#hunter2",
+        "https://api.io/v1#hunter2",
+        "https://api.io/v1?hunter2",
+        "https://me%3Ahunter2%40api.io/v1",
+        "https://api.io/v1%3Fkey%3Dhunter2",
+        "https://me:hun/ter2@api.io/v1",
+        "https://me:hun?ter2hunter2@api.io/v1",
+        "https://api.io/v1?key=a@hunter2",
+        "postgresql://me:hunter2@db/foveal?password=hunter2&sslmode=require",
+        "postgres://me@db/foveal?password=a%26hunter2",
+    ],
+)
+def test_an_address_is_shown_without_its_secrets(address: str) -> None:
+    assert "hunter2" not in masked(address)
+    assert "hun/ter2" not in masked(address)
+    assert masked(address).startswith(address.partition("://")[0] + "://")
+    for key in ("summary_url", "store"):
+        assert "hunter2" not in str(shown(replace(Settings(), **{key: address})))  # type: ignore[arg-type]
+
+
+def test_an_unknown_setting_shows_no_secret_of_an_address(tmp_path: Path) -> None:
+    write(tmp_path / "foveal.toml", "summary_uri = 'https://me:hunter2@api.io/v1'")
+    with pytest.raises(ConfigError) as failure:
+        settle(tmp_path)
+    assert "hunter2" not in str(failure.value)

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import IO, Literal, cast, get_args
 
-from foveal.errors import ConfigError
+from foveal.errors import ConfigError, masked
 
 Value = str | int
 Tables = Mapping[str, Mapping[str, object]]
@@ -200,6 +200,15 @@ def embedder_key(settings: Settings) -> str:
     return settings.summary_key if same and settings.summary_url else ""
 
 
+def shown(settings: Settings) -> dict[str, Value | None]:
+    """Every setting as it may be shown: addresses without what may be secret in them."""
+    values: dict[str, Value | None] = asdict(settings)
+    return {
+        key: masked(value, fragment=key == "embedder") if isinstance(value, str) else value
+        for key, value in values.items()
+    }
+
+
 def coloured(stream: IO[str]) -> bool:
     """Whether to write colour to a stream: `NO_COLOR`, `CI` and a pipe mean plain text."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and not os.environ.get("CI")
@@ -269,7 +278,7 @@ def token_count(text: str) -> int | None:
 def _checked(key: str, value: object, origin: str) -> Value:
     """The value, if it is valid for that setting."""
     if key not in KEYS:
-        shown = "" if "key" in key.lower() else f" (= {value!r})"
+        shown = "" if "key" in key.lower() else f" (= {_shown(value)})"
         raise ConfigError(f"{origin}: unknown setting `{key}`{shown}", remedy=nearest(key, KEYS), field=key)
     if key == "budget":
         given, value = value, token_count(value) if isinstance(value, str) else value
@@ -326,7 +335,11 @@ def _complete(settings: Settings, origin: str) -> None:
 
 
 def _invalid(key: str, value: object, origin: str, expected: str) -> ConfigError:
-    return ConfigError(f"{origin}: `{key}` is {value!r}", remedy=f"make `{key}` {expected}", field=key)
+    return ConfigError(f"{origin}: `{key}` is {_shown(value)}", remedy=f"make `{key}` {expected}", field=key)
+
+
+def _shown(value: object) -> str:
+    return repr(masked(value) if isinstance(value, str) else value)
 
 
 def nearest(name: str, known: Sequence[str], prefix: str = "") -> str:

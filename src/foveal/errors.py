@@ -13,10 +13,53 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 See = Literal["", "sessions", "messages", "operations", "profile", "tasks"]
 """Another call that a remedy refers to; the command line and the HTTP service each name their own."""
+
+
+_CONTROL = {code: f"\\x{code:02x}" for code in (*range(9), *range(11, 32), *range(127, 160))}
+
+
+def printable(text: str) -> str:
+    r"""The text with control characters as escapes: they could manipulate a terminal.
+
+    >>> printable("a\x1b[2Jb\tc\n")
+    'a\\x1b[2Jb\tc\n'
+    """
+    return text.translate(_CONTROL)
+
+
+_USER = re.compile(r"@|%40", re.IGNORECASE)
+_REST = re.compile(r"[?#]|%3f|%23", re.IGNORECASE)
+
+
+def masked(address: str, *, fragment: bool = False) -> str:
+    """An address without the parts that may be secret: user, password, values of the query, fragment.
+
+    Text that is no address is returned as it is. `fragment`: show it, because it names a model.
+
+    >>> masked("https://me:pw@api.io/v1?key=abc&v#top")
+    'https://***@api.io/v1?key=***&***#***'
+    >>> masked("https://me%40api.io%3Fkey%3Dabc"), masked("~/foveal.db")
+    ('https://***@api.io?***', '~/foveal.db')
+    """
+    scheme, separator, whole = address.partition("://")
+    if not separator:
+        return address
+    found = _REST.search(whole)
+    place, rest = (whole[: found.start()], whole[found.start() :]) if found else (whole, "")
+    users = list(_USER.finditer(place))
+    if not users and _USER.search(rest):  # maybe of a password with a question mark in it
+        return f"{scheme}://***"
+    shown = f"***@{place[users[-1].end() :]}" if users else place
+    query, mark, name = rest.partition("#")
+    if query:
+        fields = (field.partition("=") for field in query.removeprefix("?").split("&"))
+        shown += "?" + "&".join(f"{key}=***" if equals else "***" for key, equals, _ in fields)
+    return f"{scheme}://{shown}{mark}{(name if fragment else '***') if mark else ''}"
 
 
 class FovealError(Exception):
@@ -31,7 +74,7 @@ class FovealError(Exception):
         self.see = see
 
     def __str__(self) -> str:
-        return f"{self.what}\n  try: {self.remedy}"
+        return printable(f"{self.what}\n  try: {self.remedy}")
 
 
 class InputError(FovealError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -166,3 +167,68 @@ def test_no_model_is_an_unknown_one() -> None:
     nothing: Any = None
     assert foveal.fit(HELLO, model=nothing).messages == foveal.fit(HELLO).messages
     assert foveal.count_tokens(HELLO, model=nothing) == foveal.count_tokens(HELLO)
+
+
+NO_LIST: list[Any] = [None, 5, "app.py", b"x", object(), {}]
+
+
+@pytest.mark.parametrize("value", NO_LIST)
+@pytest.mark.parametrize("field", ["active_files", "contributors"])
+def test_lists_are_lists(session: Session, field: str, value: Any) -> None:
+    for call in (session.build, session.prompt, partial(session.context, workspace=".")):
+        with pytest.raises(InputError) as failure:
+            call(**{field: value})
+        assert failure.value.field == field
+
+
+@pytest.mark.parametrize("value", [5, b"x", [], {}, object(), True, "a\0b"])
+def test_a_workspace_is_a_path(session: Session, value: Any) -> None:
+    for call in (session.build, session.prompt, session.context):
+        with pytest.raises(InputError) as failure:
+            call(workspace=value)
+        assert failure.value.field == "workspace"
+
+
+@pytest.mark.parametrize("value", [b"x", [], {}, object(), "1", 1.5])
+def test_a_build_is_a_number(session: Session, value: Any) -> None:
+    for call in (session.manifest, partial(session.why, "m1"), partial(session.diff, b=1)):
+        with pytest.raises(InputError):
+            call(**{"a" if call.__class__ is partial and "b" in call.keywords else "build": value})
+
+
+@pytest.mark.parametrize("value", [None, 5, b"x", [], {}, object()])
+def test_a_session_has_a_name(value: Any) -> None:
+    with Foveal(":memory:") as fov:
+        for call in (
+            fov.session,
+            fov.find,
+            fov.open,
+            fov.delete,
+            partial(fov.fork, new="n"),
+            fov.predictions,
+        ):
+            with pytest.raises(InputError):
+                call(value)
+        with pytest.raises(InputError):
+            fov.replay(value, preset="recent")
+
+
+@pytest.mark.parametrize("value", [5, [1], object()])
+def test_a_counter_is_a_name_or_a_function(session: Session, value: Any) -> None:
+    with pytest.raises(InputError) as failure:
+        session.build(counter=value)
+    assert failure.value.field == "counter"
+    with pytest.raises(InputError):
+        foveal.fit(HELLO, counter=value)
+
+
+@pytest.mark.parametrize("value", [[], {}])
+def test_a_format_is_a_name(session: Session, value: Any) -> None:
+    with pytest.raises(InputError) as failure:
+        session.extend(HELLO, format=value)
+    assert failure.value.field == "format"
+
+
+def test_a_backup_is_a_path(session: Session) -> None:
+    with Foveal(":memory:") as fov, pytest.raises(InputError, match="`path`"):
+        fov.backup("a\0b")

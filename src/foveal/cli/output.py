@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
+from secrets import randbelow
 from textwrap import wrap
 from threading import Timer
 from typing import IO
@@ -19,6 +20,9 @@ from foveal.config import coloured
 
 WIDTH = 80
 _CONTROL = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "\N{REPLACEMENT CHARACTER}")
+_TERMINAL_ESCAPE = "\x1b"
+_ESCAPE = chr(0xF0000 + randbelow(0xFFF0))
+"""Begins our own colours until they are printed. No text that we print can know it."""
 
 
 def prepare(*streams: IO[str]) -> None:
@@ -30,8 +34,8 @@ def prepare(*streams: IO[str]) -> None:
 
 
 def say(text: str = "") -> None:
-    """Print a line of the result."""
-    sys.stdout.write(f"{text}\n")
+    """Print a line of the result; on a terminal no control characters but our own colours."""
+    sys.stdout.write(f"{without_control(text).replace(_ESCAPE, _TERMINAL_ESCAPE)}\n")
 
 
 def note(text: str) -> None:
@@ -39,11 +43,16 @@ def note(text: str) -> None:
     _to_stderr("foveal: ", text)
 
 
+def report(text: str) -> None:
+    """Print text on stderr, without control characters."""
+    sys.stderr.write(f"{_printable(text)}\n")
+
+
 def fail(what: str, remedy: str, *, field: str = "", json: bool = False) -> None:
     """Print an error and its remedy, one line each; or as one line of JSON."""
     if json:
         error = {"what": what, "remedy": remedy, "field": field}
-        sys.stderr.write(f"{_json({'error': error})}\n")
+        report(_json({"error": error}))
         return
     note(what)
     _to_stderr("  try: ", remedy)
@@ -51,7 +60,7 @@ def fail(what: str, remedy: str, *, field: str = "", json: bool = False) -> None
 
 def _to_stderr(head: str, text: str) -> None:
     """Print one line on stderr, wrapped to the width of a terminal."""
-    line = head + " ".join(text.split())
+    line = head + " ".join(_printable(text).split())
     if sys.stderr.isatty():
         width = max(40, shutil.get_terminal_size().columns - 1)
         line = "\n".join(
@@ -103,12 +112,18 @@ def styled(text: str, colour: str = "", *, dim: bool = False, bold: bool = False
     """The text in colour, if results are printed in colour."""
     if not in_colour():
         return text
-    return typer.style(text, fg=colour or None, dim=dim or None, bold=bold or None)
+    plain = _printable(text)
+    style = typer.style(plain, fg=colour or None, dim=dim or None, bold=bold or None)
+    return style.replace(_TERMINAL_ESCAPE, _ESCAPE)
 
 
 def without_control(text: str) -> str:
     """The text; on a terminal without control characters, which could manipulate it."""
-    return text.replace("\r\n", "\n").translate(_CONTROL) if sys.stdout.isatty() else text
+    return _printable(text) if sys.stdout.isatty() else text
+
+
+def _printable(text: str) -> str:
+    return text.replace("\r\n", "\n").translate(_CONTROL)
 
 
 def snippet(text: str, words: Sequence[str] = (), *, width: int = WIDTH - 4) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from functools import wraps
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, get_args
 
 from foveal import wire
@@ -50,7 +51,7 @@ def a_non_negative(value: object, name: str) -> int:
 
 def at_most(value: int, name: str) -> int:
     """An integer that the store can hold."""
-    if value <= MOST:
+    if an_integer(value, name) <= MOST:
         return value
     raise InputError(f"`{name}` is above {MOST:,}", remedy=f"make `{name}` smaller", field=name)
 
@@ -99,6 +100,24 @@ def any_text(value: object, name: str) -> str:
     if not isinstance(value, str):
         raise InputError(f"`{name}` is {value!r}, not text", remedy=f"pass `{name}` as text", field=name)
     return value
+
+
+def a_list(value: object, name: str) -> tuple[Any, ...]:
+    """The items of a list or of anything else that has items, but not the characters of a text."""
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
+        return tuple(value)
+    raise InputError(
+        f"`{name}` is a {type(value).__name__}, not a list", remedy=f"pass `{name}` as a list", field=name
+    )
+
+
+def a_path(value: object, name: str) -> Path:
+    """The path of a file or a folder."""
+    if isinstance(value, str | Path) and "\0" not in str(value):
+        return Path(value)
+    raise InputError(
+        f"`{name}` is {value!r}, not a path", remedy=f"pass `{name}` as text or as a `Path`", field=name
+    )
 
 
 def a_yes_or_no(value: object, name: str) -> bool:

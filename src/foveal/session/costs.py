@@ -33,6 +33,7 @@ from foveal.pipeline.history import History
 from foveal.pipeline.values import cache_expired
 from foveal.session.target import Target
 from foveal.store import BuildRecord, Head
+from foveal.store.decode import checked, decoding
 from foveal.window import Cost, Costs
 from foveal.wire.jsontext import compact
 
@@ -287,19 +288,21 @@ def charged(costs: Costs | None, input_tokens: int, cached: int | None, written:
 
 def with_bill(record: BuildRecord, bill: Cost) -> str:
     """A build's record with its bill added; a request that was sent twice is billed twice."""
-    stored = json.loads(record.manifest)
-    if "costs" in stored:
-        stored["costs"] = write_costs(read_costs(stored["costs"]) + replace(NOTHING, billed=bill))
-    return compact(stored)
+    with decoding(f"the record of build {record.number}"):
+        stored = json.loads(record.manifest)
+        if "costs" in stored:
+            stored["costs"] = write_costs(read_costs(stored["costs"]) + replace(NOTHING, billed=bill))
+        return compact(stored)
 
 
 def with_sums(latest: BuildRecord, model: str, bill: Cost) -> str:
     """The latest build's record with a bill added to its totals."""
-    stored = json.loads(latest.manifest)
-    if "book" in stored:
-        sums = _with(read_totals(latest)[0], model, replace(NOTHING, billed=bill))
-        stored["book"]["sums"] = {name: write_costs(costs) for name, costs in sums.items()}
-    return compact(stored)
+    with decoding(f"the record of build {latest.number}"):
+        stored = json.loads(latest.manifest)
+        if "book" in stored:
+            sums = _with(read_totals(latest)[0], model, replace(NOTHING, billed=bill))
+            stored["book"]["sums"] = {name: write_costs(costs) for name, costs in sums.items()}
+        return compact(stored)
 
 
 def write_totals(entry: CostEntry) -> dict[str, object]:
@@ -315,12 +318,14 @@ def write_totals(entry: CostEntry) -> dict[str, object]:
 
 def read_totals(record: BuildRecord) -> tuple[dict[str, Costs], dict[str, Sent]]:
     """The totals up to a stored build, and its request; empty for a build without them."""
-    book = json.loads(record.manifest).get("book")
-    if book is None:
-        return {}, {}
-    sums = {model: read_costs(row) for model, row in book["sums"].items()}
-    prefix = dict(book["prefix"])
-    return sums, {book["head"]: Sent(moment=record.created_at, length=book["messages"], prefix=prefix)}
+    with decoding(f"the record of build {record.number}"):
+        book = json.loads(record.manifest).get("book")
+        if book is None:
+            return {}, {}
+        sums = {str(model): read_costs(row) for model, row in book["sums"].items()}
+        prefix = {int(chunks): str(mark) for chunks, mark in book["prefix"]}
+        sent = Sent(moment=record.created_at, length=int(book["messages"]), prefix=prefix)
+        return sums, {str(book["head"]): sent}
 
 
 def write_costs(costs: Costs) -> dict[str, list[int]]:
@@ -333,4 +338,4 @@ def read_costs(row: Mapping[str, Any]) -> Costs:
         return Cost(requests=requests, tokens=tokens, cached=cached, written=written)
 
     billed = cost(*row["billed"]) if "billed" in row else None
-    return Costs(managed=cost(*row["managed"]), unmanaged=cost(*row["unmanaged"]), billed=billed)
+    return checked(Costs(managed=cost(*row["managed"]), unmanaged=cost(*row["unmanaged"]), billed=billed))

@@ -27,7 +27,16 @@ from foveal.knowledge.values import (
     Profile,
 )
 from foveal.pipeline.summarize.values import Answer
-from foveal.session.arguments import a_name, a_non_negative, a_text, a_time, an_id, in_thread
+from foveal.session.arguments import (
+    a_name,
+    a_non_negative,
+    a_path,
+    a_text,
+    a_time,
+    an_id,
+    any_text,
+    in_thread,
+)
 from foveal.session.resources import Models, Resources, load_embedder, summary_writer
 from foveal.session.session import Session
 from foveal.session.state import SessionState
@@ -163,7 +172,7 @@ class Foveal:
 
     def find(self, name: str) -> SessionRecord | None:
         """The record of the session of that name; None if there is none."""
-        return self._store.find_session(name)
+        return self._store.find_session(an_id(name, "name"))
 
     def open(self, name: str) -> Session:
         """The session of that name; an error if it does not exist."""
@@ -184,7 +193,7 @@ class Foveal:
         self._resources.library.forget()
 
     def _record(self, name: str) -> SessionRecord:
-        found = self._store.find_session(name)
+        found = self._store.find_session(an_id(name, "name"))
         if found is None:
             raise NotFoundError(
                 f"there is no session {name!r}", remedy="`sessions` lists them", see="sessions"
@@ -207,7 +216,7 @@ class Foveal:
         """
         from foveal.session.inspect.replay import replay_session
 
-        name = session if isinstance(session, str) else session.name
+        name = session.name if isinstance(session, Session) else an_id(session, "session")
         state = SessionState(self._resources, self._record(name))
         return replay_session(
             state, self._scratch, preset=preset, budget=budget, model=model, progress=progress
@@ -239,7 +248,7 @@ class Foveal:
 
     def backup(self, path: str | Path) -> None:
         """Write a consistent copy of the whole store, with all tenants, while it is in use."""
-        self._store.backup(str(path))
+        self._store.backup(str(a_path(path, "path")))
 
     def settle(self, seconds: float = 60.0) -> bool:
         """Finish background work now: embedding, mining, summaries. Returns False if some is left."""
@@ -312,12 +321,14 @@ class Foveal:
 
         moment = a_time(now, "now")
         at = time.time() if moment is None else moment
+        any_text(session, "session")
         return warmup.presence(self._resources, presence, session=session, now=at, warm=warm)
 
     def predictions(self, session: str = "") -> PredictionLedger:
         """Predictions made, used and wasted, of one session or of all, and what the warm-up cost."""
         from foveal.session.knowledge import warmup
 
+        any_text(session, "session")
         return warmup.ledger(self._resources, session, now=time.time())
 
     def close(self) -> None:

@@ -7,7 +7,6 @@ a session. Changes that belong together happen in one transaction.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from foveal.model import Entry, Format, Kind, Level, Role
 from foveal.session.arguments import (
     a_choice,
     a_count,
+    a_list,
     a_name,
     a_text,
     a_time,
@@ -156,8 +156,8 @@ class Session:
             now=a_time(now, "now"),
             counter=counter,
             workspace=workspace,
-            active_files=tuple(active_files),
-            contributors=tuple(contributors),
+            active_files=a_list(active_files, "active_files"),
+            contributors=a_list(contributors, "contributors"),
             progress=progress,
         )
         return build_window(self._state, request, self.recall)
@@ -191,8 +191,8 @@ class Session:
             system=system,
             now=a_time(now, "now"),
             workspace=workspace,
-            active_files=tuple(active_files),
-            contributors=tuple(contributors),
+            active_files=a_list(active_files, "active_files"),
+            contributors=a_list(contributors, "contributors"),
             progress=progress,
         )
         return build_prompt(self._state, request, self.recall)
@@ -219,8 +219,8 @@ class Session:
             model=model,
             now=a_time(now, "now"),
             workspace=workspace,
-            active_files=tuple(active_files),
-            contributors=tuple(contributors),
+            active_files=a_list(active_files, "active_files"),
+            contributors=a_list(contributors, "contributors"),
             progress=progress,
         )
         return build_context(self._state, request)
@@ -333,7 +333,7 @@ class Session:
     def export(self) -> list[Any]:
         """The whole history, each message as it came in, without erased ones."""
         found = self._state.store.messages(self._state.id)
-        return [json.loads(content.body) for content in found if content]
+        return [wire.original(content.body, content.digest) for content in found if content]
 
     def records(self) -> tuple[Recorded, ...]:
         """The decisions, constraints and corrections of the session, verbatim and in order.

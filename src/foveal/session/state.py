@@ -27,7 +27,7 @@ from foveal.session.arguments import message_number
 from foveal.session.costs import CostTotals
 from foveal.session.resources import Parts, Resources
 from foveal.session.summaries.library import Answers
-from foveal.session.target import PRIVATE, Count, Target, target_for
+from foveal.session.target import PRIVATE, Count, Target, check_counter, target_for
 from foveal.store import Content, Head, Located, SessionRecord, Store
 
 FRESH_MOST = 512
@@ -264,6 +264,7 @@ class SessionState:
         self, model: str = "", format: Format | None = None, counter: str | Count | None = None
     ) -> Target:
         """How windows for a model are counted, written and limited; kept between builds."""
+        check_counter(counter)
         key = (model or self.model, format or self.format, counter or self.resources.counter)
         if key not in self._targets:
             while len(self._targets) >= TARGETS_MOST:
@@ -292,7 +293,7 @@ class SessionState:
         place = self.locate(handle)
         content = place.content if place else self.store.by_handle(handle)
         if content is not None:
-            return json.loads(content.body)
+            return wire.original(content.body, content.digest)
         if place is None:
             raise self.unknown(handle)
         raise _erased(handle)

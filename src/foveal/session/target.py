@@ -18,7 +18,7 @@ from typing import Any
 
 from foveal import catalog, wire
 from foveal.catalog import ModelCard
-from foveal.errors import InputError
+from foveal.errors import InputError, printable
 from foveal.model import Chunk, Conversation, Entry, Format, Message, Repair
 from foveal.pipeline.explain import explain
 from foveal.pipeline.fit import Fitted, Order
@@ -203,6 +203,16 @@ class Target:
         )
 
 
+def check_counter(counter: object) -> None:
+    """Refuse a counter that is neither a name nor a function."""
+    if counter is not None and not (isinstance(counter, str) or callable(counter)):
+        raise InputError(
+            f"`counter` is a {type(counter).__name__}, neither a name nor a function",
+            remedy="pass the name of a tokenizer, or a function of a text",
+            field="counter",
+        )
+
+
 def target_for(
     model: str,
     format: Format,
@@ -215,6 +225,13 @@ def target_for(
 
     `learned`: returns the factor that a model's bills put on an estimate, by model and tokenizer.
     """
+    check_counter(counter)
+    if catalogue is not None and not isinstance(catalogue, Path):
+        raise InputError(
+            f"`catalogue` is a {type(catalogue).__name__}, not a path",
+            remedy="pass a `pathlib.Path`, or omit it",
+            field="catalogue",
+        )
     card = catalog.find(model, extra=catalogue)
     warnings: tuple[str, ...] = ()
     if model and not card.known:
@@ -273,4 +290,4 @@ def system_messages(system: object) -> tuple[Message, ...]:
 def warn(warnings: Sequence[str]) -> None:
     """Issue Python warnings."""
     for text in warnings:
-        python_warnings.warn(text, stacklevel=3)
+        python_warnings.warn(printable(text), stacklevel=3)

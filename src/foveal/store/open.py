@@ -13,7 +13,7 @@ from typing import Literal, get_args
 
 import apsw
 
-from foveal.errors import ConfigError, StoreDamagedError, StoreError
+from foveal.errors import ConfigError, StoreDamagedError, StoreError, masked
 from foveal.store.port import Store
 from foveal.store.sqlite.connection import Database, translated_errors
 from foveal.store.sqlite.migrate import migrate
@@ -38,6 +38,12 @@ def open_store(
     Stored data survives a crash of the process; with `durability="full"` it also survives a loss of power.
     """
     file = _file_of(str(url))
+    if not isinstance(tenant, str):
+        raise ConfigError(
+            f"the tenant is a {type(tenant).__name__}, not text",
+            remedy="pass a name as `tenant`",
+            field="tenant",
+        )
     if not tenant:
         raise ConfigError("the tenant is empty", remedy="pass a name as `tenant`, or omit it", field="tenant")
     if len(tenant) > MOST_CHARACTERS:
@@ -77,7 +83,7 @@ def _file_of(url: str) -> str:
     path = rest.removeprefix("/") if separator else url
     if not path or "\0" in path or not _is_unicode(path):
         raise ConfigError(
-            f"the store address {url!r} does not name a file",
+            f"the store address {masked(url)!r} does not name a file",
             remedy="use a path, `sqlite:///path` or `:memory:`",
         )
     return path if path == MEMORY else os.path.abspath(os.path.expanduser(path))

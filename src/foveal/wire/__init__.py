@@ -17,7 +17,7 @@ from foveal.wire.dump import dump
 from foveal.wire.formats.registry import framing, rules
 from foveal.wire.jsontext import address, sendable, to_json
 from foveal.wire.judge.judge import check
-from foveal.wire.load import load, message_of, rendered, reread
+from foveal.wire.load import load, message_of, original, rendered, reread
 from foveal.wire.make import answer, note, text_message
 from foveal.wire.prompt_cache import cap_markers, mark_cache, markers_in, move_markers, without_markers
 from foveal.wire.tools import RECALL, SEARCH, answer_json, call_of, offers_recall, tool_definitions
@@ -40,6 +40,7 @@ __all__ = [
     "move_markers",
     "note",
     "offers_recall",
+    "original",
     "rendered",
     "reread",
     "rules",

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from foveal.errors import InputError
+from foveal.errors import InputError, StoreDamagedError
 from foveal.model import SYSTEM_KEYS, Conversation, Format, Message, Role, placed
 from foveal.wire.detect import detect, is_guess
 from foveal.wire.dump import dump
 from foveal.wire.formats.codec import JSON, Codec
 from foveal.wire.formats.registry import codec_of
-from foveal.wire.jsontext import compact, plain, sealed, sendable, to_json
+from foveal.wire.jsontext import address, compact, plain, sealed, sendable, to_json
 
 _REMEDY = "pass a list of messages, or a request body with `messages`, `input` or `contents`"
 
@@ -43,11 +43,36 @@ def message_of(item: Any, format: Format, *, where: str = "message 0") -> Messag
 
 
 def reread(body: str, format: Format, role: Role, *, digest: str) -> Message:
-    """Read a stored message again; a system prompt from outside the messages is recognized by its shape."""
-    value, codec = json.loads(body), codec_of(format)
-    if role == "system" and codec.read_system is not None and _is_outside(value, format):
-        return _prompt(value, codec, "a stored system prompt", body=body, digest=digest)
-    return message_of(value, format, where="a stored message")
+    """Read a stored message again; a system prompt from outside the messages is recognized by its shape.
+
+    Raises `StoreDamagedError` for a body that is not the one with this digest; no digest fits every body.
+    """
+    try:
+        value, codec = json.loads(body), codec_of(format)
+        if role == "system" and codec.read_system is not None and _is_outside(value, format):
+            found = _prompt(value, codec, "a stored system prompt", body=body, digest=address(body))
+        else:
+            found = message_of(value, format, where="a stored message")
+    except (ValueError, RecursionError, InputError) as error:
+        raise _changed(digest) from error
+    if digest and found.digest != digest:
+        raise _changed(digest)
+    return found
+
+
+def original(body: str, digest: str) -> Any:
+    """The JSON value of a stored message, as it was passed."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise _changed(digest) from error
+
+
+def _changed(digest: str) -> StoreDamagedError:
+    return StoreDamagedError(
+        f"the store is damaged: the content {digest[:20]} is not what was stored",
+        remedy="run `foveal verify` to see what is damaged, and restore a copy made with `foveal backup`",
+    )
 
 
 def _is_outside(value: Any, format: Format) -> bool:

@@ -151,3 +151,16 @@ def test_what_needs_no_workspace_does_not_load_what_reads_them(shell: CommandLin
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, env=shell.environment(), check=True, capture_output=True, text=True)
     assert done.stdout.splitlines() == ["m1", "[]"]
+
+
+def test_files_that_are_no_text_are_counted_and_only_json_names_them(shell: CommandLine) -> None:
+    folder = shell.folder / "work"
+    folder.mkdir()
+    (folder / "app.py").write_text("def main(): pass\n")
+    for number in range(41):
+        (folder / f"data{number}.py").write_bytes(b"x = 1\0")
+    done = shell.foveal("context", "--workspace", "work", "--task", "main")
+    assert "not read: 41 binary files\n" in done.err
+    assert "data7.py" not in done.err
+    found = shell.foveal("context", "--workspace", "work", "--task", "main", "--json").json
+    assert len([each for each in found["refused"] if each["path"].startswith("data")]) == 41

@@ -183,3 +183,22 @@ def test_doctor_says_what_to_do_about_each_problem(shell: CommandLine) -> None:
     assert problem.startswith("problem  ")
     assert "is not a Foveal store" in problem
     assert remedy.strip().startswith("try: ")
+
+
+@pytest.mark.parametrize("command", [("config",), ("config", "--json"), ("doctor",)])
+def test_what_an_address_may_keep_secret_is_not_printed(shell: CommandLine, command: tuple[str, ...]) -> None:
+    shell.write("foveal.toml", "summary_url = 'http://127.0.0.1:1/v1?api_key=hunter2#hunter2'")
+    done = shell.foveal(*command, FOVEAL_STORE="postgresql://me:hunter2@db/foveal?password=hunter2")
+    assert "hunter2" not in done.out + done.err
+
+
+@pytest.mark.parametrize("command", ["config", "doctor"])
+@pytest.mark.parametrize(
+    ("variable", "value", "near"), [("PRESET", "fovel", "`foveal`"), ("COUNTER", "o200k", "`o200k_base`")]
+)
+def test_an_unknown_preset_or_counter_is_refused_with_the_nearest(
+    shell: CommandLine, command: str, variable: str, value: str, near: str
+) -> None:
+    done = shell.foveal(command, **{f"FOVEAL_{variable}": value})
+    assert done.code == 1
+    assert f"did you mean {near}" in done.out + done.err

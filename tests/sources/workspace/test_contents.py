@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import threading
 from pathlib import Path
 
@@ -100,6 +101,12 @@ SECRET_NAMES = [
     "secret.yml",
     "app-secrets.yaml",
     "local.settings.json",
+    "keystore.properties",
+    "release-signing.properties",
+    "auth.json",
+    ".dev.vars",
+    ".authinfo",
+    "app-firebase-adminsdk-1.json",
     "wallet.dat",
     "kubeconfig",
     "prod.kubeconfig",
@@ -144,6 +151,8 @@ HARMLESS_NAMES = [
     "main.tf",
     "variables.tf",
     "settings.json",
+    "gradle.properties",
+    "author.json",
     "history.md",
     "accounts.json",
     "service.json",
@@ -247,6 +256,60 @@ def test_no_link_gives_a_secret_another_name(place: Fenced) -> None:
     place.put(".env")
     place.link("notes.txt", ".env")
     assert place.why("notes.txt") == BY_NAME
+
+
+SECRET_SETTINGS = [
+    "DATABASE_URL=postgres://db\nPORT=80\n",
+    "# ours\nexport API='x'\n",
+    "storeFile=release.jks\nstorePassword=hunter2\n",
+    "machine api.io login me password hunter2\n",
+    "https://me:hunter2@github.com\n",
+    "//registry.npmjs.org/:_authToken=npm_hunter2\n",
+    "me:$apr1$x$hunter2\n",
+    "[default]\naws_access_key_id = A\naws_secret_access_key = hunter2\n",
+    '{"auths": {"a.io": {"auth": "aHVudGVyMg=="}}}',
+    "users:\n- name: me\n  client-key-data: aHVudGVyMg==\n".replace("- ", ""),
+]
+ORDINARY = [
+    "Buy milk, and change the password.\n",
+    "import os\nTOKEN = os.environ['TOKEN']\nprint(TOKEN)\n",
+    "[tool.ruff]\nline-length = 110\n",
+    '{"name": "app", "version": "1.0"}',
+    "org.gradle.jvmargs=-Xmx2g\ndb.password=${DB_PASSWORD}\n",
+    "",
+]
+
+
+def hard_link(place: Fenced, name: str, content: str) -> None:
+    (place.outside / "original").write_text(content, encoding="utf-8")
+    os.link(place.outside / "original", place.root / name)
+
+
+@pytest.mark.parametrize("content", SECRET_SETTINGS)
+def test_a_file_with_other_names_is_not_read_where_its_settings_may_be_secret(
+    place: Fenced, content: str
+) -> None:
+    hard_link(place, "notes.txt", content)
+    assert place.why("notes.txt").startswith("may hold a secret: it has other names")
+
+
+@pytest.mark.parametrize("content", ORDINARY)
+def test_any_other_file_with_several_names_is_read(place: Fenced, content: str) -> None:
+    hard_link(place, "notes.txt", content)
+    assert place.workspace().text("notes.txt") == content
+
+
+@pytest.mark.parametrize("content", SECRET_SETTINGS)
+def test_a_file_with_one_name_is_read_whatever_is_set_in_it(place: Fenced, content: str) -> None:
+    place.put("notes.txt", content)
+    assert place.workspace().text("notes.txt") == content
+
+
+def test_properties_are_read_unless_they_hold_a_password(place: Fenced) -> None:
+    place.put("gradle.properties", "org.gradle.parallel=true\n")
+    assert place.workspace().text("gradle.properties")
+    place.put("gradle.properties", "org.gradle.parallel=true\nnexusPassword=hunter2\n")
+    assert place.why("gradle.properties") == "holds a password or the like"
 
 
 @pytest.mark.parametrize("kind", ["", "RSA ", "EC ", "DSA ", "OPENSSH ", "ENCRYPTED "])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as json_text
-import sys
 from collections.abc import Iterator
 from functools import partial
 from typing import Annotated, Literal
@@ -169,7 +168,7 @@ def fit(  # noqa: PLR0913 — every option a fit has, by name
         catalogue=settings.catalogue_path,
     )
     if explain:
-        sys.stderr.write(f"{window.explain()}\n")
+        output.report(window.explain())
     bare = isinstance(data, list) and window.system is None and not tools
     if json:
         output.print_json(fit_response(window, bare=bare))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +11,8 @@ import typer
 from foveal import presets
 from foveal.cli import output
 from foveal.cli.state import Json, shell_of
-from foveal.config import Loaded
+from foveal.config import Loaded, shown
+from foveal.pipeline.tokens.count import tokenizer
 from foveal.presets.numbers import DEFAULTS, Number, listed
 
 ORIGIN = 24
@@ -35,8 +35,10 @@ def config(
     The numbers of the presets follow where a file sets them.
     """
     loaded = shell_of(context).load()
-    if preset:
-        presets.find(preset)
+    for name in filter(None, (preset, loaded.settings.preset)):
+        presets.find(name)
+    if loaded.settings.counter:
+        tokenizer(loaded.settings.counter)
     numbers = dict(_numbers(loaded, (preset,) if preset else tuple(DEFAULTS), every=all or bool(preset)))
     if json:
         output.print_json(({} if preset else _settings(loaded)) | _flat(numbers))
@@ -57,7 +59,7 @@ def _numbers(loaded: Loaded, names: Sequence[str], *, every: bool) -> Iterator[t
 
 
 def _settings(loaded: Loaded) -> dict[str, object]:
-    values = asdict(loaded.settings)
+    values = shown(loaded.settings)
     return {key: {"value": value, "origin": loaded.origins[key]} for key, value in values.items()}
 
 
@@ -72,7 +74,7 @@ def _flat(numbers: Mapping[str, Sequence[Number]]) -> dict[str, object]:
 def _setting_rows(loaded: Loaded) -> Rows:
     return [
         (key, "–" if value in ("", None) else str(value), loaded.origins[key])
-        for key, value in asdict(loaded.settings).items()
+        for key, value in shown(loaded.settings).items()
     ]
 
 

@@ -76,7 +76,7 @@ def context(  # noqa: PLR0913 — every option it has, by name
     output.say(output.without_control(found.text))
     sys.stdout.flush()
     apart = "\n" if sys.stdout.isatty() else ""
-    sys.stderr.write(apart + "\n".join(_report(found)) + "\n")
+    output.report(apart + "\n".join(_report(found)))
 
 
 def _session_is_set(shell: Shell) -> bool:
@@ -107,11 +107,15 @@ def _assembled(
 
 def _report(found: SmartContext) -> Iterator[str]:
     from foveal.sources.assemble import report_text
+    from foveal.sources.workspace.workspace import BINARY
 
     yield report_text(found)
-    refused = found.refused
-    if refused:
+    binary = sum(each.why == BINARY for each in found.refused)
+    refused = [each for each in found.refused if each.why != BINARY]
+    if found.refused:
         yield ""
+    if binary:
+        yield f"not read: {output.counted(binary, 'binary file')}"
     for each in refused[:SHOWN]:
         yield from wrap(f"not read: {each.path} {each.why}", output.WIDTH, subsequent_indent="    ")
     if len(refused) > SHOWN:

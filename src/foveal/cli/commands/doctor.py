@@ -16,7 +16,7 @@ import typer
 from foveal import __version__, catalog, config
 from foveal.cli import output
 from foveal.cli.state import Json, Shell, absent, shell_of
-from foveal.errors import FovealError
+from foveal.errors import FovealError, masked
 from foveal.pipeline.tokens import count, vocabularies
 from foveal.pipeline.tokens.count import tokenizer
 from foveal.session.responses import ModelResponse, models_response
@@ -41,6 +41,8 @@ def checkup(shell: Shell) -> list[Finding]:
         _settings,
         _sqlite,
         _store,
+        _preset,
+        _counter,
         _tokenizers,
         _embedder,
         _model,
@@ -90,7 +92,7 @@ def _store(shell: Shell) -> Iterator[Finding]:
         sessions = fov.sessions()
     messages = sum(record.head.length for record in sessions)
     content = f"{output.counted(messages, 'message')}, {output.counted(len(sessions), 'session')}"
-    yield Finding(what=f"store {settings.store} opens and can be written; {content}")
+    yield Finding(what=f"store {masked(settings.store)} opens and can be written; {content}")
 
 
 def _could_create(file: Path) -> Finding:
@@ -102,6 +104,17 @@ def _could_create(file: Path) -> Finding:
         what=f"store {file} does not exist, and {folder} cannot be written",
         remedy="make that folder writable, or choose another place with `--store PATH`",
     )
+
+
+def _preset(shell: Shell) -> Iterator[Finding]:
+    from foveal import presets
+
+    yield Finding(what=f"preset {presets.find(shell.settings.preset).name}")
+
+
+def _counter(shell: Shell) -> Iterator[Finding]:
+    if name := shell.settings.counter:
+        yield Finding(what=f"counter {tokenizer(name).name}")
 
 
 def _tokenizers(_: Shell) -> Iterator[Finding]:

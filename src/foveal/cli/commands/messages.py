@@ -112,6 +112,7 @@ def recall(
         output.print_json(original)
         return
     text = text_of(original)
+    text = output.without_control(text)
     sys.stdout.write(text if text.endswith("\n") or not sys.stdout.isatty() else f"{text}\n")
 
 

@@ -90,8 +90,12 @@ def _named(name: str) -> Tokenizer:
         return Tokenizer(name=name, exact=False, error=estimate.error, count=estimate.count)
     if name in HEURISTICS:
         return Tokenizer(name=name, exact=False, error=HEURISTIC, count=HEURISTICS[name])
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, tokenizer_names(), n=1)
     known = ", ".join(f"`{known}`" for known in tokenizer_names())
-    raise ConfigError(f"there is no tokenizer {name!r}", remedy=f"use one of {known}", field="counter")
+    remedy = f"did you mean `{close[0]}`? use one of {known}" if close else f"use one of {known}"
+    raise ConfigError(f"there is no tokenizer {name!r}", remedy=remedy, field="counter")
 
 
 SHORT = 32

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from foveal.errors import ConfigError
+from foveal.errors import ConfigError, masked
 from foveal.search.embed.base import Embedder, Vectors
 from foveal.search.embed.endpoint import Ask, EndpointEmbedder
 
@@ -28,7 +28,7 @@ def embedder_named(choice: str, ask: Ask | None = None) -> Embedder | None:
     if "://" in choice:
         if ask is None:
             raise ConfigError(
-                f"`embedder` names the endpoint {choice}, which cannot be called from here",
+                f"`embedder` names the endpoint {masked(choice)}, which cannot be called from here",
                 remedy="install `foveal[llm]`, or leave `embedder` empty for static embeddings",
             )
         parts = urlsplit(choice)

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from foveal.errors import StoreDamagedError
 from foveal.pipeline.history import History
 from foveal.pipeline.values import Layout, LogPlan, Rates, RetrievedNote
 from foveal.presets import Preset
@@ -23,6 +24,7 @@ from foveal.session.costs import prices_of
 from foveal.session.state import SessionState, StoredLayout
 from foveal.session.target import Target
 from foveal.store import BuildRecord
+from foveal.store.decode import decoding
 from foveal.window import Decision
 from foveal.wire.jsontext import compact
 
@@ -138,15 +140,15 @@ def _stored(state: SessionState, key: str, history: History, target: Target) -> 
         known.add(number)  # the first one found is the latest, so it says how far the layout was sent
         maker = build if number == build.number else state.store.build(state.id, number)
         if maker and (found := _layout_json(maker)).get("where") == key:
-            try:
-                layout = replace(
-                    _read(found, history, target),
-                    builds=found["builds"] + build.number - maker.number,
-                    length=sent_length(build),
-                    used_at=build.created_at,
-                )
-            except LookupError:  # another version of Foveal wrote it, or read other entries from the messages
+            read = _read(found, history, target)
+            if read is None:
                 return None
+            layout = replace(
+                read,
+                builds=read.builds + build.number - maker.number,
+                length=sent_length(build),
+                used_at=build.created_at,
+            )
             past = _decided(state, maker, layout.full_from)
             return _stored_layout(
                 replace(layout, decisions=past, decided_until=layout.full_from), maker.number
@@ -158,15 +160,12 @@ def layout_of(state: SessionState, build: BuildRecord, history: History, target:
     """The layout of a stored build with its notes written again; None if that is no longer possible."""
     maker = state.store.build(state.id, since(build) or build.number)
     found = _layout_json(maker) if maker else {}
-    try:
-        return _read(found, history, target) if found else None
-    except LookupError:  # another version of Foveal wrote it, or read other entries from the messages
-        return None
+    return _read(found, history, target) if found else None
 
 
 def _layout_json(build: BuildRecord) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(build_record(build).get(LAYOUT, "{}"))
-    return found
+    with decoding(f"the layout of build {build.number}"):
+        return dict(json.loads(build_record(build).get(LAYOUT, "{}")).items())
 
 
 def _decided(state: SessionState, maker: BuildRecord, first: int) -> tuple[Decision, ...]:
@@ -179,12 +178,24 @@ def _stored_layout(layout: Layout, build: int = 0) -> StoredLayout:
     return StoredLayout(layout=layout, past=len(past), left_out=left_out, build=build)
 
 
-def _read(found: Mapping[str, Any], history: History, target: Target) -> Layout:
+def _read(found: Mapping[str, Any], history: History, target: Target) -> Layout | None:
+    """The layout with its notes; None if another version of Foveal wrote it, or read other log entries."""
+    try:
+        with decoding("the layout of a build"):
+            return _layout(found, history, target)
+    except StoreDamagedError as damage:
+        if isinstance(damage.__cause__, LookupError):
+            return None
+        raise
+
+
+def _layout(found: Mapping[str, Any], history: History, target: Target) -> Layout:
     layout = Layout(
-        message_budget=found["talk"],
-        full_from=found["first"],
-        kept=tuple(found["kept"]),
-        trimmed={int(seq): tokens for seq, tokens in found["trimmed"].items()},
+        message_budget=int(found["talk"]),
+        full_from=int(found["first"]),
+        kept=tuple(map(int, found["kept"])),
+        trimmed={int(seq): int(tokens) for seq, tokens in found["trimmed"].items()},
+        builds=int(found["builds"]),
         retrieved=tuple(_retrieved_note(history, *each) for each in found.get("brought", ())),
         relevant=tuple(found.get("wanted", ())),
         task_hash=found.get("task", ""),

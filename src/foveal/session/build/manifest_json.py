@@ -22,6 +22,7 @@ from foveal.pipeline.sensitivity import nearest
 from foveal.session.costs import CostEntry, read_costs, write_costs, write_totals
 from foveal.session.state import SessionState, StoredLayout
 from foveal.store import BuildRecord
+from foveal.store.decode import checked, damaged, decoding
 from foveal.window import (
     Code,
     Conflict,
@@ -115,15 +116,27 @@ def _note(note: WindowNote) -> list[object]:
 
 def read_manifest(state: SessionState, record: BuildRecord) -> Manifest:
     """The manifest of a stored build, with the decisions that another build's record has."""
-    data = json.loads(record.manifest)
+    data = stored_json(record)
+    maker = _maker(state, data)
+    with decoding(f"the manifest of build {record.number}"):
+        return checked(_manifest(record, data, maker))
+
+
+def stored_json(record: BuildRecord) -> dict[str, Any]:
+    """Everything that is stored of a build beside its numbers."""
+    with decoding(f"the record of build {record.number}"):
+        return dict(json.loads(record.manifest).items())
+
+
+def _manifest(record: BuildRecord, data: Mapping[str, Any], maker: Mapping[str, Any] | None) -> Manifest:
     return Manifest(
         preset=record.preset,
         counter=data["counter"],
         budget=record.budget,
         tokens=record.tokens,
         parts=data["parts"],
-        decisions=(*_past(state, data), *_decisions(data)),
-        notes=tuple(_notes(_maker(state, data) or data)),
+        decisions=(*_past(data, maker), *_decisions(data)),
+        notes=tuple(_notes(maker or data)),
         repairs=tuple(Repair(**repair) for repair in data["repairs"]),
         warnings=tuple(data["warnings"]),
         slots=tuple(Slot(**slot) for slot in data["slots"]),
@@ -140,15 +153,15 @@ def _maker(state: SessionState, data: Mapping[str, Any]) -> Mapping[str, Any] | 
     """The record of the build that made the layout, if that is another one."""
     if "since" not in data:
         return None
-    build = data["since"][0]
+    build = _since(data)
     maker = state.store.build(state.id, build)
-    assert maker, f"build {build} is gone, its session is not"
-    found: dict[str, Any] = json.loads(maker.manifest)
-    return found
+    if maker is None:
+        raise damaged(f"build {build} is gone, its session is not")
+    return stored_json(maker)
 
 
-def _past(state: SessionState, data: Mapping[str, Any]) -> Iterator[Decision]:
-    if maker := _maker(state, data):
+def _past(data: Mapping[str, Any], maker: Mapping[str, Any] | None) -> Iterator[Decision]:
+    if maker:
         messages = data["since"][1]
         yield from (each for each in _decisions(maker) if each.first < messages)
 
@@ -195,20 +208,24 @@ def _notes(data: Mapping[str, Any]) -> Iterator[WindowNote]:
 
 def since(build: BuildRecord) -> int:
     """The build whose layout this one keeps; 0 if it has its own, or none."""
-    number: int = json.loads(build.manifest).get("since", [0])[0]
-    return number
+    return _since(stored_json(build))
+
+
+def _since(data: Mapping[str, Any]) -> int:
+    with decoding("the record of a build"):
+        return int(data.get("since", [0])[0])
 
 
 def build_record(build: BuildRecord) -> Mapping[str, str]:
     """What is stored about a build beside its decisions."""
-    found: dict[str, str] = json.loads(build.manifest).get("record") or {}
-    return found
+    with decoding(f"the record of build {build.number}"):
+        return {str(key): str(text) for key, text in (stored_json(build).get("record") or {}).items()}
 
 
 def sent_length(build: BuildRecord) -> int:
     """The length of the history at that build."""
-    length: int = (json.loads(build.manifest).get("book") or {}).get("messages", 0)
-    return length
+    with decoding(f"the record of build {build.number}"):
+        return int((stored_json(build).get("book") or {}).get("messages", 0))
 
 
 def _older_decision(  # noqa: PLR0913, PLR0917 — one for each column of a row

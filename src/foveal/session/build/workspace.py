@@ -17,6 +17,7 @@ from foveal.pipeline.material.categories import DIALOG, PenguinNumbers, category
 from foveal.pipeline.material.values import Material
 from foveal.presets.numbers import overridden
 from foveal.search.fusion import SAID_ONCE
+from foveal.session.arguments import a_path
 from foveal.session.build.values import BuildRequest, Gathered
 from foveal.session.knowledge.memories import ShownDocs
 from foveal.session.resources import Resources
@@ -123,7 +124,8 @@ class OpenWorkspaces:
     def open(self, given: Workspace | str | Path) -> _Opened:
         if isinstance(given, Workspace):
             return _Opened(workspace=given, refused=[])
-        root = str(Path(given).resolve()) if Path(given).is_dir() else ""
+        folder = a_path(given, "workspace")
+        root = str(folder.resolve()) if folder.is_dir() else ""
         with self._lock:
             if root not in self._opened:
                 while len(self._opened) >= WORKSPACES:

@@ -6,7 +6,6 @@ messages cost time. Very long sessions, and searches across sessions, use the st
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
@@ -291,7 +290,7 @@ def _stored_hit(found: Found) -> Hit:
 
 def _text(content: Content) -> str:
     """The readable text of a content. A system prompt outside the messages is recognised by its shape."""
-    value = json.loads(content.body)
+    value = wire.original(content.body, content.digest)
     outside = not isinstance(value, dict) or (content.format == "gemini" and "role" not in value)
     role: Role = "system" if outside else "user"
     return wire.reread(content.body, content.format, role, digest=content.digest).text

@@ -2,7 +2,8 @@
 
 On every system but Windows, each folder on the way is opened relative to the one above it, without following
 links: no other tree is reached, whatever is swapped meanwhile. On Windows the path is resolved again after
-the file was opened and before it is read. A hard link cannot be distinguished from its file.
+the file was opened and before it is read. A hard link cannot be distinguished from its file, so what a file
+with several names contains is looked at before it is used.
 
 A path that a person or a tool spelled is first made relative to the root by its characters alone, without
 looking at the disk; `..` is applied before links are followed. No encoding is guessed.

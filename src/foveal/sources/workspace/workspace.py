@@ -27,13 +27,15 @@ from foveal.sources.workspace.safe_open import (
     resolve_links,
     version,
 )
-from foveal.sources.workspace.secrets import secret_folder, secret_text
+from foveal.sources.workspace.secrets import may_hold_passwords, secret_folder, secret_settings, secret_text
 from foveal.sources.workspace.values import FileInfo, Limits, Refusal
 from foveal.sources.workspace.walk import REPOSITORY, SECRET, UNWALKED, Walk, file_info, why_unreadable
 
 __all__ = ["FileInfo", "Limits", "Refusal", "Workspace"]
 
 T = TypeVar("T")
+BINARY = "is no text: neither UTF-8 nor marked as UTF-16, or with zero bytes"
+"""Why a file that is no text is not read."""
 _SETTLED = 20_000_000
 """Nanoseconds. File system clocks tick every few milliseconds: two writes in one tick look like one."""
 
@@ -51,6 +53,12 @@ class Workspace:
         limits: Limits = Limits(),  # noqa: B008 — a frozen value
         refused: Callable[[Refusal], None] | None = None,
     ) -> None:
+        if not isinstance(root, str | Path):
+            raise InputError(
+                f"`workspace` is a {type(root).__name__}, not a path",
+                remedy="pass the path of a folder that exists",
+                field="workspace",
+            )
         whole = os.path.abspath(root)
         if not os.path.isdir(whole):
             raise InputError(
@@ -145,7 +153,7 @@ class Workspace:
             self._report(file.path, found, file.version)
             return None
         content, info = found
-        text = _text(content)
+        text = _text(content, os.path.basename(file.path), info)
         self._report(file.path, text, version(info))
         return self._cache.put(
             CachedFile(
@@ -212,11 +220,17 @@ class Workspace:
             self._refused(refusal)
 
 
-def _text(content: bytes) -> str | Unusable:
+def _text(content: bytes, name: str, info: os.stat_result) -> str | Unusable:
     text = decode(content)
     if text is None:
-        return Unusable(why="is no text: neither UTF-8 nor marked as UTF-16, or with zero bytes")
-    return Unusable(why="holds a private key") if secret_text(text) else text
+        return Unusable(why=BINARY)
+    if secret_text(text):
+        return Unusable(why="holds a private key")
+    if info.st_nlink > 1 and secret_settings(text):
+        return Unusable(why="may hold a secret: it has other names, and settings in it are or may be secret")
+    if may_hold_passwords(name) and secret_settings(text):
+        return Unusable(why="holds a password or the like")
+    return text
 
 
 def _unusable(error: OSError) -> Unusable | None:

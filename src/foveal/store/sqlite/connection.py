@@ -11,12 +11,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import fields
+from functools import lru_cache
 from sys import intern
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import apsw
 
 from foveal.errors import InputError, StoreBusyError, StoreDamagedError, StoreError
+from foveal.store.decode import Check, check_of, checked, damaged, declared
 
 T = TypeVar("T")
 
@@ -27,13 +29,50 @@ _COLUMNS: dict[tuple[type, str], list[str]] = {}
 def read_records(
     db: apsw.Connection, record: type[T], sql: str, bindings: tuple[Any, ...] | dict[str, Any]
 ) -> list[T]:
-    """Run a query whose columns have the names of the fields of `record`; returns a record for each row."""
+    """Run a query whose columns have the names of the fields of `record`; returns a record for each row.
+
+    SQLite returns booleans as 0 and 1.
+    """
     rows = db.execute(sql, bindings)
     try:
         columns = _COLUMNS.get((record, sql)) or _columns(rows, record, sql)
     except apsw.ExecutionCompleteError:  # no row was found
         return []
-    return [record(**dict(zip(columns, row, strict=True))) for row in rows]
+    kinds = declared(cast("Any", record))
+    flags = [name for name in columns if kinds[name] is bool]
+    found = (dict(zip(columns, row, strict=True)) for row in rows)
+    return [checked(record(**(values | _flags(values, flags)))) for values in found]
+
+
+def _flags(values: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    return {name: bool(values[name]) if values[name] in (0, 1) else values[name] for name in names}
+
+
+def read_rows(
+    db: apsw.Connection, sql: str, bindings: tuple[Any, ...] | dict[str, Any], *kinds: Any
+) -> Iterator[tuple[Any, ...]]:
+    """Run a query whose columns are of these types, and return its rows."""
+    checks = _checks(kinds)
+    for row in db.execute(sql, bindings):
+        for at, fits in enumerate(checks):
+            if not fits(row[at]):
+                raise damaged(f"column {at + 1} of a row is an invalid {type(row[at]).__name__}")
+        yield row
+
+
+def read_row(
+    db: apsw.Connection, sql: str, bindings: tuple[Any, ...] | dict[str, Any], *kinds: Any
+) -> tuple[Any, ...]:
+    """The first row of a query that always finds one."""
+    row = next(read_rows(db, sql, bindings, *kinds), None)
+    if row is None:
+        raise damaged("a row is missing")
+    return row
+
+
+@lru_cache(maxsize=256)
+def _checks(kinds: tuple[Any, ...]) -> tuple[Check, ...]:
+    return tuple(map(check_of, kinds))
 
 
 def _columns(rows: apsw.Cursor, record: type, sql: str) -> list[str]:
@@ -53,6 +92,8 @@ def translated_errors(file: str, wait_seconds: float) -> Iterator[None]:
         yield
     except apsw.Error as error:
         raise _ours(error, file, wait_seconds) from error
+    except UnicodeDecodeError as error:  # of a text that SQLite returned
+        raise damaged(f"{file} holds a text that is not UTF-8") from error
     except OSError as error:
         raise StoreError(
             f"{file}: {error.strerror or error}",
@@ -67,7 +108,14 @@ def _ours(error: apsw.Error, file: str, wait_seconds: float) -> StoreError | Inp
                 f"{file} is locked by another process; waited {wait_seconds:g} s",
                 remedy="retry when the other process is done, or use another store",
             )
-        case apsw.NotADBError() | apsw.CorruptError():
+        case (
+            apsw.NotADBError()
+            | apsw.CorruptError()
+            | apsw.SQLError()  # what we ask for is valid: a table, a column or its definition is not
+            | apsw.ConstraintError()
+            | apsw.MismatchError()
+            | apsw.SchemaChangeError()
+        ):
             return StoreDamagedError(
                 f"{file} is not a Foveal store or is damaged ({error})",
                 remedy="restore a copy made with `foveal backup`, or name another file",

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import apsw
 
-from foveal.errors import FovealError, StoreDamagedError, StoreError
+from foveal.errors import FovealError, NotFoundError, StoreBusyError, StoreError
 from foveal.store.port import Checked
 from foveal.store.sqlite.connection import Database, translated_errors
 from foveal.store.sqlite.derived import text_hash
 from foveal.store.sqlite.migrate import words_of
+from foveal.store.sqlite.sessions import branch_slices, head_of, read_all
 from foveal.wire import address
 
 _BODIES = """
@@ -75,6 +76,19 @@ _INVALID_TASKS = """
     WHERE sessions.tenant = ? AND ((ended_at IS NULL) <> (last IS NULL) OR last < first - 1 OR first < 0
         OR (left_behind = 0 AND coalesce(last, first - 1) >= length))
 """
+_BROKEN_JSON = """
+    SELECT 'the record of build', number FROM builds JOIN sessions ON sessions.id = session
+    WHERE tenant = ?1 AND NOT json_valid(manifest)
+    UNION ALL SELECT 'event', number FROM events WHERE tenant = ?1 AND NOT json_valid(payload)
+    UNION ALL
+    SELECT 'a list in message', seq FROM entries
+    JOIN branches ON branches.id = entries.branch JOIN sessions ON sessions.id = branches.session
+    WHERE tenant = ?1 AND NOT (
+        json_valid(coalesce(nullif(calls, ''), '[]')) AND json_valid(coalesce(nullif(answers, ''), '[]'))
+        AND json_valid(coalesce(nullif(metadata, ''), '{}'))
+    )
+"""
+_SESSIONS = "SELECT count(*) FROM sessions WHERE tenant = ?"
 _MESSAGES = """
     SELECT count(*) FROM entries JOIN branches ON branches.id = entries.branch
     JOIN sessions ON sessions.id = branches.session WHERE sessions.tenant = ?
@@ -84,23 +98,43 @@ _MESSAGES = """
 def verify(database: Database, tenant: int) -> Checked:
     """Check the file, recompute the hash of every content of the tenant, and look for gaps."""
     problems: list[str] = []
-    messages = sessions = 0
-    try:
-        with database.reading() as db:
-            problems.extend(_problems(db, tenant))
-            messages = db.execute(_MESSAGES, (tenant,)).get
-            sessions = db.execute("SELECT count(*) FROM sessions WHERE tenant = ?", (tenant,)).get
-    except StoreDamagedError as damage:
-        problems.append(damage.what)
-    return Checked(messages=messages, sessions=sessions, faults=tuple(problems))
+    counts = [0, 0]
+
+    def count(db: apsw.Connection, tenant: int) -> Iterator[str]:
+        counts[:] = [db.execute(sql, (tenant,)).get for sql in (_MESSAGES, _SESSIONS)]
+        yield from ()
+
+    for check in (_problems_of_file, _problems_of_rows, _problems, _problems_of_derived, count):
+        try:
+            with database.reading() as db:
+                problems.extend(check(db, tenant))
+        except StoreBusyError:
+            raise
+        except StoreError as damage:  # what one check cannot read, another may
+            problems.append(damage.what)
+    return Checked(messages=counts[0], sessions=counts[1], faults=tuple(dict.fromkeys(problems)))
 
 
-def _problems(db: apsw.Connection, tenant: int) -> Iterator[str]:
+def _problems_of_file(db: apsw.Connection, _: int) -> Iterator[str]:
     for (problem,) in db.execute("PRAGMA integrity_check"):
         if problem != "ok":
             yield f"the file is damaged: {problem}"
-    for table, row, parent, _ in db.execute("PRAGMA foreign_key_check"):
+    for table, row, parent, _key in db.execute("PRAGMA foreign_key_check"):
         yield f"row {row} of {table} points to nothing in {parent}"
+
+
+def _problems_of_rows(db: apsw.Connection, tenant: int) -> Iterator[str]:
+    """Rows that SQLite finds valid, and that cannot be read as what they should be."""
+    for what, number in db.execute(_BROKEN_JSON, (tenant,)):
+        yield f"{what} {number} is not JSON"
+    for record in read_all(db, tenant):
+        try:
+            branch_slices(db, head_of(db, tenant, record.id), 0, None)
+        except NotFoundError as error:
+            yield error.what
+
+
+def _problems(db: apsw.Connection, tenant: int) -> Iterator[str]:
     for digest, body in db.execute(_BODIES, (tenant,)):
         if _address(body) != digest:
             yield f"content {digest[:20]} was changed: its hash differs"
@@ -110,7 +144,6 @@ def _problems(db: apsw.Connection, tenant: int) -> Iterator[str]:
         yield f"branch {branch} of session {name!r} has {count} messages from {fork_at} to {stop}"
     for (digest,) in db.execute(_UNINDEXED.replace("WORDS", words_of(tenant)), (tenant,)):
         yield f"content {digest[:20]} cannot be found by search: it is not in the index"
-    yield from _problems_of_derived(db, tenant)
 
 
 def _problems_of_derived(db: apsw.Connection, tenant: int) -> Iterator[str]:
@@ -135,7 +168,7 @@ def _problems_of_derived(db: apsw.Connection, tenant: int) -> Iterator[str]:
 def _address(body: str) -> str:
     try:
         return address(body)
-    except (FovealError, ValueError):
+    except (FovealError, ValueError, RecursionError):
         return ""
 
 

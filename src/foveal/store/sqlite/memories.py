@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 
 import apsw
 
 from foveal.store.port_knowledge import BundleRecord, MemoryRecord, PredictionRecord, WarmupRecord
-from foveal.store.sqlite.connection import read_records
+from foveal.store.sqlite.connection import read_records, read_row, read_rows
 from foveal.store.sqlite.derived import content_in_session
 from foveal.store.sqlite.messages import storable
 
@@ -82,8 +81,7 @@ _SAVE_WARMUP = "INSERT OR REPLACE INTO warmups (session, missed, saved, stopped)
 
 
 def read_memories(db: apsw.Connection, tenant: int) -> list[MemoryRecord]:
-    found = read_records(db, MemoryRecord, f"{_MEMORIES} ORDER BY id", (tenant,))
-    return [_with_booleans(record) for record in found]
+    return read_records(db, MemoryRecord, f"{_MEMORIES} ORDER BY id", (tenant,))
 
 
 def save_memory(
@@ -92,7 +90,8 @@ def save_memory(
     content = None if session is None else content_in_session(db, tenant, session, digest)
     if session is not None and content is None:
         return None
-    stored, forgotten, changed_at = db.execute(_BY_KEY, (tenant, record.key)).get or (0, 0, 0.0)
+    known = read_rows(db, _BY_KEY, (tenant, record.key), int, int, float)
+    stored, forgotten, changed_at = next(known, (0, 0, 0.0))
     if forgotten:
         if session is not None and db.execute(_SAID_SINCE, (session, content, changed_at)).get is None:
             return None
@@ -110,7 +109,7 @@ def save_memory(
         if record.number:  # the new words are this message's, not those of earlier ones
             db.execute(_DELETE_OTHER_SOURCES, (number, session, content))
     (saved,) = read_records(db, MemoryRecord, f"{_MEMORIES} AND id = ?", (tenant, number))
-    return _with_booleans(saved)
+    return saved
 
 
 def _add(db: apsw.Connection, tenant: int, record: MemoryRecord) -> int:
@@ -132,11 +131,6 @@ def _columns(record: MemoryRecord) -> tuple[str | bool, ...]:
     return record.key, record.kind, text, record.origin, record.confirmed, record.explicit
 
 
-def _with_booleans(record: MemoryRecord) -> MemoryRecord:
-    """SQLite returns booleans as 0 and 1."""
-    return replace(record, confirmed=bool(record.confirmed), explicit=bool(record.explicit))
-
-
 def forget_memory(db: apsw.Connection, tenant: int, number: int, now: float) -> bool:
     if db.execute(_FORGET_MEMORY, (now, tenant, number)).get is None:
         return False
@@ -152,8 +146,7 @@ def count_forgotten(db: apsw.Connection, tenant: int) -> None:
 
 
 def forget_count(db: apsw.Connection, tenant: int) -> int:
-    count: int = db.execute("SELECT forgotten FROM tenants WHERE id = ?", (tenant,)).get
-    return count
+    return int(read_row(db, "SELECT forgotten FROM tenants WHERE id = ?", (tenant,), int)[0])
 
 
 def read_bundles(
@@ -194,7 +187,7 @@ def save_predictions(
 
 def read_warmup(db: apsw.Connection, session: int) -> WarmupRecord:
     found = read_records(db, WarmupRecord, _WARMUP, (session,))
-    return replace(found[0], stopped=bool(found[0].stopped)) if found else WarmupRecord()
+    return found[0] if found else WarmupRecord()
 
 
 def save_warmup(db: apsw.Connection, session: int, record: WarmupRecord) -> None:

@@ -12,6 +12,7 @@ import apsw
 from foveal.errors import InputError
 from foveal.model import Entry
 from foveal.store.port import Draft
+from foveal.store.sqlite.connection import read_row
 from foveal.store.sqlite.search import add_to_index
 
 _ADD_CONTENT = """
@@ -29,7 +30,7 @@ SAVE_COUNT = "INSERT OR REPLACE INTO counts (tenant, counter, digest, tokens) VA
 _ID_TAKEN = """
     WITH RECURSIVE chain (branch, stop) AS (
         SELECT branch, length FROM sessions WHERE id = :session
-        UNION ALL
+        UNION
         SELECT branches.parent, branches.fork_at
         FROM chain JOIN branches ON branches.id = chain.branch WHERE branches.parent IS NOT NULL
     )
@@ -69,7 +70,7 @@ def check(drafts: Sequence[Draft]) -> None:
 def append(db: apsw.Connection, target: Target, drafts: Sequence[Draft], *, start: int) -> list[Entry]:
     if not drafts:
         return []
-    minted: int = db.execute(_RESERVE_IDS, (len(drafts), target.session)).get
+    (minted,) = read_row(db, _RESERVE_IDS, (len(drafts), target.session), int)
     fresh = minted - len(drafts) + 1
     return [
         _append(db, target, draft, seq=start + number, fresh=f"m{fresh + number}")

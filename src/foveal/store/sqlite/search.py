@@ -15,7 +15,9 @@ from itertools import islice
 import apsw
 
 from foveal.pipeline.signals import STOP_WORDS
+from foveal.store.decode import checked
 from foveal.store.port import Found
+from foveal.store.sqlite.connection import read_row, read_rows
 from foveal.store.sqlite.migrate import words_of
 
 # Each content is represented by its newest message in each session, on any branch.
@@ -94,7 +96,7 @@ def _rank(
     """Contents with one of the phrases, and the share of the best possible score that each reaches."""
     sql = _MATCHES.replace("WORDS", words).replace("SCOPE", "" if session is None else _SCOPE)
     scope = () if session is None else (session,)
-    rows = list(db.execute(sql, (" OR ".join(phrases) or '""', limit, *scope)))
+    rows = list(read_rows(db, sql, (" OR ".join(phrases) or '""', limit, *scope), int, float))
     best = _best_score(db, words, phrases) if rows else 1.0
     return [(content, min(1.0, score / best)) for content, score in rows]
 
@@ -104,9 +106,10 @@ def _best_score(db: apsw.Connection, words: str, phrases: Sequence[str]) -> floa
 
     A phrase without any match counts too, so that a text with only the others does not reach the best score.
     """
-    rows = db.execute(_SIZE.replace("WORDS", words)).get
-    counts = (db.execute(_COUNT.replace("WORDS", words), (phrase,)).get for phrase in phrases)
-    weights = (math.log((rows - count + 0.5) / (count + 0.5)) for count in counts)
+    (rows,) = read_row(db, _SIZE.replace("WORDS", words), (), int)
+    counts = (read_row(db, _COUNT.replace("WORDS", words), (phrase,), int)[0] for phrase in phrases)
+    # A damaged index may count more matches than rows.
+    weights = (math.log((max(0, rows - count) + 0.5) / (count + 0.5)) for count in counts)
     return _SATURATION * sum(max(weight, 1e-6) for weight in weights)
 
 
@@ -137,20 +140,24 @@ def hits(
 ) -> list[Found]:
     """The newest message of each ranked content in each session, best first, then newest first."""
     contents = json.dumps([content for content, _ in ranked])
-    rows = db.execute(_HITS, {"contents": contents, "session": session, "limit": limit})
+    rows = read_rows(
+        db, _HITS, {"contents": contents, "session": session, "limit": limit}, int, float, str, int
+    )
     found = [
         (
             (-ranked[rank][1], -created_at, -seq),
-            Found(
-                session=name,
-                seq=seq,
-                id=id,
-                digest=digest,
-                role=role,
-                score=ranked[rank][1],
-                body=body,
-                format=wire,
-                created_at=created_at,
+            checked(
+                Found(
+                    session=name,
+                    seq=seq,
+                    id=id,
+                    digest=digest,
+                    role=role,
+                    score=ranked[rank][1],
+                    body=body,
+                    format=wire,
+                    created_at=created_at,
+                )
             ),
         )
         for rank, created_at, name, seq, id, digest, role, body, wire in rows

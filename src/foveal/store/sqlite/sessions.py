@@ -12,8 +12,10 @@ import re
 import apsw
 
 from foveal.errors import NotFoundError
-from foveal.model import Absence, Entry, Kind, Level, Role
+from foveal.model import Absence, Entry, Format, Kind, Level, Role
+from foveal.store.decode import checked, damaged, decoding
 from foveal.store.port import Content, Head, Located, SessionRecord
+from foveal.store.sqlite.connection import read_row
 
 _SESSIONS = "SELECT id, name, format, model, preset, created_at, branch, length, version FROM sessions"
 _ADD_SESSION = "INSERT INTO sessions (tenant, name, created_at, branch) VALUES (?, ?, ?, 0)"
@@ -45,6 +47,10 @@ _HEAD = """
     SELECT branch, length, version, format, model, preset, amended,
            coalesce((SELECT max(number) FROM builds WHERE session = sessions.id), 0)
     FROM sessions WHERE id = ? AND tenant = ?
+"""
+_BRANCH = """
+    SELECT parent, fork_at, coalesce((SELECT fork_at FROM branches AS above WHERE id = branches.parent), -1)
+    FROM branches WHERE id = ?
 """
 _MESSAGES = """
     SELECT e.digest, e.format, iif(e.absence = 'erased', NULL, coalesce(e.body, c.body))
@@ -78,14 +84,18 @@ def ensure(
 
 def _read(db: apsw.Connection, where: str, key: tuple[int | str, ...]) -> list[SessionRecord]:
     return [
-        SessionRecord(
-            id=number,
-            name=name,
-            format=wire,
-            model=model,
-            preset=preset,
-            created_at=created_at,
-            head=Head(branch=branch, length=length, version=version, format=wire, model=model, preset=preset),
+        checked(
+            SessionRecord(
+                id=number,
+                name=name,
+                format=wire,
+                model=model,
+                preset=preset,
+                created_at=created_at,
+                head=Head(
+                    branch=branch, length=length, version=version, format=wire, model=model, preset=preset
+                ),
+            )
         )
         for number, name, wire, model, preset, created_at, branch, length, version in (
             db.execute(f"{_SESSIONS} {where}", key)
@@ -100,22 +110,32 @@ def head_of(db: apsw.Connection, tenant: int, session: int) -> Head:
             f"no session has the number {session}", remedy="`sessions` lists them", see="sessions"
         )
     branch, length, version, format, model, preset, amended, builds = row
-    return Head(
-        branch=branch,
-        length=length,
-        version=version,
-        format=format,
-        model=model,
-        preset=preset,
-        builds=builds,
-        amended=amended,
+    return checked(
+        Head(
+            branch=branch,
+            length=length,
+            version=version,
+            format=format,
+            model=model,
+            preset=preset,
+            builds=builds,
+            amended=amended,
+        )
     )
 
 
 def read_entries(db: apsw.Connection, head: Head, start: int, stop: int | None) -> list[Entry]:
-    return [
-        _entry(*row) for each in branch_slices(db, head, start, stop) for row in db.execute(_ENTRIES, each)
-    ]
+    slices = branch_slices(db, head, start, stop)
+    found = [_entry(*row) for each in slices for row in db.execute(_ENTRIES, each)]
+    _check_count(slices, len(found))
+    return found
+
+
+def _check_count(slices: list[tuple[int, int, int]], found: int) -> None:
+    """Refuse a history with fewer messages than it has positions."""
+    expected = sum(stop - start for _, start, stop in slices)
+    if found != expected:
+        raise damaged(f"a session has {found:,} of {expected:,} messages from {slices[0][1]} on")
 
 
 def _entry(  # noqa: PLR0913, PLR0917 — one for each column, in their order
@@ -139,7 +159,7 @@ def _entry(  # noqa: PLR0913, PLR0917 — one for each column, in their order
     priority: float | None,
     metadata: str,
 ) -> Entry:
-    return Entry(
+    entry = Entry(
         seq=seq,
         id=id,
         digest=digest,
@@ -160,18 +180,29 @@ def _entry(  # noqa: PLR0913, PLR0917 — one for each column, in their order
         priority=priority,
         metadata=metadata,
     )
+    if metadata:
+        with decoding("the metadata of a message"):
+            dict(json.loads(metadata).items())
+    return checked(entry)
 
 
 def _ids(ids: str) -> tuple[str, ...]:
-    return tuple(json.loads(ids)) if ids else ()
+    if not ids:
+        return ()
+    with decoding("the calls of a message"):
+        return tuple(json.loads(ids))
 
 
 def read_messages(db: apsw.Connection, head: Head, start: int, stop: int | None) -> list[Content | None]:
-    return [
-        None if body is None else Content(digest=digest, format=wire, body=body)
-        for each in branch_slices(db, head, start, stop)
-        for digest, wire, body in db.execute(_MESSAGES, each)
-    ]
+    slices = branch_slices(db, head, start, stop)
+    found = [content_of(*row) for each in slices for row in db.execute(_MESSAGES, each)]
+    _check_count(slices, len(found))
+    return found
+
+
+def content_of(digest: str, format: Format, body: str | None) -> Content | None:
+    """The content of a message; None where it was erased."""
+    return None if body is None else checked(Content(digest=digest, format=format, body=body))
 
 
 def locate(db: apsw.Connection, tenant: int, session: int, name: str) -> Located | None:
@@ -187,7 +218,7 @@ def locate(db: apsw.Connection, tenant: int, session: int, name: str) -> Located
     for branch, wire, body, *columns in rows:
         entry = _entry(*columns)
         start, stop = current.get(branch, (0, 0))
-        content = None if body is None else Content(digest=entry.digest, format=wire, body=body)
+        content = content_of(entry.digest, wire, body)
         here = start <= entry.seq < stop
         found.append((here, branch, entry.seq, Located(entry=entry, content=content, current=here)))
     return max(found, key=lambda each: each[:3])[3] if found else None
@@ -214,18 +245,23 @@ def branch_slices(
 ) -> list[tuple[int, int, int]]:
     """The rows that make up a slice of the session: `(branch, start, stop)`, oldest first."""
     found: list[tuple[int, int, int]] = []
-    branch, start = head.branch, max(start, 0)
+    branch: int | None = head.branch
+    start = max(start, 0)
     stop = head.length if stop is None else min(stop, head.length)
     while start < stop:
         parent, fork_at = _branch(db, branch)
         if fork_at < stop:
+            assert branch is not None  # a branch without a number is refused
             found.append((branch, max(start, fork_at), stop))
         branch, stop = parent, min(stop, fork_at)
     return found[::-1]
 
 
-def _branch(db: apsw.Connection, branch: int) -> tuple[int, int]:
-    parent, fork_at = db.execute("SELECT parent, fork_at FROM branches WHERE id = ?", (branch,)).get
+def _branch(db: apsw.Connection, branch: int | None) -> tuple[int | None, int]:
+    """A branch's parent and where it forks from it: nowhere without a parent, and later than its parent."""
+    parent, fork_at, above = read_row(db, _BRANCH, (branch,), int | None, int, int)
+    if not above < fork_at and (parent is not None or fork_at):
+        raise damaged(f"branch {branch} has no valid beginning")
     return parent, fork_at
 
 

@@ -28,7 +28,13 @@ from foveal.store.port import (
     TypedRecord,
 )
 from foveal.store.sqlite import derived, erase, messages, sessions, vectors
-from foveal.store.sqlite.connection import Database, has_uncommitted_changes, read_records
+from foveal.store.sqlite.connection import (
+    Database,
+    has_uncommitted_changes,
+    read_records,
+    read_row,
+    read_rows,
+)
 from foveal.store.sqlite.knowledge import SqliteKnowledge
 from foveal.store.sqlite.maintenance import backup, verify
 from foveal.store.sqlite.migrate import tenant_number
@@ -157,7 +163,9 @@ class SqliteStore:
 
     def tokens(self, digests: Sequence[str], counter: str) -> Mapping[str, int]:
         with self._database.using() as db:
-            return dict(db.execute(_COUNTS, (self._tenant, counter, json.dumps(list(digests)))))
+            bindings = (self._tenant, counter, json.dumps(list(digests)))
+            counts: dict[str, int] = dict(read_rows(db, _COUNTS, bindings, str, int))
+            return counts
 
     def save_tokens(self, counts: Mapping[str, int], counter: str) -> None:
         with self._database.writing() as db:
@@ -170,7 +178,8 @@ class SqliteStore:
 
     def bills(self, model: str, tokenizer: str, *, limit: int) -> Sequence[tuple[int, int]]:
         with self._database.using() as db:
-            return list(db.execute(_BILLS, (self._tenant, model, tokenizer, limit)))[::-1]
+            rows = read_rows(db, _BILLS, (self._tenant, model, tokenizer, limit), int, int)
+            return [(counted, billed) for counted, billed in rows][::-1]
 
     def mark(
         self,
@@ -341,8 +350,7 @@ class SqliteStore:
 
     def newest_event(self) -> int:
         with self._database.using() as db:
-            number: int = db.execute(_NEWEST_EVENT, (self._tenant,)).get
-            return number
+            return int(read_row(db, _NEWEST_EVENT, (self._tenant,), int)[0])
 
     def verify(self) -> Checked:
         return verify(self._database, self._tenant)

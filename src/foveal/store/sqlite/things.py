@@ -8,8 +8,9 @@ from operator import itemgetter
 
 import apsw
 
+from foveal.store.decode import checked
 from foveal.store.port_knowledge import Engagement, Mention, MentioningMessage, ThingRecord, Unread
-from foveal.store.sqlite.connection import read_records
+from foveal.store.sqlite.connection import read_records, read_rows
 from foveal.store.sqlite.memories import count_forgotten
 from foveal.store.sqlite.messages import storable
 from foveal.store.sqlite.sessions import branch_slices, head_of
@@ -115,7 +116,7 @@ def save_mentions(
     db: apsw.Connection, tenant: int, session: int, by_digest: Mapping[str, Sequence[Mention]]
 ) -> None:
     for digest, found in by_digest.items():
-        said = db.execute(_LATEST_COPY, (tenant, session, digest)).get
+        said = next(read_rows(db, _LATEST_COPY, (tenant, session, digest), int, float, int), None)
         if said is not None:  # else it was erased while it was read
             db.execute(_MARK_READ, (session, *said))
             _replace_mentions(db, session, said, {_save_thing(db, tenant, each) for each in found})
@@ -127,8 +128,8 @@ def _replace_mentions(
 ) -> None:
     """Add mentions before deleting others: a thing without any is deleted, with what its user changed."""
     content, said_at, by_user = said
-    stored: dict[int | None, int] = dict(db.execute(_MENTIONS, (session, content)))
-    last = max(stored.values())
+    stored: dict[int | None, int] = dict(read_rows(db, _MENTIONS, (session, content), int | None, int))
+    last = max(stored.values(), default=0)
     fresh = enumerate(sorted(things - stored.keys()), last + 1)
     db.executemany(
         _ADD_MENTION, [(session, content, number, thing, said_at, by_user) for number, thing in fresh]
@@ -146,7 +147,9 @@ def _save_thing(db: apsw.Connection, tenant: int, mention: Mention) -> int:
 def read_things(db: apsw.Connection, tenant: int, kind: str) -> list[ThingRecord]:
     engagements = {
         thing: list(rows)
-        for thing, rows in groupby(db.execute(_ENGAGEMENTS, (tenant, kind)), key=itemgetter(0))
+        for thing, rows in groupby(
+            read_rows(db, _ENGAGEMENTS, (tenant, kind), *(int,) * 5), key=itemgetter(0)
+        )
     }
     return [_record(row, engagements.get(row[0], [])) for row in db.execute(_THINGS, (tenant, kind))]
 
@@ -156,7 +159,7 @@ def _record(
     engagements: Sequence[tuple[int, int, int, int, int]],
 ) -> ThingRecord:
     number, kind, slug, name, type, edited, version, last_mentioned, last_engaged = row
-    return ThingRecord(
+    found = ThingRecord(
         number=number,
         kind=kind,
         slug=slug,
@@ -173,26 +176,23 @@ def _record(
             for _, hour, _, mentions, by_user in engagements
         ),
     )
+    return checked(found)
 
 
 def mentioned(db: apsw.Connection, tenant: int, session: int) -> dict[int, int]:
-    return dict(db.execute(_MENTIONED, (session, tenant)))
+    return dict(read_rows(db, _MENTIONED, (session, tenant), int, int))
 
 
 def messages_mentioning(db: apsw.Connection, tenant: int, thing: int, limit: int) -> list[MentioningMessage]:
-    rows = list(db.execute(_MENTIONING, (thing, tenant, CANDIDATES * limit)))
+    rows = list(read_rows(db, _MENTIONING, (thing, tenant, CANDIDATES * limit), int, int))
     current = {
         session: branch_slices(db, head_of(db, tenant, session), 0, None) for session in {r[0] for r in rows}
     }
     found = [
-        MentioningMessage(
-            session=name,
-            seq=seq,
-            digest=digest,
-            role=role,
-            kind=kind,
-            format=wire,
-            body=body,
+        checked(
+            MentioningMessage(
+                session=name, seq=seq, digest=digest, role=role, kind=kind, format=wire, body=body
+            )
         )
         for session, branch, name, seq, digest, role, kind, wire, body in rows
         if any(of == branch and start <= seq < stop for of, start, stop in current[session])

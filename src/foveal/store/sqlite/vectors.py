@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import apsw
 
 from foveal.errors import InputError
+from foveal.store.decode import damaged
 from foveal.store.port import Content, Head
-from foveal.store.sqlite.connection import read_records
+from foveal.store.sqlite.connection import read_records, read_row, read_rows
 from foveal.store.sqlite.search import CONTENTS_OF_SESSION
 from foveal.store.sqlite.sessions import branch_slices
 
@@ -65,7 +66,7 @@ def read(
     return [
         vector
         for each in branch_slices(db, head, start, stop)
-        for (vector,) in db.execute(_READ, (embedder, *each))
+        for (vector,) in read_rows(db, _READ, (embedder, *each), bytes | None)
     ]
 
 
@@ -78,8 +79,10 @@ def save(db: apsw.Connection, tenant: int, embedder: str, vectors: Mapping[str, 
 
 def vector_size(db: apsw.Connection, tenant: int, embedder: str) -> int | None:
     """The size in bytes of this embedder's vectors; None if it has none."""
-    size: int | None = db.execute(_SIZE, (tenant, embedder)).get
-    return size
+    row = next(read_rows(db, _SIZE, (tenant, embedder), int), None)
+    if row is not None and (not row[0] or row[0] % 4):
+        raise damaged(f"a vector of embedder {embedder!r} has {row[0]:,} bytes")
+    return row[0] if row else None
 
 
 def check(vector: bytes, embedder: str, size: int) -> None:
@@ -109,7 +112,7 @@ class MissingVectors:
 
     def next_contents(self, db: apsw.Connection, limit: int) -> list[Content]:
         """Contents without a vector, newest first; the same ones again until their vectors are saved."""
-        wipes, newest = db.execute(_STATE, (self.tenant,)).get
+        wipes, newest = read_row(db, _STATE, (self.tenant,), int, int)
         if wipes != self.wipes:
             self.done, self.low, self.high, self.wipes = 0, 0, 0, wipes
         found = self._between(db, self.high, newest, limit)
@@ -124,7 +127,7 @@ class MissingVectors:
 
     def _between(self, db: apsw.Connection, low: int, high: int, limit: int) -> list[int]:
         bounds = (self.tenant, self.embedder, low, high, limit)
-        return [number for (number,) in db.execute(_MISSING, bounds)]
+        return [number for (number,) in read_rows(db, _MISSING, bounds, int)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +164,7 @@ class VectorScan:
         scores = np.concatenate([each[1] for each in near])
         if session is not None:
             inside = np.isin(
-                contents, [content for (content,) in db.execute(CONTENTS_OF_SESSION, (session,))]
+                contents, [content for (content,) in read_rows(db, CONTENTS_OF_SESSION, (session,), int)]
             )
             contents, scores = contents[inside], scores[inside]
         if len(scores) > limit:
@@ -171,7 +174,7 @@ class VectorScan:
         return [(int(contents[at]), float(scores[at])) for at in best]
 
     def _catch_up(self, db: apsw.Connection) -> None:
-        wipes = db.execute(_WIPES, (self.tenant,)).get
+        (wipes,) = read_row(db, _WIPES, (self.tenant,), int)
         if wipes != self.wipes:
             self._blank_erased(db)
             self.wipes = wipes
@@ -207,8 +210,11 @@ def _read_blocks(db: apsw.Connection, tenant: int, embedder: str, *, after: int)
     """The vectors with ids above `after`, a thousand at a time."""
     import numpy as np
 
-    while rows := db.execute(_AFTER, (tenant, embedder, after, _ROWS)).fetchall():
+    size = vector_size(db, tenant, embedder)
+    while rows := list(read_rows(db, _AFTER, (tenant, embedder, after, _ROWS), int, int, bytes)):
         ids, contents, vectors = zip(*rows, strict=True)
+        if any(len(vector) != size for vector in vectors):
+            raise damaged(f"the vectors of embedder {embedder!r} are not all of one size")
         yield Block(
             ids=np.array(ids, dtype=np.int64),
             contents=np.array(contents, dtype=np.int64),

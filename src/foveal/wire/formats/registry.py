@@ -19,7 +19,7 @@ CODECS: Mapping[Format, Codec] = MappingProxyType(
 
 def codec_of(format: Format) -> Codec:
     """The codec of a format; an `InputError` for an unknown name, which may come from a user."""
-    if format not in CODECS:
+    if not isinstance(format, str) or format not in CODECS:
         raise InputError(
             f"unknown format {format!r}",
             remedy=f"use one of {', '.join(f'`{name}`' for name in CODECS)}",
