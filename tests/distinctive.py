@@ -54,7 +54,7 @@ class Tokens:
         return self.random.choice((word, word, word.capitalize(), word.upper()))
 
     def text(self) -> str:
-        if self.random.random() < 0.05:
+        if self.random.random() < 0.02:
             return "\n".join(self.sentence() for _ in range(120))
         return " ".join(self.sentence() for _ in range(self.random.randint(1, 3)))
 
@@ -312,22 +312,21 @@ def _found(text: str) -> Iterator[str]:
 def left_in(data: bytes, forgotten: set[str]) -> set[str]:
     """The forgotten tokens of which the beginning is in the bytes, in UTF-8, UTF-16 or base64."""
     heads = {token[:HEAD].encode(): token for token in forgotten}
-    wide = {token[:HEAD].encode("utf-16-le"): token for token in forgotten}
     low = data.lower()
-    return (
-        set(_windows(low, heads, HEAD))
-        | set(_windows(low, wide, 2 * HEAD))
-        | set(_windows(data, _encoded(forgotten), 10))
-    )
+    wide = (run[::2] for run in re.findall(rb"(?:[a-z0-9]\0){10,}", low))
+    return {
+        *_windows(re.findall(rb"[a-z0-9]{10,}", low), heads),
+        *_windows(wide, heads),
+        *_windows(re.findall(rb"[A-Za-z0-9+/]{20,}", data), _encoded(forgotten)),
+    }
 
 
-def _windows(data: bytes, known: dict[bytes, str], size: int) -> Iterator[str]:
-    if not known:
-        return
-    for at in range(len(data) - size + 1):
-        window = data[at : at + size]
-        if window in known:
-            yield known[window]
+def _windows(runs: Iterable[bytes], known: dict[bytes, str]) -> Iterator[str]:
+    """The tokens known by some ten bytes of a run."""
+    for run in runs:
+        for at in range(len(run) - HEAD + 1):
+            if found := known.get(run[at : at + HEAD]):
+                yield found
 
 
 def _encoded(tokens: set[str]) -> dict[bytes, str]:
@@ -337,5 +336,5 @@ def _encoded(tokens: set[str]) -> dict[bytes, str]:
         for form in (token, token.upper(), token.capitalize()):
             for offset in range(3):
                 encoded = base64.b64encode(bytes(offset) + form.encode())
-                found[encoded[4:14]] = token
+                found[encoded[4 : 4 + HEAD]] = token
     return found
