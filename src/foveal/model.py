@@ -299,7 +299,10 @@ def handle_of(digest: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repair:
-    """One defect of the history, and what was done about it for this window."""
+    """One defect of the history, and what was done about it for this window.
+
+    `what` has no text, name or id of a message: reports are stored, and outlive the messages.
+    """
 
     rule: str
     seq: int

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import apsw
 
+from foveal.pipeline.turns import erased_key
 from foveal.store import SummaryRecord, open_store
 from foveal.store.sqlite.migrate import APPLICATION_ID, VERSION, migrate, tenant_number
 from foveal.testing import draft
@@ -88,3 +89,38 @@ def test_a_note_of_version_2_is_linked_to_the_messages_it_covers(tmp_path: Path)
         old.execute(V1.read_text(encoding="utf-8") + NOTED)
     with closing(open_store(path)) as store:
         assert [entry.noted_by for entry in store.entries(1)] == [2, None, 2]
+
+
+ERASED = """
+    UPDATE entries SET absence = 'erased', id = 'xyzzy', calls = '["xyzzy"]', answers = '["~xyzzy"]',
+        body = NULL WHERE branch = 2 AND seq = 2;
+    INSERT INTO events VALUES (1, 1, 'work', 0.0, 'messages.added', '{"ids": ["m1", "xyzzy"], "tokens": 2}');
+    INSERT INTO events VALUES (2, 1, 'work', 0.0, 'messages.added', '{"ids": ["m1"], "tokens": 2}');
+    INSERT INTO events VALUES (3, 1, 'work', 0.0, 'history.repaired',
+        '{"session":"work","repairs":[{"rule":"missing answer","seq":2,"what":"the call of `xyzzy` …"}]}');
+    INSERT INTO builds VALUES (1, 1, 0.0, '', '', 9, 9,
+        '{"parts":{"a":1.50},"repairs":[{"rule":"orphan result","seq":2,"what":"a result for `xyzzy` …"}]}');
+"""
+
+
+def test_what_version_4_erased_leaves_no_names_and_ids_either(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    with closing(apsw.Connection(str(path))) as old:
+        old.execute(V1.read_text(encoding="utf-8"))
+        migrate(old, str(path), target=4)
+        old.execute(ERASED)
+    with closing(open_store(path)) as store:
+        entry, build = store.entries(1)[2], store.build(1)
+        assert (entry.id, entry.calls, entry.answers) == (
+            "m5",
+            (erased_key("xyzzy"),),
+            (erased_key("~xyzzy"),),
+        )
+        assert "xyzzy" not in "".join(event.payload for event in store.events())
+        assert [event.number for event in store.events()] == [2, 3]
+        assert build
+        assert build.manifest == (
+            '{"parts":{"a":1.50},"repairs":'
+            '[{"rule":"orphan result","seq":2,"what":"a tool result had no call"}]}'
+        )
+        assert store.append(1, [draft("next")], counter="words")[0].id == "m6"

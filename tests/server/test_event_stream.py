@@ -236,3 +236,33 @@ def test_who_read_ahead_of_the_others_and_comes_back_is_not_reset(monkeypatch: A
             return await anext(back)
 
     assert asyncio.run(heard()) == feeds.BEAT
+
+
+def test_an_erased_message_is_erased_from_events_that_were_sent_before(service: Served) -> None:
+    secret = {"role": "user", "id": "xyzzyplugh", "content": "We decided: the word is xyzzyplugh. " * 40}
+    said = [secret, *({"role": "user", "content": f"go on {n}"} for n in range(3))]
+    with listening(service, session="erased") as events:
+        service.post("/sessions/erased/messages/import", {"messages": said})
+        service.post("/sessions/erased/summarize", {"keep": 1})
+        service.post("/sessions/erased/pin", {"id": "m4"})
+        first = [next(events) for _ in range(4)]
+        assert "xyzzyplugh" in repr(first)
+        service.post("/sessions/erased/forget", {"id": "xyzzyplugh"})
+        assert next(events)[2]["mark"] == "erased"
+        with listening(service, session="erased", after="0") as again:
+            heard = [next(again) for _ in range(4)]
+    assert [name for _, name, _ in heard] == [name for _, name, _ in [*first[1:], ("", "message.marked", 0)]]
+    assert "xyzzyplugh" not in repr(heard)
+
+
+def test_a_deleted_session_leaves_no_events_in_memory(service: Served) -> None:
+    with listening(service, session="deleted") as events:
+        service.post(
+            "/sessions/deleted/messages/import",
+            {"messages": [{"role": "user", "id": "xyzzyplugh", "content": "hello"}]},
+        )
+        last = [next(events) for _ in range(2)][-1]
+        service.client.delete(f"{API}/sessions/deleted")
+        assert next(events)[1] == "session.deleted"
+        with listening(service, session="deleted", after=str(int(last[0]) - 1)) as again:
+            assert next(again)[1] != "messages.added"

@@ -6,6 +6,7 @@ import json
 from itertools import count
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -13,6 +14,7 @@ from commands import CommandLine
 from serving import API, Served, json_of
 
 _NUMBERS = count()
+JSON_BODY = {"content-type": "application/json"}
 SAID = [
     {"role": "system", "content": "You are a careful engineer."},
     {"role": "user", "content": "The login fails with error E4711 since the release."},
@@ -41,6 +43,53 @@ def test_a_session_is_made_read_listed_and_deleted(service: Served) -> None:
         "change": "deleted",
     }
     assert service.client.get(f"{API}/sessions/a%2Fb%20c%25").status_code == 404
+
+
+NAMES = (
+    "/",
+    "//",
+    "a/../b",
+    "./",
+    "...",
+    "?x#y",
+    "%2e",
+    "%",
+    " a ",
+    "+;=&",
+    "\\",
+    "é 東京",
+    "\u202eabc",
+    "~*'",
+    "a" * 500,
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_that_is_accepted_can_be_addressed(service: Served, name: str) -> None:
+    json_of(service.client.post(f"{API}/sessions", json={"name": name}))
+    path = f"/sessions/{quote(name, safe='')}"
+    assert service.get(path)["name"] == name
+    assert service.post(f"{path}/messages", {"role": "user", "text": "hello"})["id"] == "m1"
+    assert json_of(service.client.delete(f"{API}{path}"))["name"] == name
+
+
+@pytest.mark.parametrize("name", [".", "..", "a\nb", "\x7f", "a\0", "\udc80"])
+def test_a_name_that_a_url_cannot_carry_is_refused(service: Served, name: str) -> None:
+    before = service.get("/sessions")
+    made = service.client.post(f"{API}/sessions", content=json.dumps({"name": name}), headers=JSON_BODY)
+    assert (made.status_code, made.json()["field"]) == (422, "name")
+    path = f"{API}/sessions/{session(service).rpartition('/')[2]}/fork"
+    forked = service.client.post(path, content=json.dumps({"name": name}), headers=JSON_BODY)
+    assert forked.status_code == 422
+    assert len(service.get("/sessions")) == len(before) + 1
+
+
+def test_recall_reaches_another_session_only_on_request(service: Served) -> None:
+    here, there = session(service), session(service)
+    service.post(f"{there}/messages", {"role": "user", "text": "only there"})
+    handle = service.get(f"{there}/messages")["messages"][-1]["handle"][:11]
+    assert service.client.get(f"{API}{here}/recall/{handle}").status_code == 404
+    assert service.get(f"{here}/recall/{handle}", everywhere=True)["content"] == "only there"
 
 
 def test_a_session_that_is_there_is_not_made_again(service: Served) -> None:

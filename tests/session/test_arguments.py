@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import foveal
 from foveal import Foveal, InputError, Session
+from foveal.store import open_store
 
 HELLO = [{"role": "user", "content": "hello"}]
 LONG = "a" * 100_000
@@ -161,6 +164,27 @@ def test_a_name_is_short_and_a_mark_is_true_or_false(
     assert len(str(failure.value)) < 300
     assert session.stats().messages == 1
     assert [each.name for each in fov.sessions()] == ["work"]
+
+
+@pytest.mark.parametrize("name", [".", "..", "a\nb", "\x7f", "\x85", "a\0", "\udc80"])
+@pytest.mark.parametrize("field", ["name", "new"])
+def test_a_new_session_has_a_name_that_a_url_can_carry(fov: Foveal, name: str, field: str) -> None:
+    fov.session("work").add("user", "hello")
+    with pytest.raises(InputError) as failure:
+        fov.session(name) if field == "name" else fov.fork("work", name)
+    assert failure.value.field == field
+    assert [each.name for each in fov.sessions()] == ["work"]
+
+
+def test_a_session_that_already_has_such_a_name_is_opened_and_copied_under_another(tmp_path: Path) -> None:
+    with closing(open_store(tmp_path / "old.db")) as store:
+        store.session("..", now=0.0)
+    with Foveal(tmp_path / "old.db") as fov:
+        fov.session("..").add("user", "hello")
+        assert [message["content"] for message in fov.open("..").export()] == ["hello"]
+        assert fov.fork("..", "up").export() == fov.open("..").export()
+        fov.delete("..")
+        assert [each.name for each in fov.sessions()] == ["up"]
 
 
 def test_no_model_is_an_unknown_one() -> None:

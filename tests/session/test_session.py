@@ -150,6 +150,18 @@ def test_recall_brings_back_the_original_by_id_and_by_handle(session: Session) -
     assert session.recall(hit.handle) == session.recall("m3") == TURN[2]
 
 
+def test_recall_reaches_another_session_only_on_request(fov: Foveal, session: Session) -> None:
+    session.add("user", "mine")
+    other = fov.session("other")
+    theirs = other.entries()[0].handle if other.add("user", "theirs") else ""
+    for handle in (theirs, theirs[:11], theirs.removeprefix("fv-")[:8]):
+        with pytest.raises(NotFoundError, match="has no message"):
+            session.recall(handle)
+        assert session.recall(handle, everywhere=True)["content"] == "theirs"
+    with pytest.raises(NotFoundError, match="has no message"):
+        session.build(budget=100).recall(theirs)
+
+
 def test_recall_of_nothing_says_so(session: Session) -> None:
     with pytest.raises(NotFoundError, match="has no message 'm9'"):
         session.recall("m9")

@@ -113,7 +113,7 @@ def name_calls(turn: _Turn) -> None:
     for at, message in enumerate(turn.messages):
         parts = [_with_legal_name(part, turn.rules) for part in message.parts]
         if parts != list(message.parts):
-            turn.report("tool name", f"{', '.join(c.name for c in message.calls)}: not a legal tool name")
+            turn.report("tool name", "the name of a tool was not legal", at=at)
             turn.messages[at] = _rewrite(message, parts)
 
 
@@ -194,9 +194,7 @@ class _Pairing:
         if not by_name and (not call.id or call.id in self.seen):
             unique = f"{call.id or 'call'}_{self.turn.seq}_{len(self.seen)}"
             if call.id:
-                self.turn.report(
-                    "call id", f"`{call.id}` names two calls of one message; one is now `{unique}`"
-                )
+                self.turn.report("call id", "an id named two calls of one message; one has a new id")
             call = replace(call, id=unique, edited=True)
         self.seen.add(call.id or f"{key}#{len(self.seen)}")
         self.calls.append((key, call))
@@ -232,15 +230,15 @@ class _Pairing:
         return self.stored or (not rules.needs_call and not (rules.pairs_by_name and result.call_id))
 
     def _orphan(self, result: ToolResult) -> None:
-        self.turn.report("orphan result", f"a result for `{result.call_id or result.name}` had no call")
+        self.turn.report("orphan result", "a tool result had no call")
         text = "\n".join(filter(str.strip, map(_text, result.parts)))
         note = result_note(text, tool=result.name, call_id=result.call_id)
         self.orphans.append(self.turn.scribe.note(note))
 
     def missing(self) -> list[Message]:
         """A placeholder for each call without a result."""
-        for _, call in self.calls:
-            self.turn.report("missing answer", f"the call of `{call.name}` had no result")
+        for _ in self.calls:
+            self.turn.report("missing answer", "a call had no result")
         return [self.turn.scribe.answer(call, NO_RESULT) for _, call in self.calls]
 
 

@@ -8,6 +8,7 @@ only look at neighbours.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 
 from foveal.model import Message, Opaque, Role
 
@@ -15,6 +16,8 @@ ANY = "~"
 """The key of a result that names neither a call id nor a tool; before a name, it is the key of a tool."""
 REFERENCE = "item_reference"
 """The type of an item that refers to one stored by the provider, and its key: it may be any call."""
+_ERASED = "#"
+"""Before the hash of a key of an erased message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +65,27 @@ def joins(tail: Tail | None, link: Links, *, runs: bool = False) -> bool:
     if tail is None:
         return False
     if link.answers:
-        known = REFERENCE in tail.calls or any(answer in tail.calls for answer in link.answers)
+        known = REFERENCE in tail.calls or any(_pairs(answer, tail.calls) for answer in link.answers)
         return known or any(_unaddressed(answer, tail) for answer in link.answers)
     return runs and link.role == "assistant" and tail.role == "assistant" and not tail.answered
+
+
+def erased_key(key: str) -> str:
+    """A key that pairs like this one but has no name or id: what is kept of the keys of an erased message.
+
+    >>> call = Tail(role="assistant", calls=frozenset({erased_key("c1")}))
+    >>> joins(call, Links(role="tool", answers=("c1",))), joins(call, Links(role="tool", answers=("c2",)))
+    (True, False)
+    """
+    if key in (ANY, REFERENCE):
+        return key
+    digest = sha256(key.encode("utf-8", "backslashreplace")).hexdigest()
+    return f"{ANY if key.startswith(ANY) else ''}{_ERASED}{digest[:16]}"
+
+
+def _pairs(answer: str, calls: frozenset[str]) -> bool:
+    """Does a result belong to one of these calls? Either may have been erased."""
+    return answer in calls or erased_key(answer) in calls or answer in map(erased_key, calls)
 
 
 def _unaddressed(answer: str, tail: Tail) -> bool:

@@ -12,14 +12,15 @@ import json
 import logging
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing, suppress
+from functools import partial
 from itertools import islice
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from foveal.events import Event, SummaryFailed, Warned, payload
+from foveal.events import Event, MessageMarked, SummaryFailed, Warned, payload
 from foveal.session.foveal import Foveal
 from foveal.session.inspect.builds import events_after, latest_event
 from foveal.store import LoggedEvent
@@ -48,12 +49,14 @@ _log = logging.getLogger(__name__)
 class Frame:
     """One event as it is sent."""
 
-    __slots__ = ("data", "number", "session")
+    __slots__ = ("data", "erases", "number", "session")
 
-    def __init__(self, number: int, session: str, data: bytes) -> None:
+    def __init__(self, number: int, session: str, data: bytes, *, erases: bool = False) -> None:
         self.number = number
         self.session = session
         self.data = data
+        self.erases = erases
+        """Whether it reports an erasure, which changes earlier events in the log."""
 
 
 class Feed:
@@ -83,6 +86,10 @@ class Feed:
     def announce(self, name: str, session: str, data: object) -> None:
         """Publish an event that is not in the log; clients that are not connected miss it."""
         self._call(self._publish, [Frame(0, session, frame_data(name, data))])
+
+    def forget(self, session: str) -> None:
+        """Blank the events of a deleted session that are in memory."""
+        self._call(self._rewrite, {}, session)
 
     def _call(self, do: Callable[..., object], *args: object) -> None:
         if not self._loop.is_closed():
@@ -150,8 +157,11 @@ class Feed:
 
     def _ring_has(self, after: int) -> bool:
         """Whether the ring has every event since `after`."""
-        oldest = next((each.number for each in self._ring if each.number), None)
-        return oldest is not None and oldest <= after + 1
+        return 0 < self._oldest() <= after + 1
+
+    def _oldest(self) -> int:
+        """The number of the first event of the log that is in the ring; 0 if there is none."""
+        return next((each.number for each in self._ring if each.number), 0)
 
     def _page(self, after: int) -> list[Frame]:
         return [logged_frame(each) for each in events_after(self._fov, after=after, limit=PAGE)]
@@ -208,8 +218,18 @@ class Feed:
             page = await asyncio.to_thread(self._page, self._last or 0)
             if not page:
                 return
+            if self._oldest() and any(each.erases for each in page):
+                log = partial(events_after, self._fov, after=self._oldest() - 1, limit=RING)
+                logged = map(logged_frame, await asyncio.to_thread(log))
+                self._rewrite({each.number: each.data for each in logged})
             self._publish(page)
             self._last = page[-1].number
+
+    def _rewrite(self, logged: Mapping[int, bytes], session: str = "") -> None:
+        """Give the events in memory the texts that they have in the log; what is no longer there is blank."""
+        for each in self._ring:
+            if each.number and session in ("", each.session):
+                each.data = logged.get(each.number, b"")
 
     def _publish(self, fresh: list[Frame]) -> None:
         self._ring.extend(fresh)
@@ -235,7 +255,8 @@ def _joined(events: list[Frame], session: str) -> bytes:
 def logged_frame(event: LoggedEvent) -> Frame:
     """The payload is JSON on one line, so it needs no escaping."""
     text = f"id: {event.number}\nevent: {event.name}\ndata: {event.payload}\n\n"
-    return Frame(event.number, event.session, text.encode("utf-8", "replace"))
+    erases = event.name == MessageMarked.name and '"mark": "erased"' in event.payload
+    return Frame(event.number, event.session, text.encode("utf-8", "replace"), erases=erases)
 
 
 def frame_data(name: str, data: object, number: int | None = None) -> bytes:

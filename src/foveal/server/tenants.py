@@ -129,6 +129,7 @@ class Tenant:
         self.fov.delete(name)
         with self._lock:
             self._sessions.pop(name, None)
+        self.feed.forget(name)
         self.feed.announce("session.deleted", name, {"session": name})
 
     def workspace(self, folder: str) -> str:

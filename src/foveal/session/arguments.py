@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, get_args
+from unicodedata import category
 
 from foveal import wire
 from foveal.errors import InputError
@@ -143,6 +144,18 @@ def an_id(value: object, name: str) -> str:
 def a_name(value: object, name: str) -> str:
     """A short, non-blank text that everything can show as it is."""
     return a_line(an_id(a_text(value, name), name), name)
+
+
+def a_session_name(value: object, name: str) -> str:
+    """The name of a new session: a segment of a URL can carry it."""
+    text = a_name(value, name)
+    if text in (".", "..") or any(category(character) == "Cc" for character in text):
+        raise InputError(
+            f"`{name}` is {text!r}, which cannot be part of a URL",
+            remedy="choose a name other than `.` and `..`, without control characters such as line breaks",
+            field=name,
+        )
+    return text
 
 
 def a_line(value: object, name: str) -> str:

@@ -28,9 +28,9 @@ from foveal.knowledge.values import (
 )
 from foveal.pipeline.summarize.values import Answer
 from foveal.session.arguments import (
-    a_name,
     a_non_negative,
     a_path,
+    a_session_name,
     a_text,
     a_time,
     an_id,
@@ -158,10 +158,14 @@ class Foveal:
         )
 
     def session(self, name: str = "default", *, model: str = "", preset: str = "") -> Session:
-        """The session of that name, created if there is none. A given model or preset is stored with it."""
+        """The session of that name, created if there is none. A given model or preset is stored with it.
+
+        A new name is one that a URL can carry: not `.` or `..`, without control characters.
+        """
         presets.find(preset)
         model = catalog.checked(model)
-        an_id(a_text(name, "name"), "name")
+        if self._store.find_session(an_id(a_text(name, "name"), "name")) is None:
+            a_session_name(name, "name")
         return Session(
             self._resources, self._store.session(name, now=time.time(), model=model, preset=preset)
         )
@@ -182,7 +186,7 @@ class Foveal:
         """A new session that begins with the messages of this one: the first `messages`, by default all."""
         from foveal.session.history import append
 
-        a_name(new, "new")
+        a_session_name(new, "new")
         messages = None if messages is None else a_non_negative(messages, "messages")
         state = SessionState(self._resources, self._record(name))
         return Session(self._resources, append.fork(state, new, messages))

@@ -275,9 +275,13 @@ class Session:
 
     # Search and recall
 
-    def recall(self, handle: str) -> Any:
-        """The original behind a handle or an id, exactly as it came in."""
-        return self._state.original(an_id(handle, "handle"))
+    def recall(self, handle: str, *, everywhere: bool = False) -> Any:
+        """The original behind a handle or an id of the session, exactly as it came in.
+
+        `everywhere`: a handle may also be that of a message in another of the tenant's sessions.
+        """
+        everywhere = a_yes_or_no(everywhere, "everywhere")
+        return self._state.original(an_id(handle, "handle"), everywhere=everywhere)
 
     def search(
         self, query: str, *, limit: int = 10, everywhere: bool = False, now: float | None = None

@@ -288,10 +288,10 @@ class SessionState:
         """The factor that the model's bills put on an estimate."""
         return calibration(self.store.bills(model, tokenizer, limit=RECENT))
 
-    def original(self, handle: str) -> Any:
-        """The message behind a handle or an id, exactly as it came in."""
+    def original(self, handle: str, *, everywhere: bool = False) -> Any:
+        """The message behind a handle or an id, exactly as it came in; `everywhere`: of any session."""
         place = self.locate(handle)
-        content = place.content if place else self.store.by_handle(handle)
+        content = place.content if place else self.store.by_handle(handle) if everywhere else None
         if content is not None:
             return wire.original(content.body, content.digest)
         if place is None:

@@ -269,9 +269,11 @@ class Store(Protocol):
     def erase(self, session: int, id: str) -> Sequence[str]:
         """Erase a message for good, with its copies on abandoned branches, and return the erased ids.
 
-        Its entry keeps its position and digest. Body, index rows, vectors, typed records and every summary
-        that covers it are deleted unless another message has the same content. Summaries of the session's
-        tasks that cover it are always deleted. Raises `NotFoundError` if no message has that id or handle.
+        Its entry keeps its position and digest, and pairs with its neighbours by `erased_key`s. An id that
+        came with the message is replaced by a generated one, also in the session's events. Body, index rows,
+        vectors, typed records and every summary that covers it are deleted unless another message has the
+        same content. Summaries of the session's tasks that cover it are always deleted. Raises
+        `NotFoundError` if no message has that id or handle.
         """
 
     def search(self, query: str, *, session: int | None = None, limit: int = 10) -> Sequence[Found]:

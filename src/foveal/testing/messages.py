@@ -9,6 +9,7 @@ from functools import partial
 from foveal.errors import InputError, NotFoundError
 from foveal.events import MessageMarked, MessagesAdded
 from foveal.model import handle_of
+from foveal.pipeline.turns import erased_key
 from foveal.store.port import BuildRecord, Content
 from foveal.testing.samples import COUNTER, NOW, OpenStore, draft, opened, originals, refuses, same, texts
 
@@ -109,6 +110,30 @@ def an_erased_message_leaves_only_its_position_and_digest(open_store: OpenStore)
     same(texts(store, session), ["a", "", "b"])
     same((store.by_handle(before.handle), list(store.search("xyzzy"))), (None, []))
     same((store.head(session).length, store.head(session).version > head.version), (3, True))
+
+
+def an_erased_message_pairs_with_its_neighbours_without_their_ids(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "pairs")
+    call, result = replace(draft("go"), calls=("xyzzy",)), replace(draft("done"), answers=("xyzzy",))
+    store.append(session, [call, result], counter=COUNTER)
+    store.erase(session, "m1")
+    store.append(session, [replace(call, absence="erased")], counter=COUNTER)
+    key = erased_key("xyzzy")
+    same([entry.calls for entry in store.entries(session)], [(key,), (), (key,)])
+    store.erase(session, "m2")
+    same(store.entries(session)[1].answers, (key,))
+
+
+def an_id_that_came_with_a_message_is_erased_with_it(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "own id", "a")
+    own = draft("b")
+    own = replace(own, message=replace(own.message, id="xyzzy"))
+    store.append(session, [own], counter=COUNTER)
+    store.log("work", [MessagesAdded(session="work", ids=("m1", "xyzzy"), tokens=2)], now=NOW)
+    (now,) = store.erase(session, "xyzzy")
+    same([entry.id for entry in store.entries(session)], ["m1", now])
+    same((store.locate(session, "xyzzy"), now.startswith("m")), (None, True))
+    same(json.loads(store.events()[-1].payload)["ids"], ["m1", now])
 
 
 def erasing_a_message_erases_its_copies_on_abandoned_branches(open_store: OpenStore) -> None:

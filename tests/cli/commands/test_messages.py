@@ -102,6 +102,23 @@ def test_search_finds_and_its_handle_brings_the_original_back(shell: CommandLine
     assert shell.foveal("recall", "m3").out == "ls({})"
 
 
+def test_recall_reaches_another_session_only_on_request(shell: CommandLine) -> None:
+    shell.fill(*CHAT)
+    (hit,) = shell.foveal("search", "RS256", "--json").json
+    shell.foveal("--session", "two", "add", "user", "hello")
+    refused = shell.foveal("--session", "two", "recall", hit["handle"])
+    assert (refused.code, "has no message" in refused.err) == (1, True)
+    found = shell.foveal("--session", "two", "recall", "--everywhere", hit["handle"])
+    assert found.out == "We use RS256, not HS256."
+
+
+@pytest.mark.parametrize("command", [("add", "user", "hello"), ("import", "plain.json")])
+def test_no_session_gets_a_name_that_a_url_cannot_carry(shell: CommandLine, command: tuple[str, ...]) -> None:
+    shell.write("plain.json", CHAT[:2])
+    refused = shell.foveal("--session", "..", *command)
+    assert (refused.code, "cannot be part of a URL" in refused.err) == (1, True)
+
+
 def test_a_system_prompt_from_beside_the_messages_can_be_recalled(shell: CommandLine) -> None:
     body = {
         "system": [{"type": "text", "text": "Be brief."}],

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from foveal.model import handle_of
 from foveal.store import Store, SummaryRecord, open_store
 from foveal.testing import draft
 from foveal.testing.samples import digest
@@ -51,6 +54,38 @@ def test_another_process_that_only_read_does_not_keep_it(tmp_path: Path) -> None
         assert len(other.search(SECRET)) == 1
         store.erase(session, "m51")
         assert (len(other.search(SECRET)), holds_secret(tmp_path / "a.db")) == (0, False)
+
+
+def test_what_a_reader_kept_in_the_log_goes_with_the_next_change(tmp_path: Path) -> None:
+    store, session = filled(tmp_path / "a.db", SECRET)
+    store.close()
+    with closing(open_store(tmp_path / "a.db", wait_seconds=0.05)) as store:
+        with closing(open_store(tmp_path / "a.db")) as reader, reader.transaction(write=False):
+            assert len(reader.search(SECRET)) == 1
+            store.erase(session, "m51")
+        assert holds_secret(tmp_path / "a.db")
+        with store.transaction():
+            pass
+        assert not holds_secret(tmp_path / "a.db")
+
+
+def test_rows_that_moved_to_other_pages_leave_no_copies(tmp_path: Path) -> None:
+    """Rows of several sessions share pages, which are split and joined as rows come, grow and go."""
+    dice, texts = random.Random(1), [f"message {number}" for number in range(200)]
+    with closing(open_store(tmp_path / "a.db")) as store:
+        with store.transaction():
+            sessions = [store.session(f"s{number}", now=0.0).id for number in range(4)]
+            for number, text in enumerate(texts):
+                message = replace(draft(text).message, metadata={"k": SECRET * dice.randint(1, 60)})
+                store.append(sessions[number % 4], [replace(draft(text), message=message)], counter="words")
+            for _ in range(66):
+                session, seq = dice.choice(sessions), dice.randrange(50)
+                store.mark(session, seq, absence="left out", stand_in="y" * dice.randint(1, 900))
+        with store.transaction():
+            for number in dice.sample(range(200), k=200):
+                store.erase(sessions[number % 4], handle_of(draft(texts[number]).message.digest))
+        store.backup(str(tmp_path / "b.db"))
+        assert not holds_secret(tmp_path / "a.db")
 
 
 def test_no_byte_of_derived_data_is_left(tmp_path: Path) -> None:

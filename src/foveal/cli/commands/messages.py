@@ -100,6 +100,10 @@ def recall(
         str, typer.Argument(metavar="HANDLE|ID", help="A handle, fv-…, or a message's id or number.")
     ],
     *,
+    everywhere: Annotated[
+        bool,
+        typer.Option("--everywhere", "--all", help="Also by the handle of a message in another session."),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Print the original of a message.
@@ -107,7 +111,7 @@ def recall(
     Its text verbatim, or with --json the message as it was added.
     """
     with shell_of(context).session() as session:
-        original = session.recall(handle)
+        original = session.recall(handle, everywhere=everywhere)
     if json:
         output.print_json(original)
         return

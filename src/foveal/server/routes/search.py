@@ -22,9 +22,17 @@ Hits = Annotated[int, Query(ge=1, le=1_000)]
 
 
 @originals.get("/sessions/{name}/recall/{handle}")
-def recall(tenant: CurrentTenant, name: SessionName, handle: Annotated[str, Path(min_length=1)]) -> Any:
-    """The original of a message by its handle or id, exactly as it was added."""
-    return tenant.session(name).recall(unquote(handle))
+def recall(
+    tenant: CurrentTenant,
+    name: SessionName,
+    handle: Annotated[str, Path(min_length=1)],
+    everywhere: bool = False,  # noqa: FBT001, FBT002 — a query parameter
+) -> Any:
+    """The original of a message of the session by its handle or id, exactly as it was added.
+
+    With `everywhere`, a handle may also be that of a message in another session of the tenant.
+    """
+    return tenant.session(name).recall(unquote(handle), everywhere=everywhere)
 
 
 @router.get("/sessions/{name}/search")

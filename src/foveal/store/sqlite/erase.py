@@ -2,26 +2,34 @@
 
 That is bodies, index rows, token counts, summaries and vectors. Content that another session still has
 stays. An erased message leaves a tombstone with its position and digest, so that the client's own history is
-still recognised.
+still recognised, and with hashes of the ids that pair it with its neighbours. Its own id is replaced, also in
+the events that name it.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
+from typing import Any
+
 import apsw
 
+from foveal.pipeline.turns import erased_key
 from foveal.store.port import Head, Located
 from foveal.store.sqlite import derived, things
+from foveal.store.sqlite.messages import GENERATED_ID, RESERVE_IDS, id_list
 from foveal.store.sqlite.search import remove_from_index
 from foveal.store.sqlite.sessions import on_branch
 
 _TOMBSTONE = """
     UPDATE entries
     SET absence = 'erased', pinned = 0, important = 0, author = '', metadata = '', stand_in = '',
-        noted_by = NULL, body = NULL
-    WHERE branch = ? AND seq = ?
+        noted_by = NULL, body = NULL, id = ?3, calls = ?4, answers = ?5
+    WHERE branch = ?1 AND seq = ?2
 """
 _COPIES = """
-    SELECT entries.branch, entries.seq, entries.id FROM entries JOIN branches ON branches.id = entries.branch
+    SELECT entries.branch, entries.seq, entries.id, entries.calls, entries.answers
+    FROM entries JOIN branches ON branches.id = entries.branch
     WHERE entries.content = ? AND branches.session = ? AND entries.absence <> 'erased'
 """
 _CONTENT = """
@@ -32,6 +40,8 @@ _STAND_INS = """
     SELECT entries.branch, entries.seq FROM entries JOIN branches ON branches.id = entries.branch
     WHERE branches.session = ? AND entries.stand_in <> ''
 """
+_IDS = frozenset({"id", "ids", "chunk_id", "chunk_ids", "chunk1", "chunk2"})
+"""The fields of events that have ids of messages."""
 _IN_USE = "SELECT EXISTS (SELECT 1 FROM entries WHERE content = ? AND absence <> 'erased')"
 _CONTENTS = """
     SELECT DISTINCT entries.content FROM entries JOIN branches ON branches.id = entries.branch
@@ -48,6 +58,10 @@ _REDACT_EVENTS = """
     WHERE tenant = ? AND session = (SELECT name FROM sessions WHERE id = ?)
       AND name = 'context:summarized'
 """
+_EVENTS_NAMING = """
+    SELECT number, payload FROM events
+    WHERE tenant = ? AND session = (SELECT name FROM sessions WHERE id = ?) AND instr(payload, ?)
+"""
 _DELETE_UNUSED = """
     DELETE FROM contents WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM entries WHERE content = ?1)
 """
@@ -58,17 +72,54 @@ def erase(db: apsw.Connection, tenant: int, session: int, *, head: Head, message
     entry = message.entry
     content = db.execute(_CONTENT, (session, entry.id, entry.digest)).get
     copies = [
-        (branch, seq, id)
-        for branch, seq, id in db.execute(_COPIES, (content, session))
+        (branch, seq, id, *keys)
+        for branch, seq, id, *keys in db.execute(_COPIES, (content, session))
         if id == entry.id or not on_branch(db, head, branch, seq)
     ]
+    ids = _generated_ids(db, session, dict.fromkeys(id for _, _, id, *_ in copies))
     things.delete_unnamed(db, session, content)  # while its mentions are still stored
-    db.executemany(_TOMBSTONE, [(branch, seq) for branch, seq, _ in copies])
-    derived.delete_task_summaries(db, session, [seq for _, seq, _ in copies])
+    rows = ((branch, seq, ids[id], *map(_pairing, keys)) for branch, seq, id, *keys in copies)
+    db.executemany(_TOMBSTONE, list(rows))
+    derived.delete_task_summaries(db, session, [seq for _, seq, *_ in copies])
     _delete_abandoned_stand_ins(db, session, head)
     db.execute(_REDACT_EVENTS, (tenant, session))
+    for before, now in ids.items():
+        if now != before:
+            _rename_in_events(db, tenant, session, before, now)
     _wipe_unused(db, tenant, [content])
-    return list(dict.fromkeys(id for _, _, id in copies))
+    return list(ids.values())
+
+
+def _generated_ids(db: apsw.Connection, session: int, ids: Iterable[str]) -> dict[str, str]:
+    """The ids that tombstones get: generated ones stay, those that came with messages are replaced."""
+    return {
+        id: id if GENERATED_ID.fullmatch(id) else f"m{db.execute(RESERVE_IDS, (1, session)).get}"
+        for id in ids
+    }
+
+
+def _pairing(keys: str) -> str:
+    """The keys of an erased message as they are stored."""
+    return id_list(tuple(map(erased_key, json.loads(keys)))) if keys else ""
+
+
+def _rename_in_events(db: apsw.Connection, tenant: int, session: int, before: str, now: str) -> None:
+    """Replace an id in the events of a session that name it."""
+    named = db.execute(_EVENTS_NAMING, (tenant, session, json.dumps(before))).fetchall()
+    rows = [
+        (json.dumps(_renamed(json.loads(str(payload)), before, now)), number) for number, payload in named
+    ]
+    db.executemany("UPDATE events SET payload = ? WHERE number = ?", rows)
+
+
+def _renamed(value: Any, before: str, now: str, key: str = "") -> Any:
+    match value:
+        case dict():
+            return {name: _renamed(each, before, now, name) for name, each in value.items()}
+        case list():
+            return [_renamed(each, before, now, key) for each in value]
+        case _:
+            return now if value == before and key in _IDS else value
 
 
 def _delete_abandoned_stand_ins(db: apsw.Connection, session: int, head: Head) -> None:

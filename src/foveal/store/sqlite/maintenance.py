@@ -1,10 +1,9 @@
-"""Verify a store and back it up."""
+"""Verify a store, back it up, and overwrite the remains of what was erased from it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -17,6 +16,8 @@ from foveal.store.sqlite.migrate import words_of
 from foveal.store.sqlite.sessions import branch_slices, head_of, read_all
 from foveal.wire import address
 
+REWRITTEN_MOST = 1 << 29
+"""Bytes of a file that is rewritten when something is erased: of a larger one, only backups are."""
 _BODIES = """
     SELECT digest, body FROM contents WHERE tenant = ?1 AND body IS NOT NULL
     UNION ALL
@@ -165,6 +166,22 @@ def _problems_of_derived(db: apsw.Connection, tenant: int) -> Iterator[str]:
         yield f"the mentions of thing {number} do not add up"
 
 
+def overwrite_remains(db: apsw.Connection) -> bool:
+    """Rewrite the file and empty its log; returns False if another process prevented it.
+
+    SQLite zeroes a row that is deleted. But when pages are split or joined, rows move, and a copy stays in
+    the unused part of the page they were on, until something else is written there.
+    """
+    size = db.pragma("page_count") * db.pragma("page_size")
+    try:
+        if size <= REWRITTEN_MOST:
+            db.execute("VACUUM")
+    except apsw.Error:  # another process is writing, or the disk is full: what was erased is committed
+        return False
+    ((busy, _, _),) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return not busy
+
+
 def _address(body: str) -> str:
     try:
         return address(body)
@@ -183,12 +200,7 @@ def backup(database: Database, path: str) -> None:
                 f"{copy} exists; a backup never overwrites a file", remedy="choose a file that does not exist"
             ) from error
         try:
-            _copy(db, str(copy))
+            db.execute("VACUUM INTO ?", (str(copy),))  # a copy of the pages would have remains of erased rows
         except BaseException:
             copy.unlink()
             raise
-
-
-def _copy(db: apsw.Connection, path: str) -> None:
-    with closing(apsw.Connection(path)) as target, target.backup("main", db, "main") as work:
-        work.step()

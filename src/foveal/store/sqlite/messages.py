@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import apsw
 
 from foveal.errors import InputError
 from foveal.model import Entry
+from foveal.pipeline.turns import erased_key
 from foveal.store.port import Draft
 from foveal.store.sqlite.connection import read_row
 from foveal.store.sqlite.search import add_to_index
@@ -39,12 +40,12 @@ _ID_TAKEN = """
         WHERE entries.id = :id AND entries.seq < chain.stop
     )
 """
-_RESERVE_IDS = "UPDATE sessions SET minted = minted + ? WHERE id = ? RETURNING minted"
+RESERVE_IDS = "UPDATE sessions SET minted = minted + ? WHERE id = ? RETURNING minted"
 _ADD_TOMBSTONE = """
     INSERT INTO contents (tenant, digest, format) VALUES (?1, ?2, ?3)
     ON CONFLICT (tenant, digest) DO UPDATE SET digest = excluded.digest RETURNING id
 """
-_GENERATED_ID = re.compile(r"m[0-9]+")
+GENERATED_ID = re.compile(r"m[0-9]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,12 +71,25 @@ def check(drafts: Sequence[Draft]) -> None:
 def append(db: apsw.Connection, target: Target, drafts: Sequence[Draft], *, start: int) -> list[Entry]:
     if not drafts:
         return []
-    (minted,) = read_row(db, _RESERVE_IDS, (len(drafts), target.session), int)
+    (minted,) = read_row(db, RESERVE_IDS, (len(drafts), target.session), int)
     fresh = minted - len(drafts) + 1
     return [
-        _append(db, target, draft, seq=start + number, fresh=f"m{fresh + number}")
+        _append(db, target, _without_words(draft), seq=start + number, fresh=f"m{fresh + number}")
         for number, draft in enumerate(drafts)
     ]
+
+
+def _without_words(draft: Draft) -> Draft:
+    """An erased draft keeps its position, its digest and what it pairs with; another one is unchanged."""
+    if draft.absence != "erased":
+        return draft
+    bare = replace(draft.message, id="", author="", metadata={})
+    return replace(
+        draft,
+        message=bare,
+        calls=tuple(map(erased_key, draft.calls)),
+        answers=tuple(map(erased_key, draft.answers)),
+    )
 
 
 def _append(db: apsw.Connection, target: Target, draft: Draft, *, seq: int, fresh: str) -> Entry:
@@ -86,7 +100,7 @@ def _append(db: apsw.Connection, target: Target, draft: Draft, *, seq: int, fres
     metadata = json.dumps(dict(message.metadata)) if message.metadata else ""
     row = (
         *(target.branch, seq, content, message.digest, message.format, id, message.role),
-        *(_id_list(draft.calls), _id_list(draft.answers)),
+        *(id_list(draft.calls), id_list(draft.answers)),
         *(draft.tokens, target.counter, message.kind, message.level, message.priority),
         *(message.pinned, message.important, draft.absence, draft.beside),
         *(storable(message.author), created_at),
@@ -135,13 +149,13 @@ def _content(db: apsw.Connection, tenant: int, draft: Draft) -> tuple[int, str |
 def _own_id(db: apsw.Connection, target: Target, id: str) -> str | None:
     """The message's own id if it is free in the session. `m1`, `m2`… are reserved for generated ids."""
     id = storable(id)
-    if not id or _GENERATED_ID.fullmatch(id):
+    if not id or GENERATED_ID.fullmatch(id):
         return None
     taken = db.execute(_ID_TAKEN, {"session": target.session, "id": id}).get
     return None if taken else id
 
 
-def _id_list(ids: tuple[str, ...]) -> str:
+def id_list(ids: tuple[str, ...]) -> str:
     return json.dumps(ids) if ids else ""
 
 

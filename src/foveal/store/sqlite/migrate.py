@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import json
 from importlib.resources import files
 
 import apsw
 
 from foveal.errors import StoreDamagedError, StoreError
+from foveal.pipeline.turns import erased_key
 from foveal.store.sqlite.connection import transaction
 
 APPLICATION_ID = 0x666F7661  # "fova"
-VERSION = 4
+VERSION = 5
 
 
 def migrate(db: apsw.Connection, file: str, *, target: int = VERSION) -> None:
     """Bring the file up to `target`; refuse files of other applications and of newer versions."""
     if _version(db, file) >= target:
         return
+    db.create_scalar_function("erased_keys", _erased_keys, 1, deterministic=True)
     with transaction(db, "BEGIN IMMEDIATE"):  # another process may be doing the same
         for step in range(_version(db, file) + 1, target + 1):
             db.execute(_sql(f"{step:04}"))
             db.pragma("application_id", APPLICATION_ID)
             db.pragma("user_version", step)
+
+
+def _erased_keys(*arguments: apsw.SQLiteValue) -> str:
+    """The keys of an erased entry as they are stored; what is not a list of keys goes."""
+    (keys,) = arguments
+    try:
+        return json.dumps([erased_key(key) for key in json.loads(str(keys))]) if keys else ""
+    except (ValueError, TypeError, AttributeError):
+        return ""
 
 
 def _version(db: apsw.Connection, file: str) -> int:

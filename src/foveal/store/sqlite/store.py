@@ -36,7 +36,7 @@ from foveal.store.sqlite.connection import (
     read_rows,
 )
 from foveal.store.sqlite.knowledge import SqliteKnowledge
-from foveal.store.sqlite.maintenance import backup, verify
+from foveal.store.sqlite.maintenance import backup, overwrite_remains, verify
 from foveal.store.sqlite.migrate import tenant_number
 from foveal.store.sqlite.search import hits, search
 from foveal.store.sqlite.vectors import MissingVectors, VectorScan
@@ -80,19 +80,20 @@ class SqliteStore:
 
     def __init__(self, database: Database, tenant: str) -> None:
         self._database = database
-        self._log_has_erased_data = False
+        self._holds_remains = False
+        """Whether something was erased of which the file or its log may still have copies."""
         self._scans: dict[str, VectorScan] = {}
         self._missing_vectors: dict[str, MissingVectors] = {}
         with database.using() as db:
             self._tenant = tenant_number(db, messages.storable(tenant))
-        self.knowledge = SqliteKnowledge(database, self._tenant, self._truncate_log)
+        self.knowledge = SqliteKnowledge(database, self._tenant, self._overwrite_remains)
 
     @contextmanager
     def transaction(self, *, write: bool = True) -> Iterator[None]:
         with self._database.writing() if write else self._database.reading():
             yield
-        if self._log_has_erased_data:
-            self._truncate_log()
+        if self._holds_remains:
+            self._overwrite_remains(wait=False)
 
     def session(self, name: str, *, now: float, model: str = "", preset: str = "") -> SessionRecord:
         name = messages.storable(name)
@@ -214,14 +215,14 @@ class SqliteStore:
                 )
             erased = erase.erase(db, self._tenant, session, head=head, message=message)
             db.execute(_COUNT_CHANGE, (session,))
-        self._truncate_log()
+        self._overwrite_remains()
         return erased
 
     def delete_session(self, session: int) -> None:
         with self._database.writing() as db:
             self._check_session(db, session)
             erase.delete_session(db, self._tenant, session)
-        self._truncate_log()
+        self._overwrite_remains()
 
     def search(self, query: str, *, session: int | None = None, limit: int = 10) -> Sequence[Found]:
         with self._database.reading() as db:
@@ -375,9 +376,13 @@ class SqliteStore:
         fresh = MissingVectors(tenant=self._tenant, embedder=embedder)
         return fresh if has_uncommitted_changes(db) else self._missing_vectors.setdefault(embedder, fresh)
 
-    def _truncate_log(self) -> None:
-        """Empty the write-ahead log, which still contains erased pages, as far as other readers allow."""
+    def _overwrite_remains(self, *, wait: bool = True) -> None:
+        """Remove copies of what was erased, as far as other processes allow; else the next change does it."""
         with self._database.using() as db:
-            self._log_has_erased_data = db.in_transaction  # then `transaction` does it when it ends
-            if not self._log_has_erased_data:
-                db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._holds_remains = db.in_transaction  # then `transaction` does it when it ends
+            if not self._holds_remains:
+                db.set_busy_timeout(round(wait * self._database.wait_seconds * 1000))
+                try:
+                    self._holds_remains = not overwrite_remains(db)
+                finally:
+                    db.set_busy_timeout(round(self._database.wait_seconds * 1000))
