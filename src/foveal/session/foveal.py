@@ -74,7 +74,8 @@ class Foveal:
         summary_model: str = "",
         summary_key: str = "",
     ) -> None:
-        presets.find("", numbers)
+        if numbers:
+            presets.find("", numbers)  # raises for wrong ones
         address = default_store() if store is None else store
         self._store = open_store(str(address), tenant=tenant, durability=durability, create=create)
         self._bus = Bus()
@@ -150,7 +151,7 @@ class Foveal:
 
     def session(self, name: str = "default", *, model: str = "", preset: str = "") -> Session:
         """The session of that name, created if there is none. A given model or preset is stored with it."""
-        presets.find(preset)
+        presets.check(preset)
         model = catalog.checked(model)
         an_id(a_text(name, "name"), "name")
         return Session(
