@@ -44,22 +44,23 @@ COMMANDS = {
     "replay": ["replay", "--preset", "foveal", "--budget", BUDGET],
     "recall": ["recall", "{id}"],
     "sessions": ["sessions"],
-    "context": ["context", "billing", "--budget", BUDGET],
+    "context": ["context", "billing", "--workspace", ".", "--budget", BUDGET],
 }
 LONG = ("search", "search (meaning)", "why", "compare", "replay")
 """The commands that are measured on the long session too: those whose work grows with the session."""
 RUNS = {"short": 3, "long": 1}
+BACK = 390
+"""Messages back to the one that is recalled and explained."""
 MOST_SECONDS = 600.0
 
 
 def stored(folder: Path, size: str) -> dict[str, str]:
-    """A store with one session and one build; the name of the session and the id of an early message."""
+    """A store with one session and one build; the id of a message that its window left out."""
     with Foveal(folder / "foveal.db") as fov:
         session = fov.session("default", model="gpt-4o")
         session.extend(run(1, SIZES[size]))
         session.build(budget=int(BUDGET))
-        early = next(iter(session.entries()[4:]))
-    return {"id": early.id, "name": "default"}
+        return {"id": session.entries()[-BACK].id}
 
 
 def seconds(checkout: Path, store: Path, arguments: Sequence[str]) -> float:

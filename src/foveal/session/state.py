@@ -52,6 +52,7 @@ class MessageLog:
         self.erased = 0
         """Erased messages on this branch."""
         self._fresh: dict[int, Message] = {}
+        self._last_read = (-1, -1)
         self._histories: dict[tuple[str, bool], History] = {}
         self._earlier: dict[tuple[str, bool], History] = {}
         """Histories from before messages were pinned or left out: most of their turns are still valid."""
@@ -120,12 +121,18 @@ class MessageLog:
     def read(self, start: int, stop: int) -> Sequence[Message]:
         """The messages from `start` up to `stop`, in the session's format where they can be written in it."""
         fresh = [self._fresh.get(seq) for seq in range(start, stop)]
-        if not all(fresh) and stop - start < AHEAD:
+        if not all(fresh) and stop - start < AHEAD and self._goes_on(start, stop):
             self._read_ahead(start, stop)
             fresh = [self._fresh.get(seq) for seq in range(start, stop)]
+        self._last_read = start, stop
         if all(fresh):
             return [message for message in fresh if message]
         return self._stored(start, stop)
+
+    def _goes_on(self, start: int, stop: int) -> bool:
+        """Whether these messages are read right after their neighbours: then more of them will be."""
+        first, last = self._last_read
+        return start in (last, last + 1) or stop in (first, first - 1)
 
     def _read_ahead(self, start: int, stop: int) -> None:
         """Read these messages and those around them; not if one of those is large, or cannot be read."""
