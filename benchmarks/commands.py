@@ -48,7 +48,7 @@ COMMANDS = {
 }
 LONG = ("search", "search (meaning)", "why", "compare", "replay")
 """The commands that are measured on the long session too: those whose work grows with the session."""
-RUNS = {"short": 3, "long": 1}
+RUNS = {"short": 2, "long": 1}
 BACK = 390
 """Messages back to the one that is recalled and explained."""
 MOST_SECONDS = 600.0
