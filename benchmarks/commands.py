@@ -44,7 +44,7 @@ COMMANDS = {
     "replay": ["replay", "--preset", "foveal", "--budget", BUDGET],
     "recall": ["recall", "{id}"],
     "sessions": ["sessions"],
-    "context": ["context", "--workspace", ".", "--budget", BUDGET],
+    "context": ["context", "--task", "billing", "--workspace", ".", "--budget", BUDGET],
 }
 LONG = ("search", "search (meaning)", "why", "compare", "replay")
 """The commands that are measured on the long session too: those whose work grows with the session."""
