@@ -269,6 +269,19 @@ def test_the_version_loads_neither_the_library_nor_a_command(shell: CommandLine)
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+def test_a_command_that_builds_no_window_imports_no_preset(shell: CommandLine) -> None:
+    shell.foveal("add", "user", "hello")
+    shell.foveal("build", "--budget", "1000")
+    code = (
+        "import sys; from foveal.cli.app import run; "
+        "codes = [run(line.split()) for line in ('search hello', 'sessions', 'recall m1', 'explain')]; "
+        "print('', codes, [name for name in sys.modules if name.startswith('foveal.presets.foveal')])"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=shell.environment(), check=True, capture_output=True, text=True)
+    assert done.stdout.endswith("[0, 0, 0, 0] []\n")
+
+
 def test_every_listing_that_a_remedy_refers_to_has_a_command() -> None:
     assert {"", *SEE} == set(get_args(See))
 

@@ -351,3 +351,16 @@ def test_a_window_prints_as_its_size(session: Session) -> None:
     assert (
         str(window) == f"<Window for gpt-5: 1 messages, {window.tokens:,} of {window.budget:,} tokens, plain>"
     )
+
+
+def test_an_erased_or_a_large_message_changes_nothing_for_its_neighbours(tmp_path: Path) -> None:
+    def history() -> list[str]:
+        with Foveal(tmp_path / "foveal.db", embedder="none") as fov:
+            return contents(fov.open("long").build(budget=100_000, preset="omar"))
+
+    words = [f"message {n}" if n != 40 else "word " * 20_000 for n in range(100)]
+    with Foveal(tmp_path / "foveal.db", embedder="none") as fov:
+        session = fov.session("long")
+        session.extend([{"role": "user", "content": text} for text in words])
+        session.forget("m71", erase=True)
+    assert history() == [text for n, text in enumerate(words) if n != 70]

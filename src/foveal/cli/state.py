@@ -50,10 +50,11 @@ class Shell:
 
     def load(self) -> Loaded:
         """The settings, with numbers that the presets accept."""
-        from foveal.presets.numbers import resolved
-
         loaded = config.load(self.options)
-        resolved(loaded.layers)
+        if loaded.layers:
+            from foveal.presets.numbers import resolved
+
+            resolved(loaded.layers)
         return loaded
 
     @property

@@ -2,60 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from difflib import get_close_matches
+from importlib import import_module
 
 from foveal.config import Tables
 from foveal.errors import ConfigError, InputError
-from foveal.pipeline.material.categories import PenguinNumbers
 from foveal.presets import base
 from foveal.presets.base import Preset
-from foveal.presets.fifth import fifth
-from foveal.presets.fifth.levels import FifthNumbers
-from foveal.presets.foveal import foveal
-from foveal.presets.foveal.select import FovealNumbers
-from foveal.presets.numbers import DEFAULTS, Numbers, resolved
-from foveal.presets.omar import omar
-from foveal.presets.omar.score import OmarNumbers
-from foveal.presets.openscroll import openscroll
-from foveal.presets.openscroll.layers import OpenscrollNumbers
-from foveal.presets.penguin import penguin
-from foveal.presets.recent import RecentNumbers, recent
-from foveal.presets.reploid import ReploidNumbers, reploid
 
 
-def _preset(numbers: Numbers) -> Preset:  # noqa: PLR0911 — one for each class
-    """The preset that uses these numbers."""
-    match numbers:
-        case RecentNumbers():
-            return recent(numbers)
-        case OmarNumbers():
-            return omar(numbers)
-        case OpenscrollNumbers():
-            return openscroll(numbers)
-        case PenguinNumbers():
-            return penguin(numbers)
-        case FifthNumbers():
-            return fifth(numbers)
-        case ReploidNumbers():
-            return reploid(numbers)
-        case FovealNumbers():
-            return foveal(numbers)
+class _Presets(MutableMapping[str, Preset]):
+    """The built-in presets; the modules of each are imported on first use: commands start faster."""
+
+    def __init__(self, *names: str) -> None:
+        self._found: dict[str, Preset | None] = dict.fromkeys(names)
+
+    def __getitem__(self, name: str) -> Preset:
+        found = self._found[name]
+        if found is None:
+            found = self._found[name] = _preset(name)
+        return found
+
+    def __setitem__(self, name: str, preset: Preset) -> None:
+        self._found[name] = preset
+
+    def __delitem__(self, name: str) -> None:
+        del self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
 
 
-PRESETS = {name: _preset(numbers) for name, numbers in DEFAULTS.items()}
+def _preset(name: str, *numbers: object) -> Preset:
+    """The preset that the function of that name in the module of that name makes of these numbers."""
+    made: Preset = getattr(import_module(f"foveal.presets.{name}"), name)(*numbers)
+    return made
+
+
+PRESETS = _Presets("recent", "omar", "openscroll", "penguin", "fifth", "reploid", "foveal")
 DEFAULT = "foveal"
 MOST_CHARACTERS = 256
 """The longest name of a preset."""
 
-__all__ = ["DEFAULT", "PRESETS", "Preset", "find"]
+__all__ = ["DEFAULT", "PRESETS", "Preset", "check", "find"]
 
 
-def find(name: str, numbers: Tables | None = None) -> Preset:
-    """The preset of that name, one of ours with the numbers given or one of an installed package.
-
-    All numbers are checked, those of other presets too.
-    """
+def check(name: str) -> None:
+    """Raise an error unless there is a preset of that name. Nothing of a built-in preset is imported."""
     if not isinstance(name, str):
         raise InputError(
             f"`preset` is {name!r}, not text", remedy="give the name of a preset, or omit it", field="preset"
@@ -66,13 +63,22 @@ def find(name: str, numbers: Tables | None = None) -> Preset:
             remedy=f"use one of: {', '.join(PRESETS)}",
             field="preset",
         )
-    found = PRESETS.get(name or DEFAULT) or base.find(name)
-    if found is None:
+    if name and name not in PRESETS and base.find(name) is None:
         known = sorted({*PRESETS, *base.names()})
         close = get_close_matches(name, known, n=1)
         hint = f"did you mean `{close[0]}`? " if close else ""
         remedy = f"{hint}use one of: {', '.join(known)}"
         raise ConfigError(f"there is no preset {name!r}", remedy=remedy, field="preset")
+
+
+def find(name: str, numbers: Tables | None = None) -> Preset:
+    """The preset of that name, one of ours with the numbers given or one of an installed package.
+
+    All numbers are checked, those of other presets too.
+    """
+    check(name)
+    found = PRESETS.get(name or DEFAULT) or base.find(name)
+    assert found is not None
     if not numbers:
         return found
     if not isinstance(numbers, Mapping):
@@ -81,5 +87,7 @@ def find(name: str, numbers: Tables | None = None) -> Preset:
             remedy='pass a table by preset, as in `{"reploid": {"recency": 20}}`',
             field="numbers",
         )
+    from foveal.presets.numbers import resolved
+
     own = resolved([("numbers", numbers)])
-    return _preset(own[found.name]) if found.name in own else found
+    return _preset(found.name, own[found.name]) if found.name in own else found

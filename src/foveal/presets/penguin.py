@@ -109,7 +109,7 @@ def _kept_because(unit: Unit, slots: Sequence[Slot]) -> Reason:
     return Reason(code="selected", words=words)
 
 
-def penguin(numbers: PenguinNumbers) -> Preset:
+def penguin(numbers: PenguinNumbers = PenguinNumbers()) -> Preset:
     return Preset(
         name="penguin",
         about="four borrowing categories, trimmed oldest first",

@@ -141,7 +141,7 @@ def _note_tokens(history: History, pins: list[Chunk], first: Chunk, *, spare: in
     return most if most <= spare else history.note_tokens * sum(history.notes_needed([*pins, first]))
 
 
-def recent(numbers: RecentNumbers) -> Preset:
+def recent(numbers: RecentNumbers = RecentNumbers()) -> Preset:
     return Preset(
         name="recent",
         about="system prompt, pins and the newest turns that fit",

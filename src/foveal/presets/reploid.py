@@ -101,7 +101,7 @@ def pick_important(units: Sequence[Unit], room: int) -> Pick:
     return Pick(kept=frozenset(kept), because=because)
 
 
-def reploid(numbers: ReploidNumbers) -> Preset:
+def reploid(numbers: ReploidNumbers = ReploidNumbers()) -> Preset:
     return Preset(
         name="reploid",
         about="pruned by importance",

@@ -83,7 +83,8 @@ class Foveal:
         summary_model: str = "",
         summary_key: str = "",
     ) -> None:
-        presets.find("", numbers)
+        if numbers:
+            presets.find("", numbers)  # raises for wrong ones
         address = default_store() if store is None else store
         self._store = open_store(str(address), tenant=tenant, durability=durability, create=create)
         self._bus = Bus()
@@ -162,7 +163,7 @@ class Foveal:
 
         A new name is one that a URL can carry: not `.` or `..`, without control characters.
         """
-        presets.find(preset)
+        presets.check(preset)
         model = catalog.checked(model)
         if self._store.find_session(an_id(a_text(name, "name"), "name")) is None:
             a_session_name(name, "name")

@@ -12,24 +12,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from foveal.config import Tables, secret, variable_name
 from foveal.events import Bus, SummaryFailed
 from foveal.jobs import Worker
-from foveal.pipeline.summarize.extract import extractive_summary
 from foveal.pipeline.summarize.values import Answer
 from foveal.pipeline.tokens.count import tokenizer
-from foveal.presets.fifth.levels import FifthNumbers
-from foveal.presets.numbers import overridden
-from foveal.presets.reploid import ReploidNumbers
 from foveal.session.summaries.library import Library
 from foveal.store import Store
 
 if TYPE_CHECKING:
+    from foveal.presets.fifth.levels import FifthNumbers
+    from foveal.presets.reploid import ReploidNumbers
     from foveal.search.embed import Embedder
 
 T = TypeVar("T")
 Owner = TypeVar("Owner")
 COUNTED_BY = "o200k_base"
 """The tokenizer that counts summaries and bundles, whichever model the windows are for."""
-REPLOID = ReploidNumbers()
-FIFTH = FifthNumbers()
 
 
 class Parts:
@@ -76,11 +72,17 @@ class Resources:
 
     @property
     def reploid(self) -> ReploidNumbers:
-        return overridden(REPLOID, self._numbers("reploid"), "numbers, preset reploid")
+        from foveal.presets.numbers import overridden
+        from foveal.presets.reploid import ReploidNumbers
+
+        return overridden(ReploidNumbers(), self._numbers("reploid"), "numbers, preset reploid")
 
     @property
     def fifth(self) -> FifthNumbers:
-        return overridden(FIFTH, self._numbers("fifth"), "numbers, preset fifth")
+        from foveal.presets.fifth.levels import FifthNumbers
+        from foveal.presets.numbers import overridden
+
+        return overridden(FifthNumbers(), self._numbers("fifth"), "numbers, preset fifth")
 
     def _numbers(self, preset: str) -> Mapping[str, object]:
         return (self.numbers or {}).get(preset, {})
@@ -123,6 +125,7 @@ def summary_writer(models: Models, bus: Bus) -> Answer | None:
     """The model that writes summaries, if one is configured."""
     if not models.summary_url:
         return None
+    from foveal.pipeline.summarize.extract import extractive_summary
     from foveal.session.summaries.by_model import ModelSummarizer
     from foveal.upstream import endpoint_at
 

@@ -28,15 +28,9 @@ from foveal.session.arguments import (
     in_thread,
 )
 from foveal.session.build import bill
-from foveal.session.build.build import build_window, stored_manifest
-from foveal.session.build.material import build_context
 from foveal.session.build.values import BuildRequest
 from foveal.session.history import append, marks
-from foveal.session.history.compress import compress_history
 from foveal.session.history.records import session_records
-from foveal.session.history.tasks import complete_task, start_task
-from foveal.session.inspect.compare import Comparison, compare_session
-from foveal.session.inspect.stats import session_stats
 from foveal.session.resources import Resources
 from foveal.session.state import SessionState
 from foveal.session.target import Count
@@ -46,6 +40,7 @@ from foveal.window import Manifest, Window
 
 if TYPE_CHECKING:
     from foveal.session.build.prompt import Prompt
+    from foveal.session.inspect.compare import Comparison
     from foveal.session.inspect.diff import Diff
     from foveal.session.inspect.why import Why
     from foveal.sources.assemble import SmartContext
@@ -160,6 +155,8 @@ class Session:
             contributors=a_list(contributors, "contributors"),
             progress=progress,
         )
+        from foveal.session.build.build import build_window
+
         return build_window(self._state, request, self.recall)
 
     def prompt(  # noqa: PLR0913 — every option of a build that a text can have, by name
@@ -223,6 +220,8 @@ class Session:
             contributors=a_list(contributors, "contributors"),
             progress=progress,
         )
+        from foveal.session.build.material import build_context
+
         return build_context(self._state, request)
 
     def billed(
@@ -252,10 +251,14 @@ class Session:
         request = BuildRequest(
             budget=budget, model=model, task=any_text(task, "task"), now=a_time(now, "now")
         )
+        from foveal.session.inspect.compare import compare_session
+
         return compare_session(self._state, request, presets)
 
     def manifest(self, build: int | None = None) -> Manifest:
         """The manifest of a build, by default of the latest."""
+        from foveal.session.build.build import stored_manifest
+
         return stored_manifest(self._state, build)
 
     def why(self, id: str, *, build: int | None = None) -> Why:
@@ -348,6 +351,8 @@ class Session:
 
     def stats(self) -> Stats:
         """The session in numbers."""
+        from foveal.session.inspect.stats import session_stats
+
         return session_stats(self._state)
 
     # Marks
@@ -400,6 +405,8 @@ class Session:
         window, and with them what is past its age. A configured model writes the notes, and the call waits
         for it. Pinned messages, system prompts and the open turn stay. `restore` undoes it.
         """
+        from foveal.session.history.compress import compress_history
+
         return compress_history(self._state, max_tokens)
 
     # Tasks
@@ -410,6 +417,8 @@ class Session:
         Volatile messages are left out of windows from now on: those marked so, tool output of more than 500
         tokens, search results. Pinned messages and the open turn stay. `restore` undoes it.
         """
+        from foveal.session.history.tasks import start_task
+
         return start_task(self._state, a_name(name, "name"))
 
     def complete_task(self) -> str:
@@ -418,6 +427,8 @@ class Session:
         A task that is hardly longer than its summary stays as it is, and so do pinned messages and the open
         turn. `restore` undoes it.
         """
+        from foveal.session.history.tasks import complete_task
+
         return complete_task(self._state)
 
     def tasks(self) -> tuple[TaskRecord, ...]:

@@ -16,7 +16,7 @@ from threading import RLock
 from typing import Any, TypeVar
 
 from foveal import presets, wire
-from foveal.errors import NotFoundError
+from foveal.errors import FovealError, NotFoundError
 from foveal.events import Event
 from foveal.model import Entry, Format, Message
 from foveal.pipeline.history import History
@@ -31,7 +31,9 @@ from foveal.session.target import PRIVATE, Count, Target, check_counter, target_
 from foveal.store import Content, Head, Located, SessionRecord, Store
 
 FRESH_MOST = 512
-"""Messages just appended that stay in memory, so that the next build need not read them from the store."""
+"""Messages appended or read last that stay in memory, so that the next build need not read them again."""
+AHEAD, AHEAD_TOKENS = 32, 16_384
+"""So many messages are read at a time, if they have no more tokens together: neighbours are read next."""
 HISTORIES_MOST = 3
 """Histories that stay in memory, one per way of counting: a session that alternates models pays once each."""
 TARGETS_MOST = 8
@@ -50,6 +52,7 @@ class MessageLog:
         self.erased = 0
         """Erased messages on this branch."""
         self._fresh: dict[int, Message] = {}
+        self._last_read = (-1, -1)
         self._histories: dict[tuple[str, bool], History] = {}
         self._earlier: dict[tuple[str, bool], History] = {}
         """Histories from before messages were pinned or left out: most of their turns are still valid."""
@@ -72,7 +75,7 @@ class MessageLog:
 
     def _move(self, head: Head) -> None:
         if head.format != self.head.format:  # where turns end depends on it
-            self._histories = {}
+            self._histories, self._fresh = {}, {}
         self.head = head
 
     def reset(self) -> None:
@@ -88,9 +91,13 @@ class MessageLog:
             self._move(head)
             self._take(entries)
             pairs = zip(entries, messages, strict=True)
-            self._fresh |= {entry.seq: _marked(message, entry) for entry, message in pairs}
-            while len(self._fresh) > FRESH_MOST:
-                del self._fresh[next(iter(self._fresh))]
+            self._keep({entry.seq: self._native(_marked(message, entry)) for entry, message in pairs})
+
+    def _keep(self, messages: dict[int, Message]) -> None:
+        """Keep these messages in memory, in place of those that came first."""
+        self._fresh |= messages
+        while len(self._fresh) > FRESH_MOST:
+            del self._fresh[next(iter(self._fresh))]
 
     def _take(self, entries: Sequence[Entry]) -> None:
         self._entries += entries
@@ -114,8 +121,33 @@ class MessageLog:
     def read(self, start: int, stop: int) -> Sequence[Message]:
         """The messages from `start` up to `stop`, in the session's format where they can be written in it."""
         fresh = [self._fresh.get(seq) for seq in range(start, stop)]
+        if not all(fresh) and stop - start < AHEAD and self._goes_on(start, stop):
+            self._read_ahead(start, stop)
+            fresh = [self._fresh.get(seq) for seq in range(start, stop)]
+        self._last_read = start, stop
         if all(fresh):
-            return [self._native(message) for message in fresh if message]
+            return [message for message in fresh if message]
+        return self._stored(start, stop)
+
+    def _goes_on(self, start: int, stop: int) -> bool:
+        """Whether these messages are read right after their neighbours: then more of them will be."""
+        first, last = self._last_read
+        return start in (last, last + 1) or stop in (first, first - 1)
+
+    def _read_ahead(self, start: int, stop: int) -> None:
+        """Read these messages and those around them; not if one of those is large, or cannot be read."""
+        first, last = start - start % AHEAD, min(stop + -stop % AHEAD, len(self._entries))
+        around = self._entries[first:last]
+        if sum(entry.tokens for entry in around) > AHEAD_TOKENS:
+            return
+        if any(entry.absence == "erased" for entry in around):
+            return
+        try:
+            self._keep(dict(enumerate(self._stored(first, last), first)))
+        except FovealError:
+            return
+
+    def _stored(self, start: int, stop: int) -> list[Message]:
         found = self._store.messages(self._session, start=start, stop=stop)
         entries = self._entries[start:stop]
         return [self._native(self._message(*each)) for each in zip(entries, found, strict=True)]

@@ -10,7 +10,7 @@ from foveal.presets.fifth.levels import FifthNumbers, by_level, levels, slot_of
 from foveal.presets.fifth.score import fifth as score
 
 
-def fifth(numbers: FifthNumbers) -> Preset:
+def fifth(numbers: FifthNumbers = FifthNumbers()) -> Preset:
     return Preset(
         name="fifth",
         about="four memory levels, best score first within each",

@@ -9,7 +9,7 @@ from foveal.presets.base import Preset
 from foveal.presets.foveal.select import FovealNumbers, select_turns
 
 
-def foveal(numbers: FovealNumbers) -> Preset:
+def foveal(numbers: FovealNumbers = FovealNumbers()) -> Preset:
     return Preset(
         name="foveal",
         about="newest turns in full, excerpts of the others, a stable prefix",

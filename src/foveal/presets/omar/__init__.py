@@ -16,7 +16,7 @@ from foveal.presets.omar.score import OmarNumbers, mean_scores, priorities
 from foveal.presets.omar.solve import select, terms_of
 
 
-def omar(numbers: OmarNumbers) -> Preset:
+def omar(numbers: OmarNumbers = OmarNumbers()) -> Preset:
     return Preset(
         name="omar",
         about="typed chunks by priority, greedy, with conflicts",

@@ -15,7 +15,7 @@ from foveal.presets.openscroll.plan import by_layer, layers, settled
 from foveal.presets.recency_curves import unscored
 
 
-def openscroll(numbers: OpenscrollNumbers) -> Preset:
+def openscroll(numbers: OpenscrollNumbers = OpenscrollNumbers()) -> Preset:
     return Preset(
         name="openscroll",
         about="eight negotiated layers, history compacted in its own",

@@ -20,7 +20,6 @@ from foveal.session.budget import budget_for
 from foveal.session.build.layout import current_layout, keep, rates, stored_with
 from foveal.session.build.manifest_json import read_manifest, write_manifest
 from foveal.session.build.material import gather
-from foveal.session.build.relevant import relevant, retrieved, searches
 from foveal.session.build.values import BuildRequest, Gathered
 from foveal.session.costs import OutgoingRequest, priced
 from foveal.session.state import SessionState, StoredLayout
@@ -70,6 +69,8 @@ def build_window(state: SessionState, request: BuildRequest, fetch: Any) -> Wind
 
 def make(state: SessionState, request: BuildRequest, gathered: Gathered) -> Made:
     """Select what is in the window. The caller holds the session's lock."""
+    from foveal.session.build.relevant import relevant, searches
+
     with state.reading():
         draft = _draft(state, request, gathered)
         if not (draft.preset.stable_prefix and searches(draft.history, draft.order.scene)):
@@ -113,6 +114,8 @@ def _draft(state: SessionState, request: BuildRequest, gathered: Gathered) -> _D
 
 def _made(state: SessionState, draft: _Draft, gathered: Gathered) -> Made:
     """Fit the draft, with what it retrieves; drop the prepared turns that its window has moved past."""
+    from foveal.session.build.relevant import retrieved
+
     preset, history, stored = draft.preset, draft.history, None
     fitted, milliseconds = _fitted(state, draft)
     if preset.retrieves and (past := retrieved(state, history, fitted.manifest, draft.order.scene)):

@@ -17,8 +17,6 @@ from foveal.errors import StoreDamagedError
 from foveal.pipeline.history import History
 from foveal.pipeline.values import Layout, LogPlan, Rates, RetrievedNote
 from foveal.presets import Preset
-from foveal.presets.foveal.logbook import Logbook, logged_turns
-from foveal.presets.foveal.retrieve import retrieved_note
 from foveal.session.build.manifest_json import build_record, read_manifest, sent_length, since
 from foveal.session.costs import prices_of
 from foveal.session.state import SessionState, StoredLayout
@@ -190,6 +188,8 @@ def _read(found: Mapping[str, Any], history: History, target: Target) -> Layout 
 
 
 def _layout(found: Mapping[str, Any], history: History, target: Target) -> Layout:
+    from foveal.presets.foveal.logbook import Logbook, logged_turns
+
     layout = Layout(
         message_budget=int(found["talk"]),
         full_from=int(found["first"]),
@@ -209,5 +209,7 @@ def _layout(found: Mapping[str, Any], history: History, target: Target) -> Layou
 
 
 def _retrieved_note(history: History, position: int, stored: Mapping[str, list[int]]) -> RetrievedNote:
+    from foveal.presets.foveal.retrieve import retrieved_note
+
     shown = {int(seq): tuple(numbers) for seq, numbers in stored.items()}
     return retrieved_note(history, position, shown)

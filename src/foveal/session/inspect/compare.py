@@ -54,8 +54,7 @@ class Compared:
     """The same with a prompt cache that has the window before: `cached` tokens at the price for reading it,
     the others at the price for writing to it, if there is one."""
     milliseconds: float
-    """Time to build the window as the first one of a process: only the token counts of its messages are known
-    and, if the session's preset keeps a stable prefix, the layout of the window before."""
+    """Time to build the window when the one before, if there is one, was built in the same process."""
     invalid: int
     """Rules of the provider that the window breaks; always 0."""
 
@@ -189,9 +188,9 @@ def compared(case: Case, presets: Sequence[Preset]) -> Comparison:
 
 def _row(case: Case, preset: Preset) -> Compared:
     before = _before(case, preset)
-    layout = before.layout if before else None
+    history, layout = (before.history, before.layout) if before else (case.fresh(), None)
     started = time.perf_counter()
-    built = _build(case, preset, len(case.entries), layout=layout, now=case.now)
+    built = _build(case, preset, history, len(case.entries), layout=layout, now=case.now)
     seconds = time.perf_counter() - started
     window, prices = built.window, case.prices
     kept = [e for d in window.manifest.kept for e in case.entries[d.first : d.last + 1]]
@@ -218,10 +217,11 @@ class _Built:
     """The layout that a session's next window begins with; None outside of a session."""
 
 
-def _build(case: Case, preset: Preset, stop: int, *, layout: Layout | None, now: float) -> _Built:
-    """The window of the first `stop` messages, built from an empty history and the layout before."""
-    history = case.fresh()
-    history.extend(case.entries[:stop])
+def _build(
+    case: Case, preset: Preset, history: History, stop: int, *, layout: Layout | None, now: float
+) -> _Built:
+    """The window of the first `stop` messages, with which the history is extended, and the layout before."""
+    history.extend(case.entries[len(history.entries) : stop])
     order = case.target.order(preset, budget=case.budget, tools=case.given.tools, task=case.task, now=now)
     scene = replace(order.scene, rates=case.rates(preset), layout=layout)
     if preset.stable_prefix:
@@ -251,10 +251,10 @@ def _before(case: Case, preset: Preset) -> _Built | None:
     own, stop = case.layout(preset), _answered(case.entries)
     try:
         if own:
-            sent = _build(case, preset, own.length, layout=own, now=own.used_at)
+            sent = _build(case, preset, case.fresh(), own.length, layout=own, now=own.used_at)
             if not sent.window.manifest.metrics.get("refocused"):  # else it was for another budget
                 return sent
-        return _build(case, preset, stop, layout=None, now=case.now) if stop else None
+        return _build(case, preset, case.fresh(), stop, layout=None, now=case.now) if stop else None
     except (BudgetError, InputError):  # the open turn of that time does not fit, or was left out since
         return None
 

@@ -10,7 +10,6 @@ from foveal import presets
 from foveal.pipeline.history import History
 from foveal.pipeline.material.categories import tokens_by_slot
 from foveal.pipeline.values import Scene
-from foveal.presets.fifth.levels import levels, slot_of
 from foveal.session.budget import budget_for
 from foveal.session.build.manifest_json import read_manifest
 from foveal.session.history.items import items_without_text
@@ -66,6 +65,8 @@ def session_stats(state: SessionState) -> Stats:
 
 def _levels(state: SessionState, history: History, budget: int) -> tuple[Slot, ...]:
     """The levels of the model's whole window, filled with everything that windows may show."""
+    from foveal.presets.fifth.levels import levels, slot_of
+
     numbers = state.resources.fifth
     found = list(items_without_text(history))
     used = tokens_by_slot(found, partial(slot_of, numbers=numbers))

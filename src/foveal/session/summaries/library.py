@@ -13,7 +13,6 @@ from threading import Lock
 
 from foveal.jobs import Memo
 from foveal.model import handle_of
-from foveal.pipeline.summarize.extract import extractive_summary
 from foveal.pipeline.summarize.values import Answer, Ask, Summary
 from foveal.store import Store, SummaryRecord
 
@@ -109,6 +108,8 @@ class Answers:
             return self._new[ask.key][1]
         found = self._library.find(ask)
         if found is None:
+            from foveal.pipeline.summarize.extract import extractive_summary
+
             found = extractive_summary(ask, self._count)
             self._new[ask.key] = (ask, found)
         if self._better and ask.whole and found.by == "extractive":
