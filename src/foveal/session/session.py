@@ -115,6 +115,17 @@ class Session:
         """
         return append.sync(self._state, history, format)
 
+    def resume(
+        self, history: Any, *, format: Format | None = None, progress: Progress | None = None
+    ) -> tuple[str, ...]:
+        """Store what of a recorded history is not stored yet, at the end, and return the new ids.
+
+        For transcripts that grow: the longest beginning that the session has is not stored again, and nothing
+        that is stored is left out, unless the latest message was recorded in part. `progress` is called with
+        the number of messages that are stored and of all.
+        """
+        return append.resume(self._state, history, format, progress)
+
     # Building
 
     def build(  # noqa: PLR0913 — the front door: every option a build has, by name
@@ -423,6 +434,7 @@ class Session:
     aadd = in_thread(add)
     aextend = in_thread(extend)
     async_ = in_thread(sync)
+    aresume = in_thread(resume)
     abuild = in_thread(build)
     aprompt = in_thread(prompt)
     acontext = in_thread(context)
