@@ -392,22 +392,26 @@ class Session:
         """The messages that are left out of windows until they are restored."""
         return tuple(entry for entry in self.entries() if entry.absence == "left out")
 
-    def prune(self, max_tokens: int | None = None) -> Removal:
-        """Leave out the least important turns until the rest fits, by default 80% of the model's window."""
-        return marks.prune(self._state, max_tokens)
+    def prune(self, max_tokens: int | None = None, *, dry_run: bool = False) -> Removal:
+        """Leave out the least important turns until the rest fits, by default 80% of the model's window.
 
-    def summarize(self, keep: int | None = None) -> Removal:
+        `dry_run`, here and below: return what would be left out, and change nothing.
+        """
+        return marks.prune(self._state, max_tokens, dry_run=dry_run)
+
+    def summarize(self, keep: int | None = None, *, dry_run: bool = False) -> Removal:
         """Replace all but the latest `keep` messages by one note, until they are restored."""
-        return marks.summarize(self._state, keep)
+        return marks.summarize(self._state, keep, dry_run=dry_run)
 
-    def compress(self, max_tokens: int | None = None) -> Removal:
+    def compress(self, max_tokens: int | None = None, *, dry_run: bool = False) -> Removal:
         """Replace old messages by short notes now, instead of when a window is built.
 
         The oldest are replaced first, until less than 80% of `max_tokens` is left, by default of the model's
         window, and with them what is past its age. A configured model writes the notes, and the call waits
-        for it. Pinned messages, system prompts and the open turn stay. `restore` undoes it.
+        for it. Pinned messages, system prompts and the open turn stay. `restore` undoes it. A `dry_run` asks
+        no model: its notes are extracts.
         """
-        return compress_history(self._state, max_tokens)
+        return compress_history(self._state, max_tokens, dry_run=dry_run)
 
     # Tasks
 

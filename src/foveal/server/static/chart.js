@@ -1,5 +1,6 @@
 // <time-chart>: draws series over builds as SVG, and as a table for screen readers.
-// { title, builds: [number], series: [{ name, values, colour }], stacked, unit: value => text, lines: [{ at, label }] }
+// { title, builds: [number], series: [{ name, values, colour }], stacked, unit: value => text, lines: [{ at, label }],
+//   marked: [number] } – builds that were refocused
 
 import { el, fill, svg } from "./dom.js";
 import { count } from "./format.js";
@@ -27,10 +28,10 @@ class TimeChart extends HTMLElement {
       ...axis(top, unit, builds),
       ...(stacked ? areas(series, builds, top) : curves(series, builds, top)),
     );
-    plot.append(...lines.map((line) => guide(line, top)));
+    plot.append(...lines.map((line) => guide(line, top)), ...refocuses(picked));
     fill(
       this,
-      el("figure", { class: "chart" }, el("figcaption", {}, title), plot, legend(series, unit), table(chart)),
+      el("figure", { class: "chart" }, el("figcaption", {}, title), plot, legend(series, unit, chart.marked), table(chart)),
     );
   }
 }
@@ -134,7 +135,22 @@ function guide({ at: value, label }, top) {
   );
 }
 
-function legend(series, unit) {
+// A tick for each build that was refocused.
+function refocuses({ builds, marked = [] }) {
+  return builds
+    .map((build, index) => [build, x(index, builds)])
+    .filter(([build]) => marked.includes(build))
+    .map(([build, at]) =>
+      svg(
+        "g",
+        { class: "refocus" },
+        svg("title", {}, `build ${count(build)} refocused`),
+        svg("line", { x1: at, x2: at, y1: EDGE.top, y2: HEIGHT - EDGE.bottom }),
+      ),
+    );
+}
+
+function legend(series, unit, marked = []) {
   const items = series.map(({ name, colour, values }) =>
     el(
       "li",
@@ -144,15 +160,21 @@ function legend(series, unit) {
       el("b", {}, unit(values.at(-1) ?? 0)),
     ),
   );
+  if (marked.length) items.push(el("li", {}, el("span", { class: "mark" }), refocusWords(marked)));
   return el("ul", { class: "legend" }, items);
 }
 
-function summary({ title, builds, series, unit }) {
-  const last = series.map(({ name, values }) => `${name} ${unit(values.at(-1) ?? 0)}`).join(", ");
-  return `${title}, builds ${builds[0]} to ${builds.at(-1)}. Now: ${last}.`;
+function refocusWords(marked) {
+  return `refocused ${marked.length === 1 ? "once" : `${count(marked.length)} times`}, last in build ${count(marked.at(-1))}`;
 }
 
-function table({ builds, series, unit, title }) {
+function summary({ title, builds, series, unit, marked = [] }) {
+  const last = series.map(({ name, values }) => `${name} ${unit(values.at(-1) ?? 0)}`).join(", ");
+  const refocused = marked.length ? ` Refocused in builds ${marked.slice(-MOST_ROWS).join(", ")}.` : "";
+  return `${title}, builds ${builds[0]} to ${builds.at(-1)}. Now: ${last}.${refocused}`;
+}
+
+function table({ builds, series, unit, title, marked = [] }) {
   const head = el(
     "tr",
     {},
@@ -167,7 +189,7 @@ function table({ builds, series, unit, title }) {
     el(
       "tr",
       {},
-      el("th", { scope: "row" }, count(build)),
+      el("th", { scope: "row" }, count(build), marked.includes(build) ? " (refocused)" : ""),
       series.map(({ values }) => el("td", {}, unit(values[index] ?? 0))),
     ),
   );
