@@ -261,7 +261,7 @@ def tools_text(tools: object) -> str:
             field="tools",
         )
     for at, tool in enumerate(tools):
-        if isinstance(tool, str | int | float | None):
+        if isinstance(tool, str | int | float | list | tuple | None):
             raise InputError(
                 f"tools[{at}] is a {type(tool).__name__}, not a definition",
                 remedy="pass the definitions as the provider's list",
