@@ -131,23 +131,24 @@ function guide({ at: value, label }, top) {
     "g",
     { class: "guide" },
     svg("line", { x1: EDGE.left, x2: WIDTH - EDGE.right, y1: height, y2: height }),
-    svg("text", { x: EDGE.left + 4, y: height - 4 }, label),
+    svg("text", { x: EDGE.left + 4, y: height < EDGE.top + 12 ? height + 12 : height - 4 }, label),
   );
 }
 
-// A tick for each build that was refocused.
+// A tick for each build that was refocused, also where the curve leaves that build out.
 function refocuses({ builds, marked = [] }) {
-  return builds
-    .map((build, index) => [build, x(index, builds)])
-    .filter(([build]) => marked.includes(build))
-    .map(([build, at]) =>
-      svg(
+  return marked
+    .map((build) => [build, builds.findIndex((each) => each >= build)])
+    .filter(([, index]) => index >= 0)
+    .map(([build, index]) => {
+      const at = x(index, builds);
+      return svg(
         "g",
         { class: "refocus" },
         svg("title", {}, `build ${count(build)} refocused`),
         svg("line", { x1: at, x2: at, y1: EDGE.top, y2: HEIGHT - EDGE.bottom }),
-      ),
-    );
+      );
+    });
 }
 
 function legend(series, unit, marked = []) {
