@@ -18,6 +18,20 @@ INTRODUCTION = """\
 # Command line
 
 Made from `foveal --help` and its commands by `make docs`; do not edit it here.
+
+Results go to stdout; notes, warnings, progress and errors to stderr. The exit code is 0 for done, 1 for
+failed, 2 for wrong usage and 130 for interrupted. With `--json`, before or after the command, a result is
+JSON, and an error is one JSON object, the last line on stderr: `error` is its class, as in
+[errors](errors.md), or `UsageError`; `what` and `remedy` are its sentences; `field` is the option, argument
+or setting that it is about, or empty.
+
+```text
+$ foveal --json stat
+{"error": "UsageError", "what": "there is no command `stat`; did you mean `stats`?", …, "field": ""}
+```
+
+Options that take tokens accept `8000`, `8_000`, `8,000`, `8k` and `1.5m`, and so do `FOVEAL_BUDGET` and
+`budget` in settings files.
 """
 
 

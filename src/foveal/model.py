@@ -210,10 +210,14 @@ class Conversation:
     for a bare list."""
     guessed: bool = False
     """Whether the format is a guess: messages of other formats look the same."""
+    answered_by: str = ""
+    """The model that a transcript names for its answers."""
 
     @property
     def model(self) -> str:
-        return str(json.loads(self.envelope).get("model") or "") if self.envelope else ""
+        """The model that the request body or the transcript names."""
+        asked = str(json.loads(self.envelope).get("model") or "") if self.envelope else ""
+        return asked or self.answered_by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

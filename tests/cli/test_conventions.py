@@ -130,10 +130,12 @@ def test_a_number_of_tokens_may_be_written_as_people_write_it(shell: CommandLine
 def test_with_json_an_error_is_json_on_stderr(shell: CommandLine) -> None:
     failed = shell.foveal("stats", "--json")
     assert (failed.code, failed.out) == (1, "")
-    assert json.loads(failed.err)["error"]["what"].startswith("there is no store")
+    assert json.loads(failed.err)["what"].startswith("there is no store")
+    assert json.loads(failed.err)["error"] == "StoreError"
     misused = shell.foveal("--json", "build", "--budget", "8x")
     assert (misused.code, misused.out) == (2, "")
-    assert json.loads(misused.err)["error"] == {
+    assert json.loads(misused.err) == {
+        "error": "UsageError",
         "what": f"--budget is '8x', not {EXPECTED_COUNT}",
         "remedy": "`foveal build --help`",
         "field": "--budget",

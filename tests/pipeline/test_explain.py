@@ -293,7 +293,7 @@ def test_what_the_window_costs_stands_beside_what_everything_would() -> None:
     )
     out = explain(replace(manifest(decision(0, IN, 60, 80)), costs=spent)).splitlines()
     assert out[2:6] == [
-        "  sent: 1,000 tokens, 900 cached, $0.0020",
+        "  managed: 1,000 tokens, 900 cached, $0.0020",
         "  unmanaged: 9,000 tokens, $0.0200",
         "  saved: 90%, $0.0180",
         "  billed: 1,010 tokens, $0.0021",
@@ -310,4 +310,4 @@ def test_a_window_that_costs_more_than_everything_would_says_so() -> None:
 def test_without_prices_the_tokens_are_compared() -> None:
     spent = Costs(managed=Cost(tokens=25, requests=2), unmanaged=Cost(tokens=100, requests=2))
     out = explain(replace(manifest(decision(0, IN, 60, 80)), costs=spent)).splitlines()
-    assert (out[2], out[4]) == ("  sent: 25 tokens in 2 requests", "  saved: 75%")
+    assert (out[2], out[4]) == ("  managed: 25 tokens in 2 windows", "  saved: 75%")

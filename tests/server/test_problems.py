@@ -113,3 +113,24 @@ def test_the_page_of_the_api_lists_every_kind_of_problem_with_its_status() -> No
     page = (DOCS / "reference" / "http.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([a-z-]+)` \| (\d+) \|", page, re.MULTILINE)
     assert {name: int(status) for name, status in rows} == {k.name: k.status for k in KINDS.values()}
+
+
+@pytest.mark.parametrize(
+    ("body", "detail", "remedy"),
+    [
+        (
+            {"budget": "8k"},
+            "`budget` is not an integer",
+            "give the number of tokens as a JSON number, as in 8000",
+        ),
+        ({"budget": 0}, "`budget` is less than 1", "`/docs` says what the route takes"),
+        ({"bugdet": 8}, "`bugdet` is not a field of this request", "`/docs` says what the route takes"),
+        ({"format": "xml"}, "`format` is not one of 'json', 'openai'", "`/docs` says what the route takes"),
+    ],
+)
+def test_a_wrong_field_is_answered_in_words_of_ours(
+    service: Served, body: dict[str, object], detail: str, remedy: str
+) -> None:
+    answer = service.client.post(f"{API}/sessions/one/build", json=body).json()
+    assert answer["detail"].startswith(detail)
+    assert answer["remedy"] == remedy

@@ -403,3 +403,29 @@ def test_nul_characters_and_lone_surrogates_go_in_and_come_back(service: Served)
     assert [json.loads(line) for line in exported][:2] == messages
     hits = service.get(f"{place}/search", query="windmill")
     assert {hit["id"] for hit in hits} == {"m1", "m2", "m3"}
+
+
+def long_session(service: Served) -> str:
+    """A session of its own with sixty messages."""
+    said = [{"role": ("user", "assistant")[n % 2], "content": f"Port {n} is taken. " * 20} for n in range(60)]
+    place = f"/sessions/long{next(_NUMBERS)}"
+    service.post(f"{place}/messages/import", {"messages": said})
+    return place
+
+
+def test_the_notes_of_a_build_have_the_text_that_the_model_read(service: Served) -> None:
+    place = long_session(service)
+    window = service.post(f"{place}/build", {"budget": 2_000})
+    (log,) = service.get(f"{place}/builds/newest/notes")["notes"]
+    assert log["kind"] == "log"
+    assert log["text"] in [message["content"] for message in window["messages"]]
+
+
+@pytest.mark.parametrize("verb", ["prune", "compress", "summarize"])
+def test_a_dry_run_says_what_would_leave_and_changes_nothing(service: Served, verb: str) -> None:
+    place = long_session(service)
+    size = {"keep": 4} if verb == "summarize" else {"max_tokens": 2_000}
+    planned = service.post(f"{place}/{verb}", {**size, "dry_run": True})
+    assert planned["ids"]
+    assert service.get(f"{place}/stats")["absent"] == 0
+    assert service.post(f"{place}/{verb}", size) == planned

@@ -273,6 +273,26 @@ def test_an_unknown_model_warns_and_works(fov: Foveal) -> None:
     assert "nobody-knows-it" in window.manifest.warnings[0]
 
 
+def test_a_mistyped_model_is_answered_with_the_nearest(fov: Foveal) -> None:
+    session = fov.session("odd", model="claude-sonet-4-5")
+    session.add("user", "hi")
+    with pytest.warns(UserWarning, match="did you mean `claude-sonnet-4-5`"):
+        session.build()
+
+
+def test_a_budget_over_the_limit_of_the_model_warns(fov: Foveal) -> None:
+    session = fov.session("long", model="gpt-4o")
+    session.add("user", "hi")
+    with pytest.warns(UserWarning, match=r"budget of 5,000,000 tokens .* `gpt-4o`, which takes 128,000"):
+        window = session.build(budget=5_000_000)
+    assert "5,000,000" in window.manifest.warnings[0]
+    assert session.build(budget=128_000).manifest.warnings == ()
+    with pytest.warns(UserWarning, match="over the limit"):
+        assert foveal.fit(
+            [{"role": "user", "content": "hi"}], model="gpt-4o", budget=128_001
+        ).manifest.warnings
+
+
 def test_a_session_says_how_its_windows_are_chosen(fov: Foveal) -> None:
     assert (fov.session("a").preset, fov.session("b", preset="omar").preset) == (presets.DEFAULT, "omar")
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from foveal.errors import InputError
+from foveal.model import Conversation
 from foveal.wire.transcripts import read_text
 
 USER = {"role": "user", "content": "hello"}
@@ -38,8 +39,13 @@ def used(key: str) -> dict[str, Any]:
     return {"type": "tool_result", "tool_use_id": key, "content": key}
 
 
+def conversation(text: str) -> Conversation:
+    (found,) = read_text(text)
+    return found.conversation
+
+
 def bodies(text: str) -> list[Any]:
-    return [json.loads(message.body) for message in read_text(text).messages]
+    return [json.loads(message.body) for message in conversation(text).messages]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +62,7 @@ def test_of_request_bodies_per_line_the_last_is_the_conversation() -> None:
 
 
 def test_blank_lines_are_skipped() -> None:
-    assert len(read_text(jsonl(USER) + "\r\n\n" + jsonl(SAID)).messages) == 2
+    assert len(bodies(jsonl(USER) + "\r\n\n" + jsonl(SAID))) == 2
 
 
 def test_claude_code_lines_of_one_response_are_one_message() -> None:
@@ -98,7 +104,7 @@ def test_claude_code_prompts_that_were_taken_back_stay_out() -> None:
 
 
 def test_claude_code_messages_have_their_times() -> None:
-    found = read_text(jsonl(claude("user", "hello")))
+    found = conversation(jsonl(claude("user", "hello")))
     assert (found.format, found.messages[0].created_at) == ("anthropic", 1758361147.234)
 
 
@@ -112,7 +118,7 @@ def test_codex_items_come_out_of_their_wrappers() -> None:
         codex("response_item", type="ghost_snapshot"),
         codex("turn_context", model="gpt-5-codex"),
     )
-    found = read_text(text)
+    found = conversation(text)
     assert (found.format, [message.role for message in found.messages]) == (
         "responses",
         ["user", "assistant"],
@@ -132,11 +138,12 @@ def test_codex_files_of_the_older_form_hold_bare_items() -> None:
     [
         ("", "log is empty"),
         ("hello", "log, line 1: not JSON"),
-        (jsonl(USER) + "{oops\n", "log, line 2: not JSON"),
-        (jsonl(USER) + "[1]\n", "log, line 2: list, not an object"),
-        (jsonl(USER, {"role": 5, "content": "x"}), r"log, messages\[1\]: `role` is of type int"),
+        ("{oops\n[1]\n", "log, line 1: not JSON .*; 1 more parts cannot be read"),
+        ("[1]\n[2]\n", "log, line 2: not JSON"),
+        (jsonl({"role": 5, "content": "x"}, {"role": 5}), "log, line 1: `role` is of type int"),
+        ('[\n{"role": "user", "content": "x"},\n{"role": "user"', "log, line 3: not JSON"),
         (jsonl(claude("user", None)), "log, line 1: `message.content` is missing"),
-        (jsonl(codex("session_meta", id="s")), "log is a Codex rollout of 1 lines without"),
+        (jsonl(codex("session_meta", id="s")), "log has no messages"),
         ("[" * 100_000, "nested too deep|not JSON"),
     ],
 )
@@ -149,3 +156,43 @@ def test_an_error_in_a_file_names_the_field() -> None:
     with pytest.raises(InputError) as refusal:
         read_text('[{"role": "user"}]', name="chat.json")
     assert refusal.value.field == "content"
+
+
+@pytest.mark.parametrize(
+    ("lines", "skipped"),
+    [
+        ([json.dumps(USER), json.dumps(SAID), '{"role": "us'], [(3, "not JSON")]),
+        ([json.dumps(USER), "[1]", "\0", json.dumps(SAID)], [(2, "list, not"), (3, "not JSON")]),
+        ([json.dumps(USER), json.dumps({"role": 5}), json.dumps(SAID)], [(2, "`role` is of type int")]),
+    ],
+    ids=["half a line", "not objects", "not a message"],
+)
+def test_lines_that_cannot_be_read_are_skipped_and_reported(
+    lines: list[str], skipped: list[tuple[int, str]]
+) -> None:
+    (found,) = read_text("\n".join(lines))
+    assert [message.text for message in found.conversation.messages] == ["hello", "hi"]
+    assert [each.line for each in found.skipped] == [line for line, _ in skipped]
+    assert all(each.why.startswith(why) for each, (_, why) in zip(found.skipped, skipped, strict=True))
+
+
+def test_a_transcript_survives_lines_that_cannot_be_read() -> None:
+    text = jsonl(claude("user", "hello"), claude("user", None), claude("assistant", [5], id="x"))
+    (found,) = read_text(text + '{"type": "assis')
+    assert [message.text for message in found.conversation.messages] == ["hello"]
+    assert [each.line for each in found.skipped] == [2, 3, 4]
+
+
+def test_the_newest_model_that_answered_is_the_model() -> None:
+    answers = [claude("assistant", "hi", id=str(n)) for n in range(3)]
+    for line, name in zip(answers, ("claude-opus-4", "claude-sonnet-4-5", "<synthetic>"), strict=True):
+        line["message"]["model"] = name
+    assert conversation(jsonl(claude("user", "hello"), *answers)).model == "claude-sonnet-4-5"
+    item = codex("response_item", type="message", role="user", content=[{"type": "input_text", "text": "x"}])
+    assert conversation(jsonl(codex("turn_context", model="gpt-5-codex"), item)).model == "gpt-5-codex"
+
+
+def test_a_model_that_is_not_a_name_is_ignored() -> None:
+    answer = claude("assistant", "hi", id="x")
+    answer["message"]["model"] = "m" * 10_000
+    assert conversation(jsonl(claude("user", "hello"), answer)).model == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
@@ -12,6 +13,9 @@ from foveal.catalog import genai_prices
 from foveal.catalog.cards import HIDDEN_TOKENIZER, UNKNOWN_CONTEXT, UNKNOWN_TOKENIZER, ModelCard, Prices
 from foveal.catalog.model_files import Fact, Facts, load
 from foveal.catalog.names import checked, match, normalized
+
+SIMILAR = 0.8
+"""How much two names must have in common for one to be a slip of the other, from 0 to 1."""
 
 
 def find(model: str, *, extra: Path | None = None) -> ModelCard:
@@ -47,6 +51,18 @@ def models(*, extra: Path | None = None) -> Sequence[ModelCard]:
     facts = load(extra)
     cards = (_find(name, facts) for name in facts.models)
     return sorted(cards, key=lambda card: (card.provider, card.id))
+
+
+@lru_cache(maxsize=256)
+def nearest(model: str, *, extra: Path | None = None) -> str:
+    """The known model whose name is most similar; empty where none is.
+
+    >>> nearest("claude-sonet-4-5"), nearest("my-own-model")
+    ('claude-sonnet-4-5', '')
+    """
+    known = {normalized(id): id for id in load(extra).models}
+    near = get_close_matches(normalized(checked(model)), known, n=1, cutoff=SIMILAR)
+    return known[near[0]] if near else ""
 
 
 def prices(model: str, *, extra: Path | None = None, at: datetime | None = None) -> Prices | None:

@@ -23,7 +23,7 @@ from foveal.cli.state import Shell
 from foveal.config import unknown_variables
 
 COMMANDS = {
-    "add": "commands.messages", "import": "commands.messages", "search": "commands.search",
+    "add": "commands.messages", "import": "commands.transcripts", "search": "commands.search",
     "focus": "commands.search", "recall": "commands.messages", "pin": "commands.messages",
     "unpin": "commands.messages", "forget": "commands.messages", "restore": "commands.messages",
     "export": "commands.messages", "build": "commands.build", "fit": "commands.build",

@@ -1,6 +1,6 @@
 """Run a command and return its exit code; print an error in one line and its remedy in another.
 
-With `--json` an error is one JSON object on stderr: `{"error": {"what", "remedy", "field"}}`.
+With `--json` an error is one JSON object, the last line on stderr: `{"error", "what", "remedy", "field"}`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ SEE: dict[See, str] = {
 }
 """The remedy for errors that refer to another call: the command that makes it."""
 
+USAGE = "UsageError"
+"""The kind of an error in the options or arguments; the other kinds are the classes of `foveal.errors`."""
+
 
 def exit_code(command: Callable[[], object], *, json: bool = False) -> int:
     """Run the command: 0 done, 1 failed, 2 wrong usage. Interrupts are raised to the caller.
@@ -32,12 +35,13 @@ def exit_code(command: Callable[[], object], *, json: bool = False) -> int:
     try:
         code = command()
     except FovealError as error:
-        output.fail(error.what, SEE.get(error.see, error.remedy), field=error.field, json=json)
+        remedy, kind = SEE.get(error.see, error.remedy), type(error).__name__
+        output.fail(error.what, remedy, kind=kind, field=error.field, json=json)
         return 1
     except typer.Abort as abort:
         raise KeyboardInterrupt from abort
     except typer.TyperException as error:
-        output.fail(*_usage_error(error), field=_field(error), json=json)
+        output.fail(*_usage_error(error), kind=USAGE, field=_field(error), json=json)
         return 2
     return code if isinstance(code, int) else 0
 

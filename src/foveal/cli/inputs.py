@@ -7,16 +7,26 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
 from foveal import wire
+from foveal.cli.output import counted, note
 from foveal.config import EXPECTED_COUNT, token_count
 from foveal.errors import InputError
 from foveal.model import MESSAGES_KEY, SYSTEM_KEY, Conversation, Format
 
+if TYPE_CHECKING:
+    from foveal.wire.transcripts.values import Skipped, Transcript
+
 STDIN = "-"
+BYTES_MOST = 1 << 29
+"""The longest file that is read, also out of a zip: its messages take about ten times as much memory."""
+EXPORTED = "conversations.json"
+"""The file of the conversations in an export of chats."""
+SKIPPED_NAMED = 3
+"""Skipped parts of a file that are named; `--json` names all."""
 Source = Annotated[
     Format | None,
     typer.Option("--format", metavar="FORMAT", help="Format of the messages; detected unless given."),
@@ -42,18 +52,65 @@ def read_text(file: str | None) -> str:
         raise typer.BadParameter("name a file, or `-` for stdin")
     name = display_name(file)
     try:
-        content = sys.stdin.buffer.read() if file in (None, STDIN) else Path(name).expanduser().read_bytes()
+        if file in (None, STDIN):
+            content = _limited(sys.stdin.buffer, name)
+        else:
+            with Path(name).expanduser().open("rb") as stream:
+                content = _exported(stream, name) if _is_archive(stream) else _limited(stream, name)
     except OSError as error:
         raise InputError(
             f"{name} cannot be read: {error.strerror or error}", remedy="check the path and its permissions"
         ) from error
+    return _decoded(content, name)
+
+
+def _decoded(content: bytes, name: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        if content.rfind(b"\n") < error.start and error.end == len(content):  # cut within a character
+            return content[: error.start].decode("utf-8-sig")
         raise InputError(
             f"{name} is not UTF-8: byte {error.start:,} is {content[error.start]:#04x}",
             remedy="convert it, as in `iconv -f latin1 -t utf-8 FILE`",
         ) from error
+
+
+def _limited(stream: IO[bytes], name: str) -> bytes:
+    """Everything in a stream that is not longer than `BYTES_MOST`."""
+    content = stream.read(BYTES_MOST + 1)
+    if len(content) <= BYTES_MOST:
+        return content
+    raise InputError(
+        f"{name} has more than {BYTES_MOST:,} bytes",
+        remedy="split it into smaller files; an export of chats can be split by conversation",
+    )
+
+
+def _is_archive(stream: IO[bytes]) -> bool:
+    """Whether a file is a zip."""
+    if not stream.seekable():  # a pipe
+        return False
+    start = stream.read(4)
+    stream.seek(0)
+    return start == b"PK\x03\x04"
+
+
+def _exported(stream: IO[bytes], name: str) -> bytes:
+    """The conversations in the zip of an export of chats."""
+    import zipfile
+    import zlib
+
+    try:
+        with zipfile.ZipFile(stream) as archive:
+            members = [each for each in archive.infolist() if Path(each.filename).name == EXPORTED]
+            if not members:
+                raise InputError(f"{name} has no {EXPORTED}", remedy="use the zip as it was downloaded")
+            # The size that the archive states may be wrong: what is read counts.
+            with archive.open(members[0]) as member:
+                return _limited(member, f"{name}, {members[0].filename}")
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise InputError(f"{name} is a damaged zip: {error}", remedy="download the export again") from error
 
 
 def read_json(file: str | None) -> object:
@@ -90,27 +147,51 @@ def _kind(value: object) -> str:
     return kinds.get(type(value), "a number")
 
 
-def read_messages(file: str | None, format: Format | None = None) -> Conversation:
-    """The messages of a file in any known format."""
+def read_transcripts(file: str | None, format: Format | None = None) -> tuple[Transcript, ...]:
+    """The conversations of a file in any known format: one, or all of an export."""
     from foveal.wire import transcripts
 
     return transcripts.read_text(read_text(file), name=display_name(file), format=format)
 
 
+def note_skipped(name: str, skipped: Sequence[Skipped]) -> None:
+    """Report on stderr which parts of a file were not read."""
+    if not skipped:
+        return
+    shown = "; ".join(f"{each.where}: {each.why}" for each in skipped[:SKIPPED_NAMED])
+    more = f"; and {len(skipped) - SKIPPED_NAMED:,} more" if len(skipped) > SKIPPED_NAMED else ""
+    note(f"{name}: skipped {counted(len(skipped), 'part')} that cannot be read: {shown}{more}")
+
+
 def read_data(file: str | None, format: Format | None) -> object:
     """The JSON of a file; for other transcripts, their messages as a request."""
-    text = read_text(file)
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        from foveal.wire import transcripts
+    from foveal.wire import transcripts
 
-        given = transcripts.read_text(text, name=display_name(file), format=format)
+    text, name = read_text(file), display_name(file)
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    else:
+        if not transcripts.is_export(data):
+            return data
+    given = only_one(transcripts.read_text(text, name=name, format=format), name)
     dumped = wire.dump(given.messages, given.format)
     messages = [json.loads(piece) for piece in dumped.pieces]
     if not dumped.system:
         return messages
     return {MESSAGES_KEY[given.format]: messages, SYSTEM_KEY[given.format]: json.loads(dumped.system)}
+
+
+def only_one(found: Sequence[Transcript], name: str) -> Conversation:
+    """The conversation of a file that has one."""
+    if len(found) > 1:
+        raise InputError(
+            f"{name} is an export of {len(found):,} conversations",
+            remedy=f"`foveal import {name} --conversation TITLE` stores one of them as a session",
+        )
+    note_skipped(name, found[0].skipped)
+    return found[0].conversation
 
 
 def display_name(file: str | None) -> str:

@@ -118,8 +118,11 @@ def talk(shell: Shell, commands: Mapping[str, Any]) -> None:
         output.say("Type to add a message as the user. /help lists the commands, /quit leaves.")
         errors.exit_code(lines.begin)
         while (line := _typed()) is not None:
-            if errors.exit_code(partial(lines.take, line.strip())) == LEAVE:
-                return
+            try:
+                if errors.exit_code(partial(lines.take, line.strip())) == LEAVE:
+                    return
+            except KeyboardInterrupt:
+                output.note("interrupted")
             lines.show(apart=line.lstrip().startswith("/"))
 
 
@@ -183,7 +186,7 @@ class _Lines:
             return self._run(name, rest.strip())
         near = nearest(name, tuple(HELP), "/")
         raise InputError(
-            f"there is no /{name}", remedy=f"{near}; `/add user /…` for a message that begins with a slash"
+            f"there is no /{name}", remedy=f"{near} A message that begins with a slash: `/add user /…`"
         )
 
     def _add(self, rest: str) -> None:

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, is_dataclass
-from pathlib import Path
 from secrets import randbelow
 from textwrap import wrap
 from threading import Timer
@@ -48,11 +47,11 @@ def report(text: str) -> None:
     sys.stderr.write(f"{_printable(text)}\n")
 
 
-def fail(what: str, remedy: str, *, field: str = "", json: bool = False) -> None:
+def fail(what: str, remedy: str, *, kind: str, field: str = "", json: bool = False) -> None:
     """Print an error and its remedy, one line each; or as one line of JSON."""
     if json:
-        error = {"what": what, "remedy": remedy, "field": field}
-        report(_json({"error": error}))
+        error = {"error": kind, "what": what, "remedy": remedy, "field": field}
+        report(_json(error))
         return
     note(what)
     _to_stderr("  try: ", remedy)
@@ -156,36 +155,11 @@ def columns(rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> Iter
         yield "  ".join(cells).rstrip()
 
 
-LONG = 4_000_000
-"""Bytes below which an import is done before a progress bar could be read."""
 MANY = 100
-"""Files below which a workspace is."""
+"""Files or messages below which a bar could not be read before the work is done."""
 LATE = 1.0
 """Seconds after which slow work is announced."""
 READING = "reading files"
-
-
-@contextmanager
-def progress(files: Sequence[str | None]) -> Iterator[Iterable[str | None]]:
-    """The files to iterate over, with a progress bar for large ones; `None` is stdin."""
-    if not sys.stderr.isatty() or sum(map(_size, files)) < LONG:
-        yield files
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    # On a terminal, results must not overwrite the bar; a pipe must get them unchanged.
-    shared = sys.stdout.isatty()
-    with Progress(console=Console(stderr=True), transient=True, redirect_stdout=shared) as bar:
-        # A single file has no intermediate progress: its bar only shows activity.
-        yield bar.track(files, total=len(files) if len(files) > 1 else None, description="importing")
-
-
-def _size(file: str | None) -> int:
-    try:
-        return Path(file or "").stat().st_size
-    except OSError:
-        return 0
 
 
 @contextmanager
@@ -202,8 +176,8 @@ def slow_note(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def file_progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A callback for the number of files done and their total; None where stderr is not a terminal."""
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A callback for the number of things done and their total; None where stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -225,7 +199,9 @@ class _ProgressBar:
             from rich.console import Console
             from rich.progress import Progress
 
-            bar = self._until.enter_context(Progress(console=Console(stderr=True), transient=True))
+            # On a terminal, results must not overwrite the bar; a pipe must get them unchanged.
+            shared, console = sys.stdout.isatty(), Console(stderr=True)
+            bar = self._until.enter_context(Progress(console=console, transient=True, redirect_stdout=shared))
             task = bar.add_task(self._what, total=of)
             self._advance = lambda done: bar.update(task, completed=done)
         self._advance(done)

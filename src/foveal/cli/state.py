@@ -89,28 +89,30 @@ class Shell:
         """
         with self.store(new=new) as fov:
             if self.open is None:
-                yield self._session(fov, new=new)
+                yield self.session_in(fov, new=new)
                 if patient and self.settings.summaries == "llm":
                     sys.stdout.flush()  # the window itself does not wait
                     fov.settle(PATIENCE)
                 return
             if self.open.session is None:
-                self.open.session = self._session(fov, new=new)
+                self.open.session = self.session_in(fov, new=new)
             yield self.open.session
 
-    def _session(self, fov: Foveal, *, new: bool) -> Session:
+    def session_in(self, fov: Foveal, name: str = "", *, new: bool) -> Session:
+        """A session of an open store, by default that of the settings."""
         settings = self.settings
-        record = fov.find(settings.session)
+        name = name or settings.session
+        record = fov.find(name)
         if record is None and not new:
             names = ", ".join(each.name for each in fov.sessions()[:SESSIONS_NAMED])
             another = f"`--session` takes another, as in {names}; " if names else ""
             raise NotFoundError(
-                f"there is no session {settings.session!r}",
+                f"there is no session {name!r}",
                 remedy=f"{another}`foveal add` and `foveal import` create one",
             )
         # The session's own model and preset win; the settings only fill in what it does not have.
         return fov.session(
-            settings.session,
+            name,
             model="" if record and record.model else settings.model,
             preset="" if record and record.preset else settings.preset,
         )

@@ -89,10 +89,10 @@ def note_size(note: WindowNote) -> str:
 
 
 def spent(costs: Costs | None) -> Iterator[tuple[str, str]]:
-    """What windows cost and save, by name; nothing for a window without a session."""
+    """What windows cost and save if each is sent once, by name; nothing for a window without a session."""
     if costs is None:
         return
-    yield "sent", _cost(costs.managed)
+    yield "managed", _cost(costs.managed)
     yield "unmanaged", _cost(costs.unmanaged)
     # A short history with attached context costs more than the history alone: a percentage says nothing.
     amount = "" if costs.saved is None else f", {_dollars(costs.saved)}"
@@ -102,7 +102,7 @@ def spent(costs: Costs | None) -> Iterator[tuple[str, str]]:
 
 
 def _cost(cost: Cost) -> str:
-    requests = f" in {cost.requests:,} requests" if cost.requests != 1 else ""
+    requests = f" in {cost.requests:,} windows" if cost.requests != 1 else ""
     cached = f", {cost.cached:,} cached" if cost.cached else ""
     amount = "" if cost.dollars is None else f", {_dollars(cost.dollars)}"
     return f"{cost.tokens:,} tokens{requests}{cached}{amount}"

@@ -88,6 +88,7 @@ _BUILT = {
     "parts": _PARTS,
     "slots": [],
     "milliseconds": 12.4,
+    "refocused": False,
     "managed": None,
     "unmanaged": None,
 }
@@ -160,6 +161,12 @@ RESPONSES: dict[str, Any] = {
     "GET /sessions/{name}/builds": {"builds": [_BUILT], "next": None},
     "GET /sessions/{name}/manifest": _MANIFEST,
     "GET /sessions/{name}/explain": _MANIFEST,
+    "GET /sessions/{name}/builds/{number}/notes": {
+        "number": 7,
+        "notes": [
+            {"kind": "log", "first": 1, "last": 337, "tokens": 4210, "text": "Log of messages 2–338 …"}
+        ],
+    },
     "GET /sessions/{name}/builds/{number}/chunks": {
         "number": 7,
         "total": 361,

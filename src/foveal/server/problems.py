@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -163,5 +164,37 @@ def _invalid(error: RequestValidationError) -> Problem:
         return Problem("malformed", "the body is not JSON", f"correct it at character {steps[0]}")
     field = ".".join(str(step) for step in steps)
     rest = f" (and {len(more)} more)" if more else ""
-    detail = f"`{field or part}`: {first['msg'][:200]}{rest}"
-    return Problem("input", detail, "`/docs` says what the route takes", field=field)
+    detail = f"`{field or part}` {_wording(first)}{rest}"
+    remedy = "`/docs` says what the route takes"
+    if steps and steps[-1] in TOKENS and first["type"].startswith("int"):
+        remedy = "give the number of tokens as a JSON number, as in 8000"
+    return Problem("input", detail, remedy, field=field)
+
+
+TOKENS = ("budget", "max_tokens")
+_WORDINGS = {
+    "missing": "is missing",
+    "extra_forbidden": "is not a field of this request",
+    "int_type": "is not an integer",
+    "int_parsing": "is not an integer",
+    "int_from_float": "is not an integer",
+    "float_type": "is not a number",
+    "float_parsing": "is not a number",
+    "bool_type": "is not true or false",
+    "bool_parsing": "is not true or false",
+    "string_type": "is not text",
+    "list_type": "is not an array",
+    "dict_type": "is not an object",
+    "model_attributes_type": "is not an object",
+    "greater_than_equal": "is less than {ge:,}",
+    "less_than_equal": "is more than {le:,}",
+    "string_too_short": "is shorter than {min_length:,} characters",
+    "string_too_long": "is longer than {max_length:,} characters",
+    "literal_error": "is not one of {expected}",
+}
+"""Our words for the errors of the validation, by its types."""
+
+
+def _wording(error: Mapping[str, Any]) -> str:
+    words = _WORDINGS.get(error["type"])
+    return words.format(**error.get("ctx", {})) if words else f"is refused: {error['msg'][:200]}"

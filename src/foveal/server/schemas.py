@@ -92,10 +92,12 @@ class Restored(Body):
 
 class Shrunk(Body):
     max_tokens: Tokens | None = None
+    dry_run: bool = False
 
 
 class Summarized(Body):
     keep: Annotated[int, Field(ge=0, le=INTEGER_MOST)] | None = None
+    dry_run: bool = False
 
 
 class Choice(Body):

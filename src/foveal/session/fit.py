@@ -64,7 +64,6 @@ def fit(  # noqa: PLR0913 — the front door: every option a build has, by name
     )
     target = target_for(model or given.model, given.format, counter=counter, catalogue=catalogue)
     target = target.with_tools(given.tools)
-    warn(target.warnings)
     chosen = presets.find(preset, numbers)
     order = target.order(
         chosen,
@@ -73,6 +72,7 @@ def fit(  # noqa: PLR0913 — the front door: every option a build has, by name
         task=task,
         now=time.time() if now is None else now,
     )
+    warn(order.warnings)
     history = history_of(given, target)
     if chosen.stable_prefix and (found := relevant_to(history, given.messages, order.scene)):
         order = replace(order, scene=replace(order.scene, relevant=found))

@@ -110,6 +110,17 @@ class Session:
         """
         return append.sync(self._state, history, format)
 
+    def resume(
+        self, history: Any, *, format: Format | None = None, progress: Progress | None = None
+    ) -> tuple[str, ...]:
+        """Store what of a recorded history is not stored yet, at the end, and return the new ids.
+
+        For transcripts that grow: the longest beginning that the session has is not stored again, and nothing
+        that is stored is left out, unless the latest message was recorded in part. `progress` is called with
+        the number of messages that are stored and of all.
+        """
+        return append.resume(self._state, history, format, progress)
+
     # Building
 
     def build(  # noqa: PLR0913 — the front door: every option a build has, by name
@@ -390,24 +401,28 @@ class Session:
         """The messages that are left out of windows until they are restored."""
         return tuple(entry for entry in self.entries() if entry.absence == "left out")
 
-    def prune(self, max_tokens: int | None = None) -> Removal:
-        """Leave out the least important turns until the rest fits, by default 80% of the model's window."""
-        return marks.prune(self._state, max_tokens)
+    def prune(self, max_tokens: int | None = None, *, dry_run: bool = False) -> Removal:
+        """Leave out the least important turns until the rest fits, by default 80% of the model's window.
 
-    def summarize(self, keep: int | None = None) -> Removal:
+        `dry_run`, here and below: return what would be left out, and change nothing.
+        """
+        return marks.prune(self._state, max_tokens, dry_run=dry_run)
+
+    def summarize(self, keep: int | None = None, *, dry_run: bool = False) -> Removal:
         """Replace all but the latest `keep` messages by one note, until they are restored."""
-        return marks.summarize(self._state, keep)
+        return marks.summarize(self._state, keep, dry_run=dry_run)
 
-    def compress(self, max_tokens: int | None = None) -> Removal:
+    def compress(self, max_tokens: int | None = None, *, dry_run: bool = False) -> Removal:
         """Replace old messages by short notes now, instead of when a window is built.
 
         The oldest are replaced first, until less than 80% of `max_tokens` is left, by default of the model's
         window, and with them what is past its age. A configured model writes the notes, and the call waits
-        for it. Pinned messages, system prompts and the open turn stay. `restore` undoes it.
+        for it. Pinned messages, system prompts and the open turn stay. `restore` undoes it. A `dry_run` asks
+        no model: its notes are extracts.
         """
         from foveal.session.history.compress import compress_history
 
-        return compress_history(self._state, max_tokens)
+        return compress_history(self._state, max_tokens, dry_run=dry_run)
 
     # Tasks
 
@@ -438,6 +453,7 @@ class Session:
     aadd = in_thread(add)
     aextend = in_thread(extend)
     async_ = in_thread(sync)
+    aresume = in_thread(resume)
     abuild = in_thread(build)
     aprompt = in_thread(prompt)
     acontext = in_thread(context)

@@ -130,6 +130,17 @@ class Target:
         """Tokens of a whole request."""
         return self.meter.request + self.meter.tools(tools) + sum(map(self.meter.message, messages))
 
+    def warned(self, budget: int) -> tuple[str, ...]:
+        """The warnings about the model and about a budget that is more than it takes."""
+        most = self.card.max_input or self.card.context
+        if not self.card.known or budget <= most:
+            return self.warnings
+        return (
+            *self.warnings,
+            f"the budget of {budget:,} tokens is over the limit of `{self.card.id}`, which takes {most:,}: a "
+            "window that is longer will be refused; lower `budget`, or omit it",
+        )
+
     def order(
         self,
         preset: Preset,
@@ -149,7 +160,7 @@ class Target:
             counter=self.tokenizer.name,
             select=preset.select,
             prelude=self._prelude(system) if system else None,
-            warnings=self.warnings,
+            warnings=self.warned(budget),
         )
 
     def _prelude(self, system: Sequence[Message]) -> Chunk:
@@ -235,8 +246,10 @@ def target_for(
     card = catalog.find(model, extra=catalogue)
     warnings: tuple[str, ...] = ()
     if model and not card.known:
+        near = catalog.nearest(model, extra=catalogue)
+        hint = f"did you mean `{near}`? A" if near else "a"
         warnings = (
-            f"model `{model}` is not in the catalogue: a limit of {card.context:,} tokens and "
+            f"model `{model}` is not in the catalogue: {hint} limit of {card.context:,} tokens and "
             f"{card.tokenizer} counts are assumed; name it in a models file to correct that",
         )
     base = tokenizer(counter or card.tokenizer)
@@ -265,7 +278,7 @@ def tools_text(tools: object) -> str:
             field="tools",
         )
     for at, tool in enumerate(tools):
-        if isinstance(tool, str | int | float | None):
+        if isinstance(tool, str | int | float | list | tuple | None):
             raise InputError(
                 f"tools[{at}] is a {type(tool).__name__}, not a definition",
                 remedy="pass the definitions as the provider's list",

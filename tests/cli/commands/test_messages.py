@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -44,53 +43,6 @@ def test_a_pinned_message_is_in_every_window(shell: CommandLine) -> None:
     shell.fill(*[said("filler " * 50)] * 3)
     kept = shell.foveal("build", "--budget", "120", "--format", "openai").json["messages"]
     assert (kept[0]["content"], kept[-1]["content"][:8]) == ("the rule", "filler f")
-
-
-def test_import_says_what_it_stored_and_comes_out_the_same(shell: CommandLine) -> None:
-    file = shell.write("chat.json", CHAT)
-    assert shell.foveal("import", file).out == "chat.json: 4 messages (openai), 4 stored\n"
-    assert shell.foveal("export").json == CHAT
-    lines = shell.foveal("export", "--jsonl").out.splitlines()
-    assert [json.loads(line) for line in lines] == CHAT
-
-
-def test_import_takes_several_files_and_jsonl(shell: CommandLine) -> None:
-    one = shell.write("one.jsonl", "\n".join(map(json.dumps, CHAT)))
-    two = shell.write("two.json", {"messages": CHAT[:2]})
-    assert [row["stored"] for row in shell.foveal("import", one, two, "--json").json] == [4, 2]
-    assert shell.history() == [*CHAT, *CHAT[:2]]
-
-
-def test_import_with_sync_stores_only_what_is_new(shell: CommandLine) -> None:
-    shell.fill(*CHAT[:2])
-    done = shell.foveal("import", "--sync", shell.write("chat.json", CHAT))
-    assert done.out == "chat.json: 4 messages (openai), 2 stored\n"
-    assert shell.history() == CHAT
-
-
-def test_of_several_files_the_good_ones_before_a_bad_one_stay(shell: CommandLine) -> None:
-    good, bad = (
-        shell.write("good.json", CHAT[:2]),
-        shell.write("bad.json", [*CHAT, {"role": 5}]),
-    )
-    done = shell.foveal("import", good, bad)
-    assert done.code == 1
-    assert "bad.json, messages[4]: `role` is of type int" in done.err
-    assert shell.history() == CHAT[:2]
-
-
-def test_a_transcript_of_an_agent_can_be_imported(shell: CommandLine) -> None:
-    line = {"type": "user", "uuid": "u1", "parentUuid": None, "isSidechain": False, "sessionId": "s",
-            "timestamp": "2025-06-01T10:00:00Z", "message": {"role": "user", "content": "hello"}}  # fmt: skip
-    done = shell.foveal("import", shell.write("log.jsonl", json.dumps(line)))
-    assert done.out == "log.jsonl: 1 message (anthropic), 1 stored\n"
-
-
-def test_import_and_stats_agree_on_the_format(shell: CommandLine) -> None:
-    (row,) = shell.foveal("import", shell.write("plain.json", CHAT[:2]), "--json").json
-    assert row["format"] == shell.foveal("stats", "--json").json["format"]
-    shell.foveal("--session", "two", "import", "plain.json", "--format", "anthropic")
-    assert shell.foveal("--session", "two", "stats", "--json").json["format"] == "anthropic"
 
 
 def test_search_finds_and_its_handle_brings_the_original_back(shell: CommandLine) -> None:

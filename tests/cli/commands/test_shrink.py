@@ -164,3 +164,12 @@ def test_tokens_to_fit_into_are_at_least_one(shell: CommandLine, command: str) -
 def test_completing_no_task_is_answered_with_the_command_that_starts_one(shell: CommandLine) -> None:
     shell.fill({"role": "user", "content": "hi"})
     assert "`foveal task start NAME` begins one" in shell.foveal("task", "complete").err
+
+
+@pytest.mark.parametrize("command", ["prune", "compress", "summarize"])
+def test_a_dry_run_reports_and_changes_nothing(long: CommandLine, command: str) -> None:
+    size = ("--keep", "4") if command == "summarize" else ("--max-tokens", "2000")
+    planned = long.foveal(command, *size, "--dry-run", "--json").json
+    assert "would be" in long.foveal(command, *size, "--dry-run").out
+    assert long.foveal("stats", "--json").json["absent"] == 0
+    assert long.foveal(command, *size, "--json").json == planned

@@ -28,10 +28,25 @@ def stats(service: Service, session: str) -> Any:
     return service.get(f"{service.of(session)}/stats")
 
 
+def confirm(page: Page) -> None:
+    page.locator('#outcome [data-do="confirm"]').click()
+
+
+def test_what_is_not_confirmed_is_not_done(page: Page, service: Service, session: str) -> None:
+    page.locator("#actions").get_by_role("button", name="Summarize").click()
+    expect(page.locator("#outcome")).to_contain_text("Summarize replaces 30 messages of 40")
+    page.locator("#outcome").get_by_role("button", name="Dismiss").click()
+    expect(page.locator("#outcome")).to_be_hidden()
+    assert stats(service, session)["absent"] == 0
+
+
 def test_prune_says_how_many_messages_it_left_out_and_restore_brings_them_back(
     page: Page, service: Service, session: str
 ) -> None:
     page.locator("#actions").get_by_role("button", name="Prune").click()
+    expect(page.locator("#outcome")).to_contain_text(re.compile(r"Prune leaves out \d+ messages of 40"))
+    assert stats(service, session)["absent"] == 0
+    confirm(page)
     expect(page.locator("#outcome")).to_contain_text(re.compile(r"Left out \d+ messages"))
     left_out = stats(service, session)["absent"]
     expect(page.locator("#outcome")).to_contain_text(f"Left out {left_out} messages")
@@ -44,7 +59,8 @@ def test_prune_says_how_many_messages_it_left_out_and_restore_brings_them_back(
 def test_a_pruned_session_builds_a_window_without_a_warning(
     page: Page, service: Service, session: str
 ) -> None:
-    page.locator("#banner").get_by_role("button", name="Prune").click()
+    page.locator("#actions").get_by_role("button", name="Prune").click()
+    confirm(page)
     page.locator("#outcome").get_by_role("button", name="Build now").click()
     expect(page.locator("#outcome")).to_contain_text("Built a window")
     expect(page.locator("#banner")).to_be_hidden()
@@ -55,6 +71,10 @@ def test_compress_and_summarize_say_what_became_of_the_tokens(
     page: Page, session: str, label: str, done: str
 ) -> None:
     page.locator("#actions").get_by_role("button", name=label).click()
+    expect(page.locator("#outcome")).to_contain_text("It can be undone")
+    page.locator("#outcome summary").click()
+    expect(page.locator("#outcome pre")).not_to_be_empty()
+    confirm(page)
     expect(page.locator("#outcome")).to_contain_text(
         re.compile(rf"{done} \d+ messages: [\d,]+ tokens became")
     )

@@ -70,13 +70,17 @@ def test_a_session_without_a_window_offers_to_build_one(page: Page, service: Ser
     expect(page.locator("#window-about")).to_contain_text("build 1")
 
 
-def test_above_80_percent_a_banner_warns_and_below_it_none_does(page: Page, service: Service) -> None:
+@pytest.mark.filterwarnings("ignore:the budget")  # the server runs in a thread of this process
+def test_a_full_window_is_no_alarm_and_a_warning_of_its_build_is(page: Page, service: Service) -> None:
     full = service.talk("full", ["word " * 90] * 10, budget=1_000)
     page.goto(service.page(full))
-    expect(page.locator("#banner")).to_contain_text("Above 80% windows are managed automatically")
-    page.goto(service.page(service.talk("roomy", ["Hello"])))
-    expect(page.locator("#title")).to_have_text("roomy")
+    expect(page.locator("#title")).to_have_text("full")
     expect(page.locator("#banner")).to_be_hidden()
+    service.post("/sessions", name="over", model="gpt-4o")
+    service.post(f"{service.of('over')}/messages", role="user", text="Hello")
+    service.post(f"{service.of('over')}/build", budget=1_000_000)
+    page.goto(service.page("over"))
+    expect(page.locator("#banner")).to_contain_text("over the limit of gpt-4o, which takes 128,000")
 
 
 def test_it_can_be_loaded_again_from_what_the_browser_kept(

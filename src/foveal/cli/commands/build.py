@@ -17,12 +17,13 @@ from foveal.cli.inputs import (
     Source,
     active_files,
     display_name,
+    only_one,
     read_data,
     read_text,
     read_tools,
     tokens,
 )
-from foveal.cli.output import READING, file_progress
+from foveal.cli.output import READING, progress_bar
 from foveal.cli.state import Json, shell_of
 from foveal.config import Settings
 from foveal.model import Conversation, Format, Message
@@ -83,12 +84,12 @@ def build(  # noqa: PLR0913 — every option a build has, by name
     given, files = read_tools(tools) if tools else None, active_files(active, workspace or "")
     with shell.session(patient=True) as session:
         if (preset or session.preset) == LAYERED and format == "text" and not json:
-            with file_progress(READING) as progress:
+            with progress_bar(READING) as progress:
                 prompt = partial(session.prompt, workspace=workspace, active_files=files, progress=progress)
                 text = prompt(budget=size, model=model, task=task, system=system, tools=given).text
             output.say(output.without_control(text))
             return
-        with file_progress(READING) as progress:
+        with progress_bar(READING) as progress:
             window = session.build(
                 budget=size,
                 model=model,
@@ -281,7 +282,9 @@ def _messages(content: str, name: str, model: str) -> Conversation | None:
             data = json_text.loads(start)
         except (ValueError, RecursionError):
             continue
-        return transcripts.read_text(content, name=name, model=model) if _has_messages(data) else None
+        if not _has_messages(data):
+            return None
+        return only_one(transcripts.read_text(content, name=name, model=model), name)
     return None
 
 
@@ -289,7 +292,8 @@ def _has_messages(data: object) -> bool:
     """Whether a JSON value is a list of messages, one message, or a line of a transcript."""
     match data:
         case [first, *_]:
-            return isinstance(first, dict) and not {"role", "parts", "type"}.isdisjoint(first)
+            keys = {"role", "parts", "type", "mapping", "chat_messages"}
+            return isinstance(first, dict) and not keys.isdisjoint(first)
         case dict():
             keys = {"contents", "input", "message", "messages", "payload", "role"}
             return not keys.isdisjoint(data)

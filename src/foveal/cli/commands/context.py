@@ -13,7 +13,7 @@ import foveal
 from foveal.cli import output
 from foveal.cli.commands.build import Budget, Model
 from foveal.cli.inputs import Active, active_files
-from foveal.cli.output import READING, file_progress
+from foveal.cli.output import READING, progress_bar
 from foveal.cli.state import Json, Shell, shell_of
 from foveal.errors import BudgetError
 from foveal.pipeline.material.categories import PenguinNumbers
@@ -54,7 +54,7 @@ def context(  # noqa: PLR0913 — every option it has, by name
     files = active_files(active, workspace)
     size = shell.settings.budget if budget is None else budget
     if _session_is_set(shell):
-        with shell.session() as session, file_progress(READING) as progress:
+        with shell.session() as session, progress_bar(READING) as progress:
             found = session.context(
                 workspace=folder, task=task, budget=size, active_files=files, model=model, progress=progress
             )
@@ -93,7 +93,7 @@ def _assembled(
         model or settings.model, "plain", counter=settings.counter or None, catalogue=settings.catalogue_path
     )
     warn(target.warnings)
-    with file_progress(READING) as progress:
+    with progress_bar(READING) as progress:
         return foveal.assemble_smart_context(
             folder,
             task=task,

@@ -12,7 +12,7 @@ import foveal
 from foveal.cli import output
 from foveal.cli.commands.build import Budget, Model, Preset, Task
 from foveal.cli.inputs import Source, read_data
-from foveal.cli.output import file_progress, slow_note
+from foveal.cli.output import progress_bar, slow_note
 from foveal.cli.state import Json, shell_of
 from foveal.pipeline.explain import Line, lines
 
@@ -227,7 +227,7 @@ def replay(
     shell = shell_of(context)
     settings = shell.settings
     size = settings.budget if budget is None else budget
-    with shell.session() as session, shell.store() as fov, file_progress("replaying") as progress:
+    with shell.session() as session, shell.store() as fov, progress_bar("replaying") as progress:
         found = fov.replay(session, preset=preset, budget=size, model=model, progress=progress)
     if json:
         output.print_json(found)

@@ -1,21 +1,20 @@
-"""Add, import, recall, pin, forget, restore and export messages."""
+"""Add, recall, pin, forget, restore and export messages."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Annotated, Any
 
 import typer
 
 from foveal import wire
 from foveal.cli import output
-from foveal.cli.inputs import STDIN, Source, display_name, read_messages, read_text
-from foveal.cli.output import progress
+from foveal.cli.inputs import STDIN, read_text
 from foveal.cli.state import Json, shell_of
 from foveal.errors import InputError
-from foveal.model import Conversation, Entry, Format, Kind, Level, Role
+from foveal.model import Entry, Kind, Level, Role
 from foveal.session.responses import Mark, MarkResponse, MarksResponse
 
 Id = Annotated[
@@ -53,45 +52,6 @@ def add(  # noqa: PLR0913 — every option of a message, by name
         output.print_json({"id": id})
     else:
         output.say(id)
-
-
-def import_(
-    context: typer.Context,
-    files: Annotated[list[str] | None, typer.Argument(metavar="FILE", help="`-` reads stdin.")] = None,
-    *,
-    format: Source = None,
-    sync: Annotated[
-        bool, typer.Option("--sync", help="Each file is the whole history: store only its new messages.")
-    ] = False,
-    json: Json = False,
-) -> None:
-    """Store the messages of files, in any provider's format.
-
-    JSON and JSONL of OpenAI chat and Responses, Anthropic and Gemini, and the transcripts of Claude Code and
-    Codex; the format is detected. Of a file that cannot be read completely, nothing is stored.
-    """
-    with progress(files or [None]) as watched:
-        given = ((display_name(file), read_messages(file, format)) for file in watched)
-        first = next(given)  # validate before creating a session
-        stored: list[dict[str, object]] = []
-        try:
-            with shell_of(context).session(new=True) as session:
-                for name, messages in chain([first], given):
-                    store = session.sync if sync else session.extend
-                    ids = store(messages, format=format)
-                    form = session.format if messages.guessed else messages.format
-                    stored.append(_stored(name, messages, form, len(ids), json=json))
-        finally:
-            if json:
-                output.print_json_list(stored)
-
-
-def _stored(file: str, given: Conversation, form: Format, stored: int, *, json: bool) -> dict[str, object]:
-    """Report how much of a file was stored, now or with `--json` at the end."""
-    messages = len(given.messages)
-    if not json:
-        output.say(f"{file}: {output.counted(messages, 'message')} ({form}), {stored:,} stored")
-    return {"file": file, "format": form, "messages": messages, "stored": stored}
 
 
 def recall(

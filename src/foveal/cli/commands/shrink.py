@@ -16,6 +16,8 @@ from foveal.cli.output import slow_note
 from foveal.cli.state import Json, shell_of
 from foveal.session.values import Removal
 
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Report what would be done, and change nothing.")]
+
 
 def compress(
     context: typer.Context,
@@ -26,6 +28,7 @@ def compress(
             metavar="N", parser=tokens, help="Tokens to fit into; by default as many as the model takes."
         ),
     ] = None,
+    dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
     """Replace old messages by summaries now instead of when needed.
@@ -34,7 +37,8 @@ def compress(
     for it.
     """
     with shell_of(context).session() as session, slow_note("summarizing old messages"):
-        _show(session.compress(max_tokens), "compressed", json=json)
+        removal = session.compress(max_tokens, dry_run=dry_run)
+        _show(removal, "compressed", dry_run=dry_run, json=json)
 
 
 def prune(
@@ -46,11 +50,13 @@ def prune(
             metavar="N", parser=tokens, help="Tokens to fit into; by default 80% of the model's window."
         ),
     ] = None,
+    dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
     """Leave out the least important turns until the rest fits."""
     with shell_of(context).session() as session:
-        _show(session.prune(max_tokens), "left out", json=json)
+        removal = session.prune(max_tokens, dry_run=dry_run)
+        _show(removal, "left out", dry_run=dry_run, json=json)
 
 
 def summarize(
@@ -60,15 +66,16 @@ def summarize(
         int | None,
         typer.Option(metavar="N", min=0, help="How many of the newest messages stay; by default 10."),
     ] = None,
+    dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
     """Show one note in place of all but the newest messages."""
     with shell_of(context).session() as session:
-        removal = session.summarize(keep)
-        _show(removal, "summarized", text=removal.summary, json=json)
+        removal = session.summarize(keep, dry_run=dry_run)
+        _show(removal, "summarized", text=removal.summary, dry_run=dry_run, json=json)
 
 
-def _show(removal: Removal, done: str, *, text: str = "", json: bool) -> None:
+def _show(removal: Removal, done: str, *, text: str = "", dry_run: bool, json: bool) -> None:
     if json:
         output.print_json(asdict(removal))
         return
@@ -78,9 +85,13 @@ def _show(removal: Removal, done: str, *, text: str = "", json: bool) -> None:
             output.note(removal.unreached)
         return
     many = output.counted(len(removal.ids), "message")
-    output.say(f"{many} {done}: {removal.original:,} tokens became {removal.final:,}")
+    if dry_run:
+        output.say(f"{many} would be {done}: {removal.original:,} tokens would become {removal.final:,}")
+    else:
+        output.say(f"{many} {done}: {removal.original:,} tokens became {removal.final:,}")
     if text:
         output.say(f"\n{output.without_control(text)}")
     if removal.unreached:
         output.note(removal.unreached)
-    output.note("`foveal restore ID` allows a message into windows again; without an ID, all of them")
+    if not dry_run:
+        output.note("`foveal restore ID` allows a message into windows again; without an ID, all of them")

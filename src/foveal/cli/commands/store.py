@@ -75,5 +75,7 @@ def verify(context: typer.Context, *, json: Json = False) -> None:
         output.fail(
             f"{output.counted(len(found.faults), 'error')} in the store",
             remedy="restore a copy made with `foveal backup`",
+            kind=StoreError.__name__,
+            json=json,
         )
         raise typer.Exit(1)

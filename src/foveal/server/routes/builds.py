@@ -18,7 +18,16 @@ from foveal.server.middleware.telemetry import traced
 from foveal.server.problems import Problem
 from foveal.server.tenants import Tenant
 from foveal.session.budget import budget_for
-from foveal.session.inspect.builds import Builds, Chunks, Drawn, list_builds, list_chunks, load_build
+from foveal.session.inspect.builds import (
+    Builds,
+    Chunks,
+    Drawn,
+    NoteTexts,
+    list_builds,
+    list_chunks,
+    list_notes,
+    load_build,
+)
 from foveal.session.inspect.compare import Comparison
 from foveal.session.inspect.diff import Diff
 from foveal.session.inspect.replay import Replayed
@@ -156,6 +165,12 @@ def chunks(
     if end < first:
         raise Problem("input", "`last` is before `first`", "make `last` at least `first`", field="last")
     return list_chunks(tenant.session(name), _number(number), first=first, last=end)
+
+
+@router.get("/sessions/{name}/builds/{number}/notes")
+def notes(tenant: CurrentTenant, name: SessionName, number: Which) -> NoteTexts:
+    """The log and the retrieved passages of a build, as the model read them."""
+    return list_notes(tenant.session(name), _number(number))
 
 
 def _number(which: str) -> int | None:

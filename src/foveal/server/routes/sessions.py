@@ -188,7 +188,7 @@ def prune(
     options: body.Shrunk = body.Shrunk(),  # noqa: B008 — frozen
 ) -> Removal:
     """Leave out the least important turns until the rest fits."""
-    return tenant.session(name).prune(options.max_tokens)
+    return tenant.session(name).prune(options.max_tokens, dry_run=options.dry_run)
 
 
 @router.post("/sessions/{name}/compress")
@@ -198,7 +198,7 @@ def compress(
     options: body.Shrunk = body.Shrunk(),  # noqa: B008 — frozen
 ) -> Removal:
     """Replace old messages by summaries now instead of when needed."""
-    return tenant.session(name).compress(options.max_tokens)
+    return tenant.session(name).compress(options.max_tokens, dry_run=options.dry_run)
 
 
 @router.post("/sessions/{name}/summarize")
@@ -208,7 +208,7 @@ def summarize(
     options: body.Summarized = body.Summarized(),  # noqa: B008 — frozen
 ) -> Removal:
     """Show one note in place of all but the newest messages."""
-    return tenant.session(name).summarize(options.keep)
+    return tenant.session(name).summarize(options.keep, dry_run=options.dry_run)
 
 
 @tasks_router.get("/sessions/{name}/tasks")

@@ -3,7 +3,7 @@
 import { of, post } from "./api.js";
 import { button, coded, el, fill } from "./dom.js";
 import { count, counted, sentence } from "./format.js";
-import { WARN, use } from "./numbers.js";
+import { PRUNE_TO, use } from "./numbers.js";
 
 const KEEP = 10; // messages that a summary leaves as they are
 const VERBS = {
@@ -11,18 +11,20 @@ const VERBS = {
     label: "Prune",
     hint: "Leave out the least important turns until the rest takes 80% of the window",
     done: "Left out",
+    would: "leaves out",
   },
-  compress: { label: "Compress", hint: "Replace old messages by summaries", done: "Compressed" },
+  compress: { label: "Compress", hint: "Replace old messages by summaries", done: "Compressed", would: "replaces" },
   summarize: {
     label: "Summarize",
     hint: `Show one note in place of all but the newest ${KEEP} messages`,
     done: "Summarized",
+    would: "replaces",
   },
 };
 
 export class Actions {
   constructor({ actions, banner, outcome }, board) {
-    Object.assign(this, { banner, outcome, board });
+    Object.assign(this, { banner, outcome, board, warned: "" });
     const verbs = Object.entries(VERBS).map(([verb, { label, hint }]) =>
       button(label, () => this.shrink(verb), { title: hint, "data-do": verb }),
     );
@@ -33,7 +35,7 @@ export class Actions {
     const build = button("Build now", () => this.build(), {
       "data-do": "build",
       class: "button primary",
-      title: "Build a window with the budget of the newest one; it counts as a request",
+      title: "Build a window with the budget of the newest one",
     });
     fill(actions, verbs, restore, build);
     this.buttons = [...actions.children];
@@ -42,37 +44,50 @@ export class Actions {
 
   draw(stats) {
     this.restoreButton.hidden = !stats.absent && !stats.stand_ins;
-    const { share, built } = use(stats);
-    const warned = share > WARN;
-    if (this.banner.hidden === !warned && this.warned === Math.round(100 * share)) return;
-    this.banner.hidden = !warned;
-    this.warned = Math.round(100 * share);
-    if (!warned) return;
-    const full = built
-      ? `The newest window is ${this.warned}% full.`
-      : `What is stored would fill ${this.warned}% of the model's window.`;
-    const words =
-      " Above 80% windows are managed automatically: what does not fit is left out or shortened, and can be recalled.";
+    const { tokens, limit, share, built } = use(stats);
+    const words = [...(this.board.build?.warnings ?? [])];
+    if (built && share > 1)
+      words.push(`the newest window has ${count(tokens)} tokens, more than its budget of ${count(limit)}`);
+    if (this.warned === words.join()) return;
+    this.warned = words.join();
+    this.banner.hidden = !words.length;
     fill(
       this.banner,
-      el("p", {}, el("strong", {}, full), words),
-      button("Prune", () => this.shrink("prune"), { "data-do": "prune" }),
+      words.map((text) => el("p", {}, coded(sentence(text)))),
     );
   }
 
+  // Asks before it changes anything: one click may leave out hundreds of messages.
   async shrink(verb) {
-    const { done } = VERBS[verb];
     const { limit, built } = use(this.board.stats);
-    const target = Math.max(1, Math.floor((verb === "prune" ? WARN : 1) * limit));
+    const target = Math.max(1, Math.floor((verb === "prune" ? PRUNE_TO : 1) * limit));
     const body = verb === "summarize" ? { keep: KEEP } : built ? { max_tokens: target } : {};
     await this.#busy(async () => {
-      const { ids, original, final, unreached } = await this.board.act(verb, body);
+      const { ids, original, final, summary, unreached } = await post(of(this.board.name, `/${verb}`), {
+        ...body,
+        dry_run: true,
+      });
       if (!ids.length)
         return this.say(`Nothing to do: ${unreached || `${counted(original, "token")} fit already`}.`);
+      const { label, would } = VERBS[verb];
+      const words = `${label} ${would} ${counted(ids.length, "message")} of ${count(this.board.stats.messages)}: ${count(original)} tokens become ${count(final)}. It can be undone.`;
+      const go = button(`${label} ${counted(ids.length, "message")}`, () => this.#shrunk(verb, body), {
+        class: "button small primary",
+        "data-do": "confirm",
+      });
+      this.say(unreached ? `${words} ${unreached}` : words, [go], noteText(summary));
+      go.focus();
+    });
+  }
+
+  async #shrunk(verb, body) {
+    const { done } = VERBS[verb];
+    await this.#busy(async () => {
+      const { ids, original, final, summary, unreached } = await this.board.act(verb, body);
       const words = `${done} ${counted(ids.length, "message")}: ${count(original)} tokens became ${count(final)}, from the next window on.`;
       const undo = button("Restore", () => this.restore(ids), { class: "button small", "data-do": "undo" });
       const build = button("Build now", () => this.build(), { class: "button small" });
-      this.say(unreached ? `${words} ${unreached}` : words, [undo, build]);
+      this.say(unreached ? `${words} ${unreached}` : words, [undo, build], noteText(summary));
     });
   }
 
@@ -102,10 +117,14 @@ export class Actions {
     });
   }
 
-  say(words, tools = []) {
+  say(words, tools = [], more = null) {
     this.outcome.hidden = false;
     this.outcome.dataset.state = "done";
-    fill(this.outcome, el("p", {}, words), el("div", { class: "tools" }, tools, this.#close()));
+    fill(
+      this.outcome,
+      el("div", {}, el("p", {}, words), more),
+      el("div", { class: "tools" }, tools, this.#close()),
+    );
   }
 
   fail(problem) {
@@ -129,4 +148,11 @@ export class Actions {
       this.buttons.forEach((each) => (each.disabled = false));
     }
   }
+}
+
+// What windows show in place of the messages.
+function noteText(text) {
+  if (!text) return null;
+  const words = el("pre", { class: "original", tabindex: "0", "aria-label": "The note" }, text);
+  return el("details", {}, el("summary", {}, "The note"), words);
 }

@@ -19,19 +19,24 @@ export class Problem extends Error {
   }
 }
 
-export function get(path, query = {}) {
+export function get(path, query = {}, signal = null) {
   const known = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
   const words = new URLSearchParams(known).toString();
-  return ask(`${ROOT}${path}${words ? `?${words}` : ""}`, {});
+  return ask(`${ROOT}${path}${words ? `?${words}` : ""}`, cancelledBy(signal));
 }
 
-export function post(path, body = {}) {
+export function post(path, body = {}, signal = null) {
   const text = JSON.stringify(body);
   return ask(`${ROOT}${path}`, {
     method: "POST",
     body: text,
     headers: { "Content-Type": "application/json" },
+    ...cancelledBy(signal),
   });
+}
+
+function cancelledBy(signal) {
+  return signal ? { signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]) } : {};
 }
 
 export function of(session, rest = "") {

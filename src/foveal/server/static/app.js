@@ -10,7 +10,7 @@ import { Board } from "./board.js";
 import { drawCharts } from "./charts.js";
 import { Chunks } from "./chunks.js";
 import { Diff } from "./diff.js";
-import { find, setText } from "./dom.js";
+import { cancellable, find, setText } from "./dom.js";
 import { count, counted, percent } from "./format.js";
 import { drawNumbers, use } from "./numbers.js";
 import { drawPresets } from "./presets.js";
@@ -84,7 +84,10 @@ function drawStats() {
 
 function drawBuild() {
   const { build } = board;
-  if (board.stats) drawNumbers(find("numbers"), board.stats, board.builds.at(-1));
+  if (board.stats) {
+    drawNumbers(find("numbers"), board.stats, board.builds.at(-1));
+    actions.draw(board.stats);
+  }
   chunks.draw();
   find("slider").show(build, board.newest, board.following);
   if (build) drawBefore(build);
@@ -148,17 +151,14 @@ find("search").addEventListener("submit", async (event) => {
 });
 
 find("compare").addEventListener("click", async ({ target }) => {
-  target.disabled = true;
-  setText(target, "Comparing…");
   try {
-    const budget = board.stats.window_budget;
-    const comparison = await post(of(board.name, "/compare"), budget ? { budget } : {});
-    drawPresets(find("presets"), comparison, board.stats.preset);
+    await cancellable(target, async (signal) => {
+      const budget = board.stats.window_budget;
+      const comparison = await post(of(board.name, "/compare"), budget ? { budget } : {}, signal);
+      drawPresets(find("presets"), comparison, board.stats.preset);
+    });
   } catch (problem) {
     report(problem);
-  } finally {
-    target.disabled = false;
-    setText(target, "Compare presets");
   }
 });
 

@@ -1,5 +1,6 @@
 // <time-chart>: draws series over builds as SVG, and as a table for screen readers.
-// { title, builds: [number], series: [{ name, values, colour }], stacked, unit: value => text, lines: [{ at, label }] }
+// { title, builds: [number], series: [{ name, values, colour }], stacked, unit: value => text, lines: [{ at, label }],
+//   marked: [number] } – builds that were refocused
 
 import { el, fill, svg } from "./dom.js";
 import { count } from "./format.js";
@@ -27,10 +28,10 @@ class TimeChart extends HTMLElement {
       ...axis(top, unit, builds),
       ...(stacked ? areas(series, builds, top) : curves(series, builds, top)),
     );
-    plot.append(...lines.map((line) => guide(line, top)));
+    plot.append(...lines.map((line) => guide(line, top)), ...refocuses(picked));
     fill(
       this,
-      el("figure", { class: "chart" }, el("figcaption", {}, title), plot, legend(series, unit), table(chart)),
+      el("figure", { class: "chart" }, el("figcaption", {}, title), plot, legend(series, unit, chart.marked), table(chart)),
     );
   }
 }
@@ -130,11 +131,27 @@ function guide({ at: value, label }, top) {
     "g",
     { class: "guide" },
     svg("line", { x1: EDGE.left, x2: WIDTH - EDGE.right, y1: height, y2: height }),
-    svg("text", { x: EDGE.left + 4, y: height - 4 }, label),
+    svg("text", { x: EDGE.left + 4, y: height < EDGE.top + 12 ? height + 12 : height - 4 }, label),
   );
 }
 
-function legend(series, unit) {
+// A tick for each build that was refocused, also where the curve leaves that build out.
+function refocuses({ builds, marked = [] }) {
+  return marked
+    .map((build) => [build, builds.findIndex((each) => each >= build)])
+    .filter(([, index]) => index >= 0)
+    .map(([build, index]) => {
+      const at = x(index, builds);
+      return svg(
+        "g",
+        { class: "refocus" },
+        svg("title", {}, `build ${count(build)} refocused`),
+        svg("line", { x1: at, x2: at, y1: EDGE.top, y2: HEIGHT - EDGE.bottom }),
+      );
+    });
+}
+
+function legend(series, unit, marked = []) {
   const items = series.map(({ name, colour, values }) =>
     el(
       "li",
@@ -144,15 +161,21 @@ function legend(series, unit) {
       el("b", {}, unit(values.at(-1) ?? 0)),
     ),
   );
+  if (marked.length) items.push(el("li", {}, el("span", { class: "mark" }), refocusWords(marked)));
   return el("ul", { class: "legend" }, items);
 }
 
-function summary({ title, builds, series, unit }) {
-  const last = series.map(({ name, values }) => `${name} ${unit(values.at(-1) ?? 0)}`).join(", ");
-  return `${title}, builds ${builds[0]} to ${builds.at(-1)}. Now: ${last}.`;
+function refocusWords(marked) {
+  return `refocused ${marked.length === 1 ? "once" : `${count(marked.length)} times`}, last in build ${count(marked.at(-1))}`;
 }
 
-function table({ builds, series, unit, title }) {
+function summary({ title, builds, series, unit, marked = [] }) {
+  const last = series.map(({ name, values }) => `${name} ${unit(values.at(-1) ?? 0)}`).join(", ");
+  const refocused = marked.length ? ` Refocused in builds ${marked.slice(-MOST_ROWS).join(", ")}.` : "";
+  return `${title}, builds ${builds[0]} to ${builds.at(-1)}. Now: ${last}.${refocused}`;
+}
+
+function table({ builds, series, unit, title, marked = [] }) {
   const head = el(
     "tr",
     {},
@@ -167,7 +190,7 @@ function table({ builds, series, unit, title }) {
     el(
       "tr",
       {},
-      el("th", { scope: "row" }, count(build)),
+      el("th", { scope: "row" }, count(build), marked.includes(build) ? " (refocused)" : ""),
       series.map(({ values }) => el("td", {}, unit(values[index] ?? 0))),
     ),
   );

@@ -51,7 +51,8 @@ function bySlot(builds) {
 function utilisation(builds) {
   const values = builds.map((build) => build.tokens / build.budget);
   const series = [{ name: "of the budget", colour: "user", values }];
-  return { title: "Utilisation", series, unit: percent, lines: [{ at: 0.8, label: "80%" }] };
+  const refocused = builds.filter((build) => build.refocused).map((build) => build.number);
+  return { title: "Utilisation", series, unit: percent, lines: [{ at: 1, label: "budget" }], marked: refocused };
 }
 
 // Cumulative over the builds shown; in tokens where the prices are unknown.

@@ -1,7 +1,7 @@
 // Details of the chosen segment: its text, its score by part, the reason, and the actions for it.
 
 import { get, of } from "./api.js";
-import { button, coded, el, fill } from "./dom.js";
+import { button, cancellable, coded, el, fill } from "./dom.js";
 import { count, counted, moment, percent, sentence } from "./format.js";
 import { KIND_NAMES, kindOf, stateOf, title } from "./segments.js";
 
@@ -83,7 +83,17 @@ export class Detail {
     return [...chunks.map((chunk) => this.#message(chunk)), rest];
   }
 
+  // The log or the retrieved passages, as the model read them.
+  async #notes(segment) {
+    const kind = segment.part === "log" ? "log" : "retrieved";
+    const { notes } = await get(of(this.board.name, `/builds/${this.board.build.number}/notes`));
+    return notes
+      .filter((note) => note.text && (note.kind === "log") === (kind === "log"))
+      .map((note) => el("pre", { class: "original", tabindex: "0", "aria-label": "Text of the note" }, note.text));
+  }
+
   async #material(segment) {
+    if (segment.part === "log") return this.#notes(segment);
     if (!["material", "retrieved"].includes(segment.part)) return [];
     const manifest = await get(of(this.board.name, "/manifest"), { build: this.board.build.number });
     const pieces =
@@ -185,14 +195,14 @@ export class Detail {
     return button(
       "What would change it?",
       async (event) => {
-        const place = event.target.closest(".message");
-        try {
-          const why = await get(of(this.board.name, `/why/${chunk.id}`), { build: this.board.build.number });
+        const asked = event.target;
+        const place = asked.closest(".message");
+        await cancellable(asked, async (signal) => {
+          const build = this.board.build.number;
+          const why = await get(of(this.board.name, `/why/${chunk.id}`), { build }, signal);
           place.append(el("p", { class: "muted" }, why.otherwise));
-          event.target.remove();
-        } catch (problem) {
-          this.report(problem);
-        }
+          asked.remove();
+        }).catch(this.report);
       },
       { class: "button small", "data-do": "why" },
     );

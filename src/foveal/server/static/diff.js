@@ -7,6 +7,7 @@ import { DETAIL_NAMES } from "./segments.js";
 
 const MOST = 8; // rows before "show all"
 const RANK = { full: 2, trimmed: 1, folded: 0 };
+const NOTE_NAMES = { log: "The log of earlier messages", retrieved: "Passages retrieved from earlier" };
 const EMPTY = { entered: "Nothing was added.", shrank: "Nothing shrank.", left: "Nothing was evicted." };
 
 export class Diff {
@@ -32,13 +33,14 @@ export class Diff {
     }
   }
 
-  #draw({ a, b, entered, left, changed, stayed }) {
+  #draw({ a, b, entered, left, changed, stayed, beside }) {
     const shrank = changed.filter(({ before, after }) => RANK[after.detail] < RANK[before.detail]);
     const grew = changed.filter((each) => !shrank.includes(each));
     const words = `Since build ${count(a.build)}: ${signed(b.tokens - a.tokens)} tokens, ${counted(stayed, "message")} stayed as they were.`;
     fill(
       this.node,
       el("p", { class: "muted" }, words),
+      el("ul", { class: "changes" }, besideMessages(a, b, beside).map((line) => el("li", {}, line))),
       el(
         "div",
         { class: "diff-columns" },
@@ -93,4 +95,19 @@ export class Diff {
     open.addEventListener("click", () => this.choose(first));
     return [open, el("span", { class: "muted" }, detail + (decision?.because ?? ""))];
   }
+}
+
+// What changed beside the messages: a note has tokens of its own, which are those of no message.
+function besideMessages(a, b, beside) {
+  const lines = ["log", "retrieved"]
+    .map((kind) => [kind, size(a, kind), size(b, kind)])
+    .filter(([, was, now]) => was !== now)
+    .map(([kind, was, now]) => `${NOTE_NAMES[kind]}: ${count(was)} → ${count(now)} tokens`);
+  return beside ? [...lines, `Everything but messages, notes included: ${signed(beside)} tokens`] : lines;
+}
+
+function size({ notes }, kind) {
+  return notes
+    .filter((note) => (note.kind === "log") === (kind === "log"))
+    .reduce((sum, note) => sum + note.tokens, 0);
 }

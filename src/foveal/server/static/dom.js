@@ -55,3 +55,24 @@ export function onNextFrame(work) {
     });
   };
 }
+
+// Runs slow work of a button: it counts the seconds, and another click cancels the work.
+export async function cancellable(node, work) {
+  if (node.running) return node.running.abort();
+  const [label, start] = [node.textContent, performance.now()];
+  const count = () =>
+    setText(node, `Cancel (${Math.round((performance.now() - start) / 1000)} s)`);
+  node.running = new AbortController();
+  const { signal } = node.running;
+  count();
+  const timer = setInterval(count, 1000);
+  try {
+    await work(signal);
+  } catch (problem) {
+    if (!signal.aborted) throw problem;
+  } finally {
+    clearInterval(timer);
+    node.running = null;
+    setText(node, label);
+  }
+}

@@ -1,9 +1,9 @@
-// The key numbers of the session and its newest build, with the warning above 80%.
+// The key numbers of the session and its newest build. A full window is normal; only one over its budget is not.
 
 import { el, fill } from "./dom.js";
 import { count, counted, dollars, milliseconds, percent, times } from "./format.js";
 
-export const WARN = 0.8;
+export const PRUNE_TO = 0.8; // the share of the window that pruning leaves filled
 
 // How full the newest window is; before the first build, how much of the model's window everything would take.
 export function use(stats) {
@@ -73,7 +73,7 @@ function tile(name, value, note, more = null) {
 }
 
 function meter(share) {
-  const bar = el("span", { class: "meter-bar", "data-warn": share > WARN });
+  const bar = el("span", { class: "meter-bar", "data-warn": share > 1 });
   bar.style.width = `${Math.min(100, 100 * share)}%`;
   return el("span", { class: "meter", "aria-hidden": "true" }, bar);
 }

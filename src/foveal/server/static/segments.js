@@ -29,7 +29,6 @@ const PARTS = [
   ["log", "note", "log of earlier messages"],
   ["notes", "note", "a note about what is left out"],
 ];
-const WARN = 0.8;
 
 // The content of the window, in its order.
 export function windowModel(build, messages) {
@@ -229,8 +228,5 @@ export function lastAt(starts, token) {
 function marksOf(build) {
   const unpriced = build.preset === "foveal" && (build.costs?.managed?.dollars ?? null) === null;
   const high = build.metrics?.high_water ?? (unpriced ? 0.9 : 1) * build.budget;
-  return [
-    { at: WARN * build.budget, label: "80%", warn: true },
-    { at: high, label: `refocus point ${count(high)}`, warn: false },
-  ];
+  return [{ at: high, label: `refocus point ${count(high)}`, warn: build.tokens > build.budget }];
 }

@@ -33,7 +33,8 @@ class BuildSlider extends HTMLElement {
     this.newer.disabled = this.number >= newest;
     this.live.setAttribute("aria-pressed", String(following));
     const when = build ? moment(build.created_at) : "";
-    const words = `Build ${count(this.number)} of ${count(newest)}${when ? `, ${when}` : ""}`;
+    const refocused = build?.metrics?.refocused ? ", refocused" : "";
+    const words = `Build ${count(this.number)} of ${count(newest)}${when ? `, ${when}` : ""}${refocused}`;
     this.words.textContent = following ? `${words}; the newest is followed` : words;
     this.range.setAttribute("aria-valuetext", words);
   }

@@ -86,7 +86,6 @@ def make(state: SessionState, request: BuildRequest, gathered: Gathered) -> Made
 def _draft(state: SessionState, request: BuildRequest, gathered: Gathered) -> _Draft:
     tools = tools_text(request.tools)
     target = state.target(request.model, request.format, request.counter).with_tools(tools)
-    warn(target.warnings)
     preset, answers = state.preset(request.preset), state.answers(target)
     order = target.order(
         preset,
@@ -96,6 +95,7 @@ def _draft(state: SessionState, request: BuildRequest, gathered: Gathered) -> _D
         now=request.moment,
         system=system_messages(request.system),
     )
+    warn(order.warnings)
     scene = replace(
         order.scene,
         answer=answers,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -22,6 +22,12 @@ from foveal.pipeline.turns import links
 from foveal.session.state import SessionState
 from foveal.session.target import Target
 from foveal.store import Draft, SessionRecord
+
+BATCH = 1_000
+"""Messages that are stored between two reports of progress."""
+GROWING = 2
+"""Messages at the end of a transcript that may still grow: a response, and the results of its calls."""
+Progress = Callable[[int, int], None]
 
 
 def plain_message(
@@ -58,6 +64,75 @@ def sync(state: SessionState, history: Any, format: Format | None) -> tuple[str,
         if shared.branch_at is None:
             return append_messages(state, messages[shared.known :], events)
         return _branch(state, messages[shared.known :], shared.branch_at, events)
+
+
+def resume(
+    state: SessionState, messages: Any, format: Format | None, progress: Progress | None = None
+) -> tuple[str, ...]:
+    """Store what of a recorded history is not stored yet and return the new ids.
+
+    Its longest beginning that is stored anywhere in the session is not stored again. Where the latest stored
+    messages were recorded while they were being written, the complete ones replace them.
+    """
+    with state.writing() as events:
+        given = _load(state, messages, format).messages
+        recorded = [entry for entry in state.log.entries if not entry.beside]
+        start, known = overlap([entry.digest for entry in recorded], [each.digest for each in given])
+        after = recorded[start + known :]
+        if _has_grown(state, after, given[known:]):
+            return _branch(state, given[known:], after[0].seq, events)
+        ids: list[str] = []
+        for at in range(known, len(given), BATCH):
+            ids += append_messages(state, given[at : at + BATCH], events)
+            if progress:
+                progress(min(at + BATCH, len(given)), len(given))
+        return tuple(ids)
+
+
+def overlap(stored: Sequence[str], given: Sequence[str]) -> tuple[int, int]:
+    """Where the longest beginning of `given` that `stored` contains starts in it, and how long it is.
+
+    Linear, whatever repeats: a search by Knuth, Morris and Pratt that keeps the longest partial match.
+
+    >>> overlap(["x", "a", "b", "y"], ["a", "b", "c"]), overlap(["a", "b"], ["c"])
+    ((1, 2), (0, 0))
+    """
+    back = [0]
+    for digest in given[1:]:
+        back.append(_longer(given, back, back[-1], digest))
+    best, match = (0, 0), 0
+    for at, digest in enumerate(stored):
+        match = _longer(given, back, match, digest) if given else 0
+        # The latest of equally long ones: that is where the history goes on.
+        if match and match >= best[1]:
+            best = (at - match + 1, match)
+    return best
+
+
+def _longer(given: Sequence[str], back: Sequence[int], match: int, digest: str) -> int:
+    """The longest beginning of `given` that ends with this digest, after one of `match`."""
+    if match == len(given):
+        match = back[match - 1]
+    while match and given[match] != digest:
+        match = back[match - 1]
+    return match + (given[match] == digest)
+
+
+def _has_grown(state: SessionState, left: Sequence[Entry], given: Sequence[Message]) -> bool:
+    """Whether the messages at the end of the history are parts of the given ones."""
+    if not 0 < len(left) <= min(GROWING, len(given)) or any(each.absence == "erased" for each in left):
+        return False
+    stored = [message for each in left for message in state.log.read(each.seq, each.seq + 1)]
+    pairs = zip(stored, given, strict=False)
+    return all(_is_part(json.loads(old.body), json.loads(new.body)) for old, new in pairs)
+
+
+def _is_part(old: Any, new: Any) -> bool:
+    """Whether a message has all blocks of another, and maybe more."""
+    if not (isinstance(old, dict) and isinstance(new, dict)) or old.get("role") != new.get("role"):
+        return False
+    before, now = old.get("content"), new.get("content")
+    return isinstance(before, list) and isinstance(now, list) and now[: len(before)] == before
 
 
 def fork(source: SessionState, name: str, messages: int | None) -> SessionRecord:

@@ -18,7 +18,7 @@ from foveal.pipeline.summarize.notes import message_range
 from foveal.pipeline.summarize.values import Answer
 from foveal.pipeline.values import Item, Scene
 from foveal.presets.fifth.levels import due, slot_of
-from foveal.session.arguments import a_count
+from foveal.session.arguments import a_count, a_yes_or_no
 from foveal.session.budget import budget_for
 from foveal.session.history import stand_ins
 from foveal.session.history.stand_ins import Note
@@ -49,8 +49,12 @@ class _Plan:
         return self.used - sum(note.original - note.tokens for note in self.notes)
 
 
-def compress_history(state: SessionState, max_tokens: int | None) -> Removal:
-    """Compress a session until windows may show less than 80% of `max_tokens`, or of the model's limit."""
+def compress_history(state: SessionState, max_tokens: int | None, *, dry_run: bool = False) -> Removal:
+    """Compress a session until windows may show less than 80% of `max_tokens`, or of the model's limit.
+
+    `dry_run`: report it only, with the summaries that are stored already or extracts.
+    """
+    a_yes_or_no(dry_run, "dry_run")
     given = None if max_tokens is None else a_count(max_tokens, "max_tokens")
     begun = time.perf_counter()
     target = state.target()
@@ -68,7 +72,11 @@ def compress_history(state: SessionState, max_tokens: int | None) -> Removal:
             events.append(Reported(name="context:compressed", session=state.name, payload=payload))
         return removal
 
-    return stand_ins.plan_and_apply(state, target, partial(_plan, state, budget, now), apply)
+    plan = partial(_plan, state, budget, now)
+    if dry_run:
+        with state.reading():
+            return _removal(stand_ins.planned(state, target, plan), budget)
+    return stand_ins.plan_and_apply(state, target, plan, apply)
 
 
 def _plan(state: SessionState, budget: int, now: float | None, answer: Answer) -> _Plan:

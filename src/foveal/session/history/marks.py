@@ -12,7 +12,7 @@ from foveal.events import Event, MessageMarked, Reported
 from foveal.model import Absence, Entry
 from foveal.pipeline import fit as pipeline
 from foveal.pipeline.history import History
-from foveal.session.arguments import a_count
+from foveal.session.arguments import a_count, a_yes_or_no
 from foveal.session.history import stand_ins
 from foveal.session.history.tasks import resummarize, title_of
 from foveal.session.state import SessionState
@@ -69,8 +69,9 @@ def erase(state: SessionState, id: str) -> tuple[str, ...]:
     return erased
 
 
-def prune(state: SessionState, max_tokens: int | None) -> Removal:
+def prune(state: SessionState, max_tokens: int | None, *, dry_run: bool = False) -> Removal:
     """Leave out the least important turns until the rest fits."""
+    a_yes_or_no(dry_run, "dry_run")
     given = None if max_tokens is None else a_count(max_tokens, "max_tokens")
     with state.writing() as events:
         target = state.target()
@@ -86,14 +87,17 @@ def prune(state: SessionState, max_tokens: int | None) -> Removal:
                 remedy="raise `max_tokens` to that size or more, or unpin or shorten what must stay",
                 field="max_tokens",
             ) from error
-        return _leave_out(state, _least_important(manifest, history.entries), events)
+        omission = _least_important(manifest, history.entries)
+        return omission.removal if dry_run else _leave_out(state, omission, events)
 
 
-def summarize(state: SessionState, keep: int | None) -> Removal:
+def summarize(state: SessionState, keep: int | None, *, dry_run: bool = False) -> Removal:
     """Put one note of counts in place of all but the latest `keep` messages."""
+    a_yes_or_no(dry_run, "dry_run")
     keep = state.resources.reploid.keep if keep is None else keep
     with state.writing() as events:
-        return _leave_out(state, _counted(state, state.log.history(state.target()), keep), events)
+        omission = _counted(state, state.log.history(state.target()), keep)
+        return omission.removal if dry_run else _leave_out(state, omission, events)
 
 
 def _markable(state: SessionState, id: str) -> Entry:

@@ -209,19 +209,24 @@ def plan_and_apply(
     asked: set[str] = set()
     for _ in range(PLANS):
         with state.reading():
-            planned = _make(state, target, plan)
-        new = [ask for ask in planned.asks if ask.key not in asked]
+            made = _make(state, target, plan)
+        new = [ask for ask in made.asks if ask.key not in asked]
         asked |= {ask.key for ask in new}
         if _have_written(state, new):
             continue  # the model's summaries change the plan
         with state.writing() as events:
-            if planned.is_current(state.log.head):
-                planned.answers.save()
-                return apply(planned.plan, events)
+            if made.is_current(state.log.head):
+                made.answers.save()
+                return apply(made.plan, events)
     with state.writing() as events:
-        planned = _make(state, target, plan)
-        planned.answers.save()
-        return apply(planned.plan, events)
+        made = _make(state, target, plan)
+        made.answers.save()
+        return apply(made.plan, events)
+
+
+def planned(state: SessionState, target: Target, plan: Callable[[Answer], P]) -> P:
+    """A plan that is not applied; it asks no model."""
+    return _make(state, target, plan).plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from foveal import wire
 from foveal.errors import InputError, NotFoundError
 from foveal.model import Detail, Entry, Kind, Role
-from foveal.session.build.build import stored_build, stored_manifest
+from foveal.pipeline.values import LogNote, RetrievedNote
+from foveal.session.build.build import HANDLES, stored_build, stored_manifest
+from foveal.session.build.layout import layout_of
 from foveal.session.build.manifest_json import read_manifest
 from foveal.session.costs import priced
 from foveal.session.foveal import Foveal
 from foveal.session.session import Session
 from foveal.session.state import SessionState
 from foveal.store import BuildRecord, Content, LoggedEvent
-from foveal.window import Code, Cost, Costs, Decision, Manifest, Score, Slot, Verdict, WindowNote
+from foveal.window import Code, Cost, Costs, Decision, Manifest, NoteKind, Score, Slot, Verdict, WindowNote
 
 TEXT_MOST = 240
 """Characters of a message that a page shows."""
@@ -45,6 +47,8 @@ class Built:
     slots: tuple[Slot, ...]
     milliseconds: float | None
     """None if the preset does not measure its time."""
+    refocused: bool
+    """Whether the preset selected the whole window again instead of continuing the one before."""
     managed: Cost | None
     unmanaged: Cost | None
 
@@ -153,6 +157,27 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NoteText:
+    """A note of a build with its text, written again from the messages."""
+
+    kind: NoteKind
+    first: int
+    last: int
+    """Positions of the first and the last message that it covers."""
+    tokens: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteTexts:
+    """The notes of one build."""
+
+    number: int
+    notes: tuple[NoteText, ...]
+    """Empty if there are none, or if the history was edited since."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Chunks:
     """Some messages of one build."""
 
@@ -220,6 +245,31 @@ def list_chunks(session: Session, number: int | None = None, *, first: int, last
     return Chunks(number=record.number, total=total, chunks=tuple(_chunk(*pair) for pair in pairs))
 
 
+def list_notes(session: Session, number: int | None = None) -> NoteTexts:
+    """The log and the retrieved passages of a build, as the model read them."""
+    from foveal.session.inspect.why import history_until
+
+    state = session._state
+    record = stored_build(state, number)
+    manifest = read_manifest(state, record)
+    if not manifest.notes or not _on_current_branch(state, manifest):
+        return NoteTexts(number=record.number, notes=())
+    with state.reading():
+        target = replace(state.target(record.model), handles=HANDLES in manifest.record)
+        history = history_until(state, target, _length(manifest), state.preset(record.preset))
+        layout = layout_of(state, record, history, target)
+    written: Sequence[LogNote | RetrievedNote] = (*layout.notes, *layout.retrieved) if layout else ()
+    texts = {(isinstance(each, LogNote), each.position): each.note for each in written}
+    found = []
+    for note in manifest.notes:
+        chunk = texts.get((note.kind == "log", note.position))
+        text = "\n".join(message.text for message in chunk.messages) if chunk else ""
+        found.append(
+            NoteText(kind=note.kind, first=note.first, last=note.last, tokens=note.tokens, text=text)
+        )
+    return NoteTexts(number=record.number, notes=tuple(found))
+
+
 def list_messages(session: Session, *, after: int = 0, limit: int = 100) -> Page:
     """Messages from a position on, oldest first, with the beginnings of their texts."""
     state = session._state
@@ -275,6 +325,7 @@ def _built(state: SessionState, record: BuildRecord) -> Built:
         parts=manifest.parts,
         slots=manifest.slots,
         milliseconds=manifest.metrics.get(DURATION),
+        refocused=bool(manifest.metrics.get("refocused")),
         managed=costs.managed if costs else None,
         unmanaged=costs.unmanaged if costs else None,
     )

@@ -126,7 +126,8 @@ def compare(  # noqa: PLR0913 — every option of `fit`, by name
     chosen = named(presets, numbers)
     given = wire.load(messages, format=format, model=model)
     target = target_for(model or given.model, given.format, counter=counter, catalogue=catalogue)
-    warn(target.warnings)
+    room = budget_for(target.card, budget, reply=asked_reply(given.envelope))
+    warn(target.warned(room))
     case = Case(
         target=target,
         entries=history_of(given, target).entries,
@@ -134,7 +135,7 @@ def compare(  # noqa: PLR0913 — every option of `fit`, by name
             lambda start, stop: given.messages[start:stop], target.frame(given.format, given.envelope)
         ),
         given=given,
-        budget=budget_for(target.card, budget, reply=asked_reply(given.envelope)),
+        budget=room,
         task=task,
         now=time.time() if now is None else now,
         prices=catalog.prices(target.card.id, extra=catalogue),
@@ -291,7 +292,8 @@ def compare_session(state: SessionState, request: BuildRequest, presets: Sequenc
         latest = state.store.build(state.id)
         handles = latest is not None and HANDLES in build_record(latest)
         target = replace(state.target(request.model), handles=handles)
-        warn(target.warnings)
+        room = budget_for(target.card, request.budget)
+        warn(target.warned(room))
         case = Case(
             target=target,
             rates=lambda preset: rates(state, target, preset),
@@ -299,7 +301,7 @@ def compare_session(state: SessionState, request: BuildRequest, presets: Sequenc
             entries=state.log.entries,
             fresh=lambda: History(state.log.read, target.frame(state.format)),
             given=Conversation(format=target.format, messages=()),
-            budget=budget_for(target.card, request.budget),
+            budget=room,
             task=request.task,
             now=request.moment,
             prices=catalog.prices(target.card.id, extra=state.resources.catalogue),

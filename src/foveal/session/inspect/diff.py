@@ -206,7 +206,7 @@ def diff_lines(found: Diff) -> Iterator[Line]:
     for title, runs, look in looks:
         yield from _section(title, runs, look)
     yield Line("")
-    yield Line(f"{found.stayed:,} messages are in both alike")
+    yield Line(f"in both alike: {found.stayed:,} message{'s' * (found.stayed != 1)}")
     if found.beside:
         yield Line(f"everything else: {found.beside:+,} tokens")
 

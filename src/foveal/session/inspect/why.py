@@ -105,7 +105,7 @@ class Rebuild:
         self._preset = state.preset(record.preset)
         target = replace(state.target(record.model), handles=HANDLES in manifest.record)
         self._target = target
-        self._history = _history(state, target, manifest.decisions[-1].last + 1, self._preset)
+        self._history = history_until(state, target, manifest.decisions[-1].last + 1, self._preset)
         select = self._preset.select
         self._scores = _Scores(select.score) if isinstance(select, Recipe) else None
         order = target.order(self._preset, budget=manifest.budget, tools="", task="", now=record.created_at)
@@ -205,7 +205,7 @@ def _material(state: SessionState, record: BuildRecord) -> Sequence[Material]:
     return gather(state, request).material
 
 
-def _history(state: SessionState, target: Target, stop: int, preset: Preset) -> History:
+def history_until(state: SessionState, target: Target, stop: int, preset: Preset) -> History:
     """The history up to `stop`; a preset that looks at few turns gets a copy that is dropped afterwards."""
     whole = state.log.history(target)
     if preset.looks_at_all and len(whole.entries) == stop:

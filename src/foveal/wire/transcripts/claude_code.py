@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from foveal.errors import InputError
 from foveal.wire.formats.codec import JSON
 from foveal.wire.times import seconds
-from foveal.wire.transcripts.lines import Line
+from foveal.wire.transcripts.values import Found, Line, Recorded, Skipped, model_name
 
 _ROLES = ("user", "assistant")
 _SKIPPED = ("isSidechain", "isMeta", "isApiErrorMessage")
@@ -26,25 +25,33 @@ def _is_message(value: JSON) -> bool:
     return value.get("type") in _ROLES and isinstance(value.get("message"), dict)
 
 
-def messages(lines: list[Line], name: str) -> list[tuple[JSON, float | None]]:
+def read(lines: list[Line]) -> Recorded:
     """The main chain's messages in order, as the API received them."""
-    found: list[tuple[JSON, float | None]] = []
+    found: list[Found] = []
+    skipped: list[Skipped] = []
+    model = ""
     response: tuple[Any, JSON] = (None, {})  # the id of the latest response, and the response
     for line in _kept(lines):
-        message = _message(line, name)
+        message = _message(line)
+        if message is None:
+            why = "`message.content` is missing"
+            skipped.append(Skipped(where=f"line {line.number}", why=why, line=line.number))
+            continue
+        model = model_name(line.value["message"].get("model")) or model
         key = line.value["message"].get("id")
         if message["role"] == "assistant" and key is not None and key == response[0]:
             # Its tools may have returned already: the rest of the response still belongs before them.
-            response[1]["content"] = _joined(response[1], message)
-        elif found and _only_results(found[-1][0]) and _only_results(message):
-            found[-1][0]["content"] = _joined(found[-1][0], message)
+            _join(response[1], message)
+        elif found and _only_results(found[-1].value) and _only_results(message):
+            _join(found[-1].value, message)
         else:
-            found.append((message, seconds(line.value.get("timestamp"))))
+            date = seconds(line.value.get("timestamp"))
+            found.append(Found(value=message, date=date, where=f"line {line.number}", line=line.number))
             if message["role"] == "assistant":
                 response = (key, message)
             elif message["role"] == "user" and not _only_results(message):
                 response = (None, {})
-    return found
+    return Recorded(format="anthropic", found=found, model=model, skipped=tuple(skipped))
 
 
 def _kept(lines: list[Line]) -> list[Line]:
@@ -67,24 +74,23 @@ def _is_prompt(line: Line) -> bool:
     return line.value["type"] == "user" and not _only_results(line.value["message"])
 
 
-def _message(line: Line, name: str) -> JSON:
+def _message(line: Line) -> JSON | None:
     """Role and content alone: the rest of a recorded response is bookkeeping."""
     message = line.value["message"]
     content = message.get("content")
     if not isinstance(content, str | list):
-        raise InputError(
-            f"{name}, line {line.number}: `message.content` is missing",
-            remedy="remove the line, or export the session again",
-        )
+        return None
     return {"role": message.get("role", line.value["type"]), "content": content}
 
 
-def _joined(before: JSON, after: JSON) -> list[Any]:
-    return [
-        block
-        for content in (before["content"], after["content"])
-        for block in ([{"type": "text", "text": content}] if isinstance(content, str) else content)
-    ]
+def _join(before: JSON, after: JSON) -> None:
+    """Append the content of one message to that of another."""
+    before["content"] = _blocks(before["content"])
+    before["content"].extend(_blocks(after["content"]))
+
+
+def _blocks(content: str | list[Any]) -> list[Any]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 def _only_results(message: JSON) -> bool:

@@ -7,11 +7,10 @@ line says that Codex replaced the history before it in its own window; it is ign
 
 from __future__ import annotations
 
-from foveal.errors import InputError
 from foveal.wire.formats.codec import JSON
 from foveal.wire.formats.responses import CALLS, OUTPUTS, kind_of
 from foveal.wire.times import seconds
-from foveal.wire.transcripts.lines import Line
+from foveal.wire.transcripts.values import Found, Line, Recorded, model_name
 
 _WRAPPERS = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 _ITEMS = frozenset({"message", "reasoning", "web_search_call", *CALLS, *OUTPUTS})
@@ -29,16 +28,22 @@ def _is_wrapped(value: JSON) -> bool:
     return value.get("type") in _WRAPPERS and isinstance(value.get("payload"), dict)
 
 
-def items(lines: list[Line], name: str) -> list[tuple[JSON, float | None]]:
+def read(lines: list[Line]) -> Recorded:
+    """The items of a rollout. The model is that of the newest turn."""
     wrapped = any(_is_wrapped(line.value) for line in lines)
-    found = [
-        (line.value["payload"] if wrapped else line.value, seconds(line.value.get("timestamp")))
-        for line in lines
-        if (line.value.get("type") == "response_item" if wrapped else kind_of(line.value) in _ITEMS)
-    ]
-    if not found:
-        raise InputError(
-            f"{name} is a Codex rollout of {len(lines):,} lines without a single message",
-            remedy="choose the file of a session that has messages",
-        )
-    return [(item, date) for item, date in found if kind_of(item) in _ITEMS]
+    found: list[Found] = []
+    model = ""
+    for line in lines:
+        value = _item(line, wrapped=wrapped)
+        if line.value.get("type") == "turn_context" and isinstance(line.value.get("payload"), dict):
+            model = model_name(line.value["payload"].get("model")) or model
+        if isinstance(value, dict) and kind_of(value) in _ITEMS:
+            date = seconds(line.value.get("timestamp"))
+            found.append(Found(value=value, date=date, where=f"line {line.number}", line=line.number))
+    return Recorded(format="responses", found=found, model=model)
+
+
+def _item(line: Line, *, wrapped: bool) -> object:
+    if not wrapped:
+        return line.value
+    return line.value.get("payload") if line.value.get("type") == "response_item" else None
