@@ -93,6 +93,8 @@ class ToolCall:
     name: str
     arguments: str
     """JSON text as the model wrote it, possibly invalid."""
+    by_name: bool = False
+    """It came as OpenAI's `function_call`, which has no id: formats with that shape answer it by name."""
     raw: str = ""
     rest: str = ""
     edited: bool = False
@@ -234,6 +236,8 @@ class Rules:
     """A tool result without a call is refused."""
     pairs_by_name: bool = False
     """Calls may lack ids; results then pair with them by name and order."""
+    function_calls: bool = False
+    """OpenAI's `function_call` is among its shapes: such a call lacks an id, and its result has its name."""
     item_per_part: bool = False
     """Every block is a message of its own, so a run of assistant items is one response and stays together."""
     calls_follow_input: bool = False
@@ -243,6 +247,8 @@ class Rules:
     max_name: int = 64
     legal_name: str = "A-Za-z0-9_-"
     """The characters allowed in a tool's name, as a character set of a regular expression."""
+    legal_id: str = ""
+    """Likewise for the id of a call; empty where any text is allowed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from foveal import wire
+from foveal.errors import InputError
 from foveal.model import Format
 from foveal.pipeline.repair import NO_RESULT, Scribe, repair
 from foveal.pipeline.summarize.notes import RESULT_END, RESULT_MARK, result_note
@@ -231,3 +232,90 @@ def test_signed_thinking_beside_a_repaired_call_is_not_altered() -> None:
     turn = [{"role": "assistant", "content": [thinking, bad]}, {"role": "user", "content": [result("a")]}]
     sent, _ = repaired(turn, "anthropic")
     assert sent[0]["content"] == [thinking, {**bad, "name": "fs_read"}]
+
+
+LEGACY = {"role": "assistant", "content": None, "function_call": {"name": "ls", "arguments": "{}"}}
+NAMED = {"role": "function", "name": "ls", "content": "a.txt"}
+
+
+def test_a_function_call_and_its_answer_by_name_are_not_touched() -> None:
+    assert repaired([LEGACY, NAMED]) == ([LEGACY, NAMED], [])
+
+
+def test_a_function_call_without_an_answer_gets_a_placeholder_by_name() -> None:
+    turn, rules = repaired([LEGACY])
+    assert turn == [LEGACY, {**NAMED, "content": NO_RESULT}]
+    assert rules == ["missing answer"]
+
+
+def test_the_answer_to_a_function_call_gets_the_role_and_the_name_that_it_needs() -> None:
+    assert repaired([LEGACY, {"role": "tool", "content": "a.txt"}])[0] == [LEGACY, NAMED]
+    assert repaired([LEGACY, {"role": "function", "content": "a.txt"}])[0] == [LEGACY, NAMED]
+
+
+def test_an_answer_by_name_to_a_call_with_an_id_gets_the_id() -> None:
+    turn, _ = repaired([called("a"), NAMED])
+    assert (turn[1]["role"], turn[1]["tool_call_id"]) == ("tool", "a")
+
+
+def test_a_user_cannot_call_tools_and_a_result_for_that_call_stands_before_the_words() -> None:
+    turn, rules = repaired([{**called("a"), "role": "user", "content": "go on"}, answered("a")])
+    assert [message["content"] for message in turn] == [result_note("a.txt", call_id="a"), "go on"]
+    assert rules == ["misplaced call", "orphan result"]
+
+
+def test_a_result_in_a_message_of_the_model_follows_the_call_as_a_message_of_its_own() -> None:
+    words = {"type": "text", "text": "There is one file."}
+    told = {"role": "assistant", "content": [result("a"), words]}
+    sent, rules = repaired([use("a"), told], "anthropic")
+    assert [message["role"] for message in sent] == ["assistant", "user", "assistant"]
+    assert [message["content"] for message in sent[1:]] == [[result("a")], [words]]
+    assert rules == ["misplaced result"]
+
+
+def test_an_id_gets_the_letters_that_its_provider_takes_and_keeps_its_result() -> None:
+    sent, rules = repaired([use("fs:0"), {"role": "user", "content": [result("fs:0")]}], "anthropic")
+    assert (sent[0]["content"][0]["id"], sent[1]["content"][0]["tool_use_id"]) == ("fs_0", "fs_0")
+    assert rules == ["call id"]
+
+
+ASKED = {"type": "function_call", "call_id": "a", "name": "ls", "arguments": "{}"}
+PRINTED = {"type": "function_call_output", "call_id": "a", "output": "a.txt"}
+WORDS = {"role": "user", "content": "and then tidy up"}
+
+
+def test_items_between_a_call_and_its_output_stay_where_they_are() -> None:
+    turn = [ASKED, WORDS, {"role": "assistant", "content": "one moment"}, PRINTED]
+    assert repaired(turn, "responses") == (turn, [])
+
+
+def test_an_orphan_among_the_items_of_a_call_stands_before_the_words_of_the_user() -> None:
+    sent, _ = repaired([ASKED, WORDS, PRINTED, {**PRINTED, "call_id": "b"}], "responses")
+    assert [item.get("content") for item in sent] == [
+        None,
+        result_note("a.txt", call_id="b"),
+        WORDS["content"],
+        None,
+    ]
+
+
+def test_an_item_without_the_name_or_the_texts_that_it_needs_gets_them() -> None:
+    bad = {**ASKED, "name": "", "arguments": {"path": "."}}
+    sent, rules = repaired([bad, {**PRINTED, "output": {"files": 1}}], "responses")
+    assert (sent[0]["name"], sent[0]["arguments"]) == ("unnamed", '{"path":"."}')
+    assert sent[1]["output"] == '{"files":1}'
+    assert rules == ["malformed", "malformed", "tool name"]
+
+
+def test_a_response_or_arguments_that_are_no_object_become_one() -> None:
+    call = {"functionCall": {"name": "ls", "args": [1]}}
+    answer = {"functionResponse": {"name": "ls", "response": None}}
+    sent, _ = repaired([{"role": "model", "parts": [call]}, {"role": "user", "parts": [answer]}], "gemini")
+    assert sent[0]["parts"][0]["functionCall"]["args"] == {"arguments": [1]}
+    assert sent[1]["parts"][0]["functionResponse"]["response"] == {"output": "null"}
+
+
+def test_a_gemini_part_with_a_text_of_another_type_is_refused_by_name() -> None:
+    with pytest.raises(InputError) as refused:
+        repaired([{"role": "user", "parts": [{"text": 5}]}], "gemini")
+    assert refused.value.field == "text"

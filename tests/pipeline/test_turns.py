@@ -7,22 +7,17 @@ from typing import Any
 
 from foveal import wire
 from foveal.model import Format
-from foveal.pipeline.turns import Tail, joined, joins, links
+from foveal.pipeline.turns import REACH, Links, Turns, links
 
 
 def turns(history: Sequence[dict[str, Any]], format: Format = "openai") -> list[list[int]]:
     """Positions of the messages, grouped into turns."""
-    tail: Tail | None = None
-    found: list[list[int]] = []
-    runs = wire.rules(format).item_per_part
-    for at, message in enumerate(wire.load(list(history), format=format).messages):
-        link = links(message)
-        if joins(tail, link, runs=runs):
-            found[-1].append(at)
-        else:
-            found.append([at])
-        tail = joined(tail, link, runs=runs)
-    return found
+    found = Turns(runs=wire.rules(format).item_per_part)
+    given = wire.load(list(history), format=format).messages
+    for at, message in enumerate(given):
+        found.add(at, links(message))
+    stops = [*found.starts[1:], len(given)]
+    return [list(range(start, stop)) for start, stop in zip(found.starts, stops, strict=True)]
 
 
 def said(role: str) -> dict[str, Any]:
@@ -90,3 +85,31 @@ def test_an_output_right_after_a_reference_to_its_call_goes_with_it() -> None:
         [3],
         [4],
     ]
+
+
+def starts(*given: Links, since: int = 0) -> list[int]:
+    found = Turns(runs=True)
+    for seq, link in enumerate(given):
+        found.add(seq, link, since=since)
+    return found.starts
+
+
+CALL, ANSWER = Links(role="assistant", calls=("c",)), Links(role="tool", answers=("c",))
+WORDS = Links(role="user")
+
+
+def test_where_ids_pair_over_the_whole_input_a_result_joins_its_call_with_all_in_between() -> None:
+    assert starts(WORDS, CALL, WORDS, WORDS, ANSWER, WORDS) == [0, 1, 5]
+
+
+def test_a_result_joins_the_newest_call_of_its_id() -> None:
+    assert starts(CALL, WORDS, CALL, WORDS, ANSWER) == [0, 1, 2]
+
+
+def test_a_second_result_of_a_call_joins_nothing_earlier() -> None:
+    assert starts(CALL, ANSWER, WORDS, ANSWER) == [0, 2, 3]
+
+
+def test_a_result_does_not_join_a_call_that_is_far_back_or_replaced() -> None:
+    assert len(starts(CALL, *[WORDS] * REACH, ANSWER)) == REACH + 2
+    assert starts(CALL, WORDS, ANSWER, since=1) == [0, 1, 2]

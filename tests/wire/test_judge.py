@@ -75,6 +75,7 @@ def ran(kind: str, output: Any) -> list[dict[str, Any]]:
 FUNCTION = item("function_call", call_id="c1", name="f", arguments="{}")
 OUTPUT = item("function_call_output", call_id="c1", output="4")
 SAID = {"role": "assistant", "content": "hi"}
+LEGACY = {**SAID, "function_call": {"name": "f", "arguments": "{}"}}
 MARKED = {"cache_control": {"type": "ephemeral"}}
 THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
 
@@ -99,6 +100,22 @@ OPENAI = [
     ([USER, asks(call(arguments="{")), result()], ["arguments_not_json"]),
     ([USER, SAID], ["ends_with_assistant"]),
     ([USER, {**SAID, "function_call": {"name": "f", "arguments": "{}"}}, USER], ["unanswered_call"]),
+    ([USER, LEGACY, {"role": "function", "name": "f", "content": "4"}], []),
+    (
+        [USER, LEGACY, {"role": "tool", "tool_call_id": "f", "content": "4"}],
+        ["orphan_result", "unanswered_call"],
+    ),
+    (
+        [USER, LEGACY, {"role": "function", "content": "4"}],
+        ["orphan_result", "unanswered_call", "misnamed_result"],
+    ),
+    ([user({"type": "text", "text": 5}, text())], ["bad_content"]),
+    ([{"role": "user", "content": 5}], ["bad_content", "empty_content"]),
+    ([{"role": "system", "content": " "}, USER], ["empty_content"]),
+    ([{**USER, "tool_calls": [call()]}, result()], ["misplaced_call"]),
+    ([USER, {**SAID, "tool_calls": {"id": "c1"}}, USER], ["malformed_call"]),
+    ([USER, asks(call(name="")), result()], ["bad_function_name"]),
+    ([USER, asks(call(arguments={})), result()], ["arguments_not_json"]),  # type: ignore[arg-type]
 ]
 ANTHROPIC = [
     ([], ["empty_request"]),
@@ -127,6 +144,9 @@ ANTHROPIC = [
     ([user(text(**MARKED), text(cache_control={"type": "ephemeral", "ttl": "1h"}))], ["short_marker_first"]),
     ([user(text(cache_control={"type": "ephemeral", "ttl": "1h"}), text(**MARKED))], []),
     ([USER, SAID], ["ends_with_assistant"]),
+    ([user({"type": "text", "text": 5})], ["bad_content", "empty_text_block"]),
+    ([USER, assistant(use()), user({**used(), "content": 5})], ["bad_content"]),
+    ([USER, assistant(use()), user({**used(), "content": [text(" ")]})], ["empty_text_block"]),
 ]
 GEMINI = [
     ([], ["empty_request"]),
@@ -140,6 +160,7 @@ GEMINI = [
     ([gave({"text": ""})], ["empty_text_part"]),
     ([gave({"text": "x"}), model(wants("a b")), gave(answers("a b"))], ["bad_function_name"]),
     ([gave({"text": "x"}), model(wants(args=[1])), gave(answers())], ["arguments_not_object"]),
+    ([gave({"text": 5})], ["bad_content"]),
 ]
 RESPONSES = [
     ([], ["empty_request"]),
@@ -163,6 +184,11 @@ RESPONSES = [
     ([USER, *ran("apply_patch", None)], []),
     ([USER, *ran("local_shell", "4")], []),
     ([USER, *ran("local_shell", ["4"])], ["bad_output"]),
+    ([USER, FUNCTION, USER, OUTPUT], []),
+    ([USER, {**FUNCTION, "name": ""}, OUTPUT], ["bad_function_name"]),
+    ([USER, {**FUNCTION, "arguments": {}}, OUTPUT], ["arguments_not_json"]),
+    ([USER, {**FUNCTION, "call_id": ""}, {**OUTPUT, "call_id": None}], ["missing_call_id"]),
+    ([{"role": "user", "content": [{"type": "input_text", "text": 5}, {"type": "x"}]}], ["bad_content"]),
 ]
 
 

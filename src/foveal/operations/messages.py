@@ -20,7 +20,7 @@ from foveal.operations.registry import Shape
 from foveal.pipeline.kinds import kind_of
 from foveal.pipeline.reasons import Reason
 from foveal.pipeline.tokens.count import Meter, tokenizer
-from foveal.pipeline.turns import Links, Tail, joined, joins, links
+from foveal.pipeline.turns import Links, Turns, links
 from foveal.pipeline.values import Item, Unit
 from foveal.window import Score
 
@@ -105,13 +105,10 @@ def _items(messages: Sequence[Message], ties: Sequence[Links], meter: Meter) -> 
 
 
 def _turns(ties: Sequence[Links], *, runs: bool) -> tuple[range, ...]:
-    starts: list[int] = []
-    tail: Tail | None = None
+    turns = Turns(runs=runs)
     for at, link in enumerate(ties):
-        if not joins(tail, link, runs=runs):
-            starts.append(at)
-        tail = joined(tail, link, runs=runs)
-    return tuple(map(range, starts, [*starts[1:], len(ties)]))
+        turns.add(at, link)
+    return tuple(map(range, turns.starts, [*turns.starts[1:], len(ties)]))
 
 
 def units(history: Counted, scores: Sequence[Score]) -> list[Unit]:

@@ -17,7 +17,7 @@ from foveal.model import Chunk, Entry, Message, Opaque, Repair, Role, Rules, Tex
 from foveal.pipeline.repair import Scribe, repair
 from foveal.pipeline.requests import Said, command_in, said
 from foveal.pipeline.summarize.notes import recall_mark, recall_marks
-from foveal.pipeline.turns import Links, Tail, joined, joins
+from foveal.pipeline.turns import Links, Turns
 from foveal.window import Absence, Fixed
 
 FENCED_SHARE = 0.6
@@ -64,9 +64,11 @@ class History:
         self.note_pieces = frame.scribe.dump([note])
         self._read = read
         self._entries: list[Entry] = []
-        self._starts: list[int] = []
+        self._turns = Turns(runs=frame.chained)
+        self._starts = self._turns.starts
         self._sums: list[int] = [0]
-        self._tail: Tail | None = None
+        self._since = 0
+        """The position after the latest message that a stand-in replaces, or that was erased or left out."""
         self._forced: dict[int, Fixed] = {}
         self._absent: dict[int, Absence] = {}
         self._absences: list[tuple[int, int, Absence]] = []
@@ -111,12 +113,7 @@ class History:
         self._begins += leads
         if entry.role == "system" and not leads:
             entry = replace(entry, kind=entry.kind or "tool_output")
-        link = Links(role=entry.role, calls=entry.calls, answers=entry.answers)
-        if not joins(self._tail, link, runs=self.frame.chained):
-            self._starts.append(entry.seq)
-            self._begun.setdefault(entry.role, []).append(len(self._starts) - 1)
-        self._tail = joined(self._tail, link, runs=self.frame.chained)
-        turn = len(self._starts) - 1
+        turn = self._turn_with(entry)
         self._hear(entry, turn)
         self._chunks.pop(turn, None)
         self._made.pop(turn, None)
@@ -127,6 +124,8 @@ class History:
             self._absences = []
         if entry.noted_by is not None:
             self._covered_from.setdefault(entry.noted_by, entry.seq)
+        if entry.stand_in or entry.absence:
+            self._since = entry.seq + 1
         if entry.stand_in:
             self._stand_ins[turn] = entry.stand_in
             self._absent.pop(turn, None)
@@ -136,6 +135,35 @@ class History:
             self._forced[turn] = "system_prompt"
         elif entry.pinned:
             self._forced[turn] = "pinned"
+
+    def _turn_with(self, entry: Entry) -> int:
+        """The newest turn, with this entry: a new one, the one before, or several that become one."""
+        before = len(self._starts)
+        link = Links(role=entry.role, calls=entry.calls, answers=entry.answers)
+        self._turns.add(entry.seq, link, since=self._since)
+        turn = len(self._starts) - 1
+        if turn == before:
+            self._begun.setdefault(entry.role, []).append(turn)
+        elif turn < before - 1:
+            self._unite(turn, before)
+        return turn
+
+    def _unite(self, turn: int, turns: int) -> None:
+        """Make the turns from this one on, of which none has a stand-in or was left out, the newest one."""
+        for begun in self._begun.values():
+            del begun[bisect_right(begun, turn) :]
+        heard = bisect_left(self._heard, turn)
+        self._heard[heard:] = [turn] if heard < len(self._heard) else []
+        for later in range(turn + 1, turns):
+            for known in (self._said, self._commands, self._chunks, self._made, self._absent):
+                known.pop(later, None)
+            if later in self._forced:
+                self._forced.setdefault(turn, self._forced.pop(later))
+        self._absences = []
+        self._in_fences = None
+        for name, (fences, until, found) in self._gathered.items():
+            self._gathered[name] = fences, min(until, turn), found
+        self._oldest = min(self._oldest, turn)
 
     def _hear(self, entry: Entry, turn: int) -> None:
         self._said.pop(turn, None)
@@ -463,11 +491,9 @@ class History:
         if before is None:  # every provider accepts a note here, some require one
             continues = message.results and not self.frame.rules.needs_call
             return message.role != "user" and not continues
-        return (
-            self.frame.rules.calls_follow_input
-            and before.messages[-1].role == "assistant"
-            and bool(message.calls)
-        )
+        if not self.frame.rules.calls_follow_input or before.messages[-1].role != "assistant":
+            return False
+        return any(message.calls for message in takewhile(_is_model, after.messages))
 
     def notes_needed(self, chunks: Sequence[Chunk]) -> list[bool]:
         """For each chunk in order, whether a note must precede it. System prompts are not neighbours."""
@@ -500,6 +526,10 @@ def _runs(absent: Mapping[int, Absence]) -> Iterator[tuple[int, int, Absence]]:
         first, last, why = turn, turn + 1, absent[turn]
     if first >= 0:
         yield first, last, why
+
+
+def _is_model(message: Message) -> bool:
+    return message.role == "assistant"
 
 
 def is_system(chunk: Chunk) -> bool:

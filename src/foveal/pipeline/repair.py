@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -98,10 +99,15 @@ def _without_blanks(result: ToolResult) -> ToolResult:
 
 
 def drop_bare_thinking(turn: _Turn) -> None:
-    """Drop reasoning that no text or call follows, which providers reject."""
-    while turn.messages and turn.messages[-1].parts and all(map(_is_reasoning, turn.messages[-1].parts)):
-        turn.report("bare reasoning", "reasoning that nothing follows was left out")
-        turn.messages.pop()
+    """Drop reasoning that no text or call of the model follows, which providers reject."""
+    kept: list[Message] = []
+    for message in reversed(turn.messages):
+        follows = bool(kept) and kept[-1].role == "assistant"
+        if message.parts and all(map(_is_reasoning, message.parts)) and not follows:
+            turn.report("bare reasoning", "reasoning that nothing follows was left out")
+        else:
+            kept.append(message)
+    turn.messages = kept[::-1]
 
 
 def _is_reasoning(part: Part) -> bool:
@@ -151,22 +157,64 @@ def _wrapped(value: object) -> str:
     return json.dumps({"arguments": value}, ensure_ascii=False, separators=(",", ":"))
 
 
-def pair_results(turn: _Turn) -> None:
-    """Give every call exactly one result, right after it; a result without a call becomes a quoted note.
+def drop_misplaced_calls(turn: _Turn) -> None:
+    """Drop the calls of messages that are not the model's: only a model can call tools."""
+    for at, message in enumerate(turn.messages):
+        if message.calls and message.role != "assistant":
+            turn.report("misplaced call", f"a {message.role} message called a tool", at=at)
+            turn.messages[at] = _rewrite(message, [p for p in message.parts if not isinstance(p, ToolCall)])
 
-    Such notes precede what the user wrote beside the results, so that they never are the newest words.
+
+def separate_results(turn: _Turn) -> None:
+    """Take results out of messages of the model, into a message of their own."""
+    found: list[Message] = []
+    for message in turn.messages:
+        if message.results and message.role == "assistant":
+            turn.report("misplaced result", "results were in a message of the model")
+            rest = _without_results(message)
+            own = replace(_rewrite(message, message.results), role="tool", extra="", rest="")
+            words = [_rewrite(message, rest)] if rest else []
+            found += [*words, own] if message.calls else [own, *words]
+        else:
+            found.append(message)
+    turn.messages = found
+
+
+def pair_results(turn: _Turn) -> None:
+    """Give every call exactly one result; a result without a call becomes a quoted note.
+
+    Such notes precede what the user wrote in the turn, so that they never are the newest words. Results move
+    right after their calls, unless the provider pairs them by id over the whole input.
     """
     if not any(m.calls or m.results for m in turn.messages):
         return
     pairing = _Pairing(turn)
-    calling = [pairing.take_calls(m) for m in turn.messages if not m.results]
+    if turn.rules.item_per_part and not any(m.results and _without_results(m) for m in turn.messages):
+        found = [pairing.pair(pairing.take_calls(m)) for m in turn.messages]
+        found = [m for m in (*found, *pairing.missing()) if m.parts]
+        words = next((at for at, m in enumerate(found) if m.role == "user"), len(found))
+        turn.messages = [*found[:words], *pairing.orphans, *found[words:]]
+        return
+    calling, others = _divided([pairing.take_calls(m) for m in turn.messages])
     answering = [pairing.pair(m) for m in turn.messages if m.results]
     answering += pairing.missing()
-    words: list[Message] = []
-    if pairing.orphans:
-        words = [_rewrite(m, found) for m in answering if (found := _without_results(m))]
-        answering = [_rewrite(replace(m, role="tool"), m.results) for m in answering]
-    turn.messages = [*calling, *(m for m in answering if m.parts), *pairing.orphans, *words]
+    if pairing.orphans or (len(answering) > 1 and not turn.rules.results_together):
+        others = [*(_rewrite(m, rest) for m in answering if (rest := _without_results(m))), *others]
+        answering = [_rewrite(replace(m, role="tool"), m.results) for m in answering if m.results]
+    turn.messages = [*calling, *answering, *pairing.orphans, *others]
+
+
+def _divided(messages: Sequence[Message]) -> tuple[list[Message], list[Message]]:
+    """The messages without results: the model's up to its last call or the first result, and the others."""
+    last = max((at for at, m in enumerate(messages) if m.calls), default=-1)
+    first = next((at for at, m in enumerate(messages) if m.results), len(messages))
+    calling: list[Message] = []
+    others: list[Message] = []
+    for at, message in enumerate(messages):
+        if not message.results:
+            said = message.role == "assistant" and at < max(first, last + 1)
+            (calling if said else others).append(message)
+    return calling, others
 
 
 def _without_results(message: Message) -> list[Part]:
@@ -178,27 +226,43 @@ class _Pairing:
 
     def __init__(self, turn: _Turn) -> None:
         self.turn = turn
-        self.calls: list[tuple[str, ToolCall]] = []
         self.seen: set[str] = set()
         self.orphans: list[Message] = []
         self.stored = any(map(is_reference, turn.messages))
+        self._waiting: dict[int, ToolCall] = {}
+        """The calls without a result, by their number in the turn."""
+        self._numbers: dict[str, deque[int]] = {}
+        """The numbers of calls by each key that a result may have for them."""
+        self._taken = 0
 
     def take_calls(self, message: Message) -> Message:
-        """Take the calls of a message, and replace missing or duplicate ids."""
-        parts = [self._with_id(part) if isinstance(part, ToolCall) else part for part in message.parts]
+        """Take the calls of a message, and replace missing, duplicate and illegal ids."""
+        parts = [self._taking(part) if isinstance(part, ToolCall) else part for part in message.parts]
         return message if parts == list(message.parts) else _rewrite(message, parts)
 
-    def _with_id(self, call: ToolCall) -> ToolCall:
-        key = call.id or ANY + call.name
-        by_name = not call.id and self.turn.rules.pairs_by_name
-        if not by_name and (not call.id or call.id in self.seen):
-            unique = f"{call.id or 'call'}_{self.turn.seq}_{len(self.seen)}"
-            if call.id:
-                self.turn.report("call id", "an id named two calls of one message; one has a new id")
-            call = replace(call, id=unique, edited=True)
-        self.seen.add(call.id or f"{key}#{len(self.seen)}")
-        self.calls.append((key, call))
+    def _taking(self, given: ToolCall) -> ToolCall:
+        call = self._with_id(given)
+        for key in {given.id, ANY + given.name, ANY} - {""}:
+            self._numbers.setdefault(key, deque()).append(self._taken)
+        self._waiting[self._taken] = call
+        self._taken += 1
         return call
+
+    def _with_id(self, call: ToolCall) -> ToolCall:
+        rules = self.turn.rules
+        if not call.id and (rules.pairs_by_name or (call.by_name and rules.function_calls)):
+            return call
+        legal = re.sub(f"[^{rules.legal_id}]", "_", call.id) if rules.legal_id else call.id
+        unique = legal
+        while not unique or unique in self.seen:
+            unique = f"{unique or 'call'}_{self.turn.seq}_{len(self.seen)}"
+        self.seen.add(unique)
+        if unique == call.id:
+            return call
+        if call.id:
+            why = "named two calls of one message" if unique != legal else "was not legal"
+            self.turn.report("call id", f"an id {why}; a call has a new one")
+        return replace(call, id=unique, edited=True)
 
     def pair(self, message: Message) -> Message:
         """Tie each result to its call; a result without a call moves into a note."""
@@ -215,14 +279,20 @@ class _Pairing:
         return message if parts == list(message.parts) else _rewrite(message, parts)
 
     def _paired(self, result: ToolResult) -> ToolResult | None:
-        key = result.call_id or ANY + result.name
-        for at, (call_key, call) in enumerate(self.calls):
-            if key in (call_key, ANY) or key == ANY + call.name:
-                del self.calls[at]
-                name = call.name if result.name or self.turn.rules.pairs_by_name else ""
-                same = (result.call_id, result.name) == (call.id, name)
-                return result if same else replace(result, call_id=call.id, name=name, edited=True)
-        return result if self._may_lack_call(result) else None
+        call = self._called(result.call_id or ANY + result.name)
+        if call is None:
+            return result if self._may_lack_call(result) else None
+        named = result.name or self.turn.rules.pairs_by_name or (call.by_name and not call.id)
+        name = call.name if named else ""
+        same = (result.call_id, result.name) == (call.id, name)
+        return result if same else replace(result, call_id=call.id, name=name, edited=True)
+
+    def _called(self, key: str) -> ToolCall | None:
+        numbers = self._numbers.get(key, deque())
+        while numbers:
+            if call := self._waiting.pop(numbers.popleft(), None):
+                return call
+        return None
 
     def _may_lack_call(self, result: ToolResult) -> bool:
         """Is its call stored by the provider, or may results go without one?"""
@@ -237,9 +307,10 @@ class _Pairing:
 
     def missing(self) -> list[Message]:
         """A placeholder for each call without a result."""
-        for _ in self.calls:
+        calls = self._waiting.values()
+        for _ in calls:
             self.turn.report("missing answer", "a call had no result")
-        return [self.turn.scribe.answer(call, NO_RESULT) for _, call in self.calls]
+        return [self.turn.scribe.answer(call, NO_RESULT) for call in calls]
 
 
 def _text(part: Part) -> str:
@@ -271,6 +342,8 @@ def gather_results(turn: _Turn) -> None:
 
 RULES: tuple[Callable[[_Turn], None], ...] = (
     rewrite_malformed,
+    drop_misplaced_calls,
+    separate_results,
     drop_empty,
     drop_blank_blocks,
     drop_bare_thinking,

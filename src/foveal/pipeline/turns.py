@@ -1,12 +1,14 @@
 """Find where one turn ends and the next begins.
 
 A turn is what must stay together: an assistant message that calls tools, and the results right after it.
-Calls and results pair by adjacency, never over the whole history: recorded agents reuse ids, and providers
-only look at neighbours.
+Calls and results pair by adjacency: recorded agents reuse ids, and most providers only look at neighbours.
+Responses pairs them by id over the whole input; there a result joins the turn of its call with all items in
+between.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -18,6 +20,8 @@ REFERENCE = "item_reference"
 """The type of an item that refers to one stored by the provider, and its key: it may be any call."""
 _ERASED = "#"
 """Before the hash of a key of an erased message."""
+REACH = 500
+"""Messages back to a call within which its result joins it: a turn is in a window as a whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +66,7 @@ def joins(tail: Tail | None, link: Links, *, runs: bool = False) -> bool:
     >>> joins(call, Links(role="tool", answers=("c1",))), joins(call, Links(role="user"))
     (True, False)
     """
-    if tail is None:
+    if tail is None or (link.calls and not runs):
         return False
     if link.answers:
         known = REFERENCE in tail.calls or any(_pairs(answer, tail.calls) for answer in link.answers)
@@ -102,3 +106,47 @@ def joined(tail: Tail | None, link: Links, *, runs: bool = False) -> Tail:
         calls=tail.calls | frozenset(link.calls),
         answered=tail.answered or bool(link.answers),
     )
+
+
+class Turns:
+    """The positions at which turns begin, as messages arrive.
+
+    `runs`: the format makes every block an item, and pairs calls and results by id over the whole input.
+
+    >>> turns = Turns(runs=True)
+    >>> for seq, link in enumerate([Links(role="assistant", calls=("c",)), Links(role="user")]):
+    ...     turns.add(seq, link)
+    >>> turns.starts
+    [0, 1]
+    >>> turns.add(2, Links(role="tool", answers=("c",)))
+    >>> turns.starts
+    [0]
+    """
+
+    def __init__(self, *, runs: bool) -> None:
+        self.starts: list[int] = []
+        self._runs = runs
+        self._tail: Tail | None = None
+        self._waiting: dict[str, int] = {}
+        """The position of the newest call without a result, by its id."""
+
+    def add(self, seq: int, link: Links, *, since: int = 0) -> None:
+        """Add a message; if it answers a call of an earlier turn, from `since` on, all become one."""
+        if not joins(self._tail, link, runs=self._runs):
+            called = self._called(seq, link, since)
+            if called is None:
+                self.starts.append(seq)
+            else:
+                del self.starts[bisect_right(self.starts, called) :]
+                self._tail = Tail(role="assistant", calls=frozenset(link.answers), answered=True)
+        self._tail = joined(self._tail, link, runs=self._runs)
+        if self._runs:
+            for answer in link.answers:
+                self._waiting.pop(answer, None)
+            self._waiting |= {call: seq for call in link.calls if not call.startswith(ANY)}
+
+    def _called(self, seq: int, link: Links, since: int) -> int | None:
+        """The position of the call that this message answers; None if it is unknown or too far back."""
+        keys = (key for answer in link.answers for key in (answer, erased_key(answer)))
+        calls = [self._waiting[key] for key in keys if key in self._waiting]
+        return min((at for at in calls if at >= max(since, seq - REACH)), default=None)

@@ -10,13 +10,15 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from foveal.model import File, Format, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from foveal.wire.formats.codec import JSON, Flat
 from foveal.wire.jsontext import sendable
 
 _ID = re.compile(r"[^a-zA-Z0-9_-]")
+_FUNCTION_CALLS: tuple[Format, ...] = ("openai", "plain")
+"""Formats with OpenAI's `function_call`, whose call and result have no id."""
 
 
 def converted(messages: Sequence[Message], target: Format) -> list[Message]:
@@ -24,49 +26,77 @@ def converted(messages: Sequence[Message], target: Format) -> list[Message]:
     return _merged(_linked(messages, target), target)
 
 
+@dataclass(slots=True)
+class _Waiting:
+    """Calls without a result: each with the id that it came with, and the one that it is written with."""
+
+    calls: list[tuple[str, ToolCall]]
+
+    def add(self, call: ToolCall, number: int, target: Format) -> None:
+        given, found = call.id, _identified(call, number, target)
+        while found.id and any(found.id == other.id for _, other in self.calls):
+            found = _renamed(found, f"{found.id}_{number}")
+        self.calls.append((given, found))
+
+    def take(self, result: ToolResult) -> ToolCall | None:
+        """The call of a result: by id where there is one, else the first of its name."""
+        for at, (given, call) in enumerate(self.calls):
+            if given == result.call_id if result.call_id else result.name in ("", call.name):
+                return self.calls.pop(at)[1]
+        return None
+
+
 def _linked(messages: Sequence[Message], target: Format) -> list[Message]:
     """Add ids to calls without one, and to results the id and the name of their call."""
-    waiting: list[ToolCall] = []
+    waiting = _Waiting([])
     linked: list[Message] = []
     for message in messages:
-        if message.format == target:
-            linked.append(message)
-            waiting = [*message.calls] if message.calls else waiting
-            continue
-        calls = [_identified(call, number) for number, call in enumerate(message.calls)]
-        follows_calls = bool(linked) and bool(linked[-1].calls) and message.role == "assistant"
-        waiting = [*waiting, *calls] if follows_calls else calls or waiting
-        identified = iter(calls)
-        parts = tuple(_link(part, identified, waiting) for part in message.parts)
+        run = message.role == "assistant" and bool(linked) and linked[-1].role == "assistant"
+        follows_calls = run and (bool(linked[-1].calls) or message.format == "responses")
+        if message.calls and not (follows_calls and message.format != target):
+            waiting = _Waiting([])
+        own = message.format == target
+        before = len(waiting.calls)
+        for number, call in enumerate(message.calls):
+            if own:
+                waiting.calls.append((call.id, call))
+            else:
+                waiting.add(call, number, target)
+        identified = iter([call for _, call in waiting.calls[before:]])
+        parts = tuple(_link(part, identified, waiting, own=own) for part in message.parts)
         linked.append(message if parts == message.parts else replace(message, parts=parts, body=""))
     return linked
 
 
-def _link(part: Part, identified: Iterator[ToolCall], waiting: list[ToolCall]) -> Part:
+def _link(part: Part, identified: Iterator[ToolCall], waiting: _Waiting, *, own: bool) -> Part:
     match part:
         case ToolCall():
             return next(identified)
         case ToolResult():
-            return _answering(part, waiting)
+            return _answering(part, waiting, own=own)
         case _:
             return part
 
 
-def _identified(call: ToolCall, number: int) -> ToolCall:
-    if call.id:
-        return replace(call, id=_ID.sub("_", call.id))
+def _identified(call: ToolCall, number: int, target: Format) -> ToolCall:
+    if call.id or (call.by_name and target in _FUNCTION_CALLS):
+        return _renamed(call, _ID.sub("_", call.id))
     digest = hashlib.sha256(f"{number}\n{call.name}\n{call.arguments}".encode()).hexdigest()
-    return replace(call, id=f"call_{digest[:16]}")
+    return _renamed(call, f"call_{digest[:16]}")
 
 
-def _answering(result: ToolResult, waiting: list[ToolCall]) -> ToolResult:
-    """The result linked to its call: by id where there is one, else to the first waiting call of its name."""
-    call_id = _ID.sub("_", result.call_id)
-    for call in waiting:
-        if call.id == call_id or (not call_id and result.name in ("", call.name)):
-            waiting.remove(call)
-            return replace(result, call_id=call.id, name=result.name or call.name)
-    return replace(result, call_id=call_id)
+def _renamed(call: ToolCall, id: str) -> ToolCall:
+    return call if call.id == id else replace(call, id=id, edited=True)
+
+
+def _answering(result: ToolResult, waiting: _Waiting, *, own: bool) -> ToolResult:
+    """The result linked to its call; one of the target's own format may answer a call of another."""
+    call = waiting.take(result)
+    if call is None:
+        return result if own else replace(result, call_id=_ID.sub("_", result.call_id))
+    if own:
+        return result if call.id == result.call_id else replace(result, call_id=call.id, edited=True)
+    return replace(result, call_id=call.id, name=result.name or call.name)
 
 
 def _merged(messages: list[Message], target: Format) -> list[Message]:

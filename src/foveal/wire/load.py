@@ -90,7 +90,7 @@ def rendered(messages: Sequence[Message], format: Format) -> tuple[Message, ...]
     Messages that are all in that format are returned as they are. Of others only role and parts matter, and
     there may be fewer or more of them.
     """
-    if all(message.format == format for message in messages):
+    if all(message.format == format and (message.body or not message.in_place) for message in messages):
         return tuple(messages)
     dumped = dump(messages, format)
     system = [reread(dumped.system, format, "system", digest="")] if dumped.system else []

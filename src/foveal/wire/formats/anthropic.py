@@ -249,6 +249,7 @@ CODEC = Codec(
         object_arguments=True,
         max_markers=4,
         max_name=128,
+        legal_id="A-Za-z0-9_-",
     ),
     # Anthropic documents up to 346 tokens for the prompt that comes with tools. The rest is not published:
     # these are high guesses, not measurements.

@@ -44,6 +44,7 @@ from foveal.wire.jsontext import compact
 ROLES: MappingProxyType[str, Role] = MappingProxyType(
     {"user": "user", "model": "assistant", "function": "tool", "tool": "tool", "system": "system"}
 )
+_TEXT_KEYS = frozenset({"text", "thought", "thoughtSignature", "thought_signature"})
 _SNAKE = re.compile(r"[A-Z]")
 
 
@@ -66,7 +67,14 @@ def read(item: JSON, where: str) -> Reading:
     if role == "user" and parts and all(isinstance(part, ToolResult) for part in parts):
         role = "tool"
     extra = without(item, "parts")
-    return Reading(role=role, parts=parts, extra=extra, rest=rest_of(extra))
+    return Reading(role=role, parts=parts, extra=extra, rest=rest_of(extra), flaw=_flaw(role, parts))
+
+
+def _flaw(role: Role, parts: Sequence[Part]) -> str:
+    if role == "system":
+        return "Gemini has no system role among the contents"
+    edited = any(isinstance(part, ToolCall | ToolResult) and part.edited for part in parts)
+    return "arguments or a response are no object" if edited else ""
 
 
 def read_system(value: Any, where: str) -> tuple[Part, ...]:
@@ -94,7 +102,8 @@ def _parts(value: Any, where: str) -> tuple[Part, ...]:
 
 def _part(part: JSON, where: str) -> Part:
     raw = compact(part)
-    if isinstance(text := part.get("text"), str):
+    if part.get("text") is not None or part.keys() <= _TEXT_KEYS:
+        text = text_field(part, "text", where)
         signature = field(part, "thoughtSignature") or ""
         # An empty text with a signature ends a stream and belongs to the thinking; an empty thought does not.
         thought = part.get("thought") is True if text else bool(signature)
@@ -107,6 +116,7 @@ def _part(part: JSON, where: str) -> Part:
             id=text_field(call, "id", where),
             name=text_field(call, "name", where),
             arguments=compact(call.get("args") if call.get("args") is not None else {}),
+            edited=not isinstance(call.get("args", {}), dict),
             raw=raw,
             rest=rest_of(part, "functionCall", "function_call") + rest_of(call, "name", "args"),
         )
@@ -128,6 +138,7 @@ def _response(response: JSON, where: str, raw: str, rest: str) -> ToolResult:
         name=text_field(response, "name", where),
         parts=(text, *map(_attached, _parts(response.get("parts"), where))),
         error=isinstance(value, dict) and set(value) == {"error"},
+        edited=not isinstance(value, dict),
         raw=raw,
         rest=rest + rest_of(response, "name", "response", "parts"),
     )
@@ -160,10 +171,12 @@ def _media(data: JSON, where: str, raw: str, rest: str) -> Image | File:
 
 
 def write(message: Message) -> list[JSON]:
-    if message.format == "gemini":
+    if message.format == "gemini" and message.role != "system":
         return [{**_role(message), **extra_of(message), "parts": list(map(_own_part, message.parts))}]
     model = message.role == "assistant"
-    parts = [_foreign_part(p, media=not model) for p in convert.visible(convert.in_place(message).parts)]
+    shown = convert.visible(convert.in_place(message).parts)
+    own = message.format == "gemini"
+    parts = [_own_part(p) if own else _foreign_part(p, media=not model) for p in shown]
     return [{"role": "model" if model else "user", "parts": parts}] if parts else []
 
 
@@ -212,7 +225,7 @@ def _result(result: ToolResult, raw: JSON) -> JSON:
     # Attachments are already in `raw`.
     own = "\n".join(part.text for part in result.parts if isinstance(part, Text))
     text = own if before else convert.text_of(result.parts)
-    if before and text == compact(before.get("response")):
+    if isinstance(before.get("response"), dict) and text == compact(before["response"]):
         return {**named, "name": result.name}
     key = _text_key(before.get("response")) or ("error" if result.error else "output")
     return {**named, "name": result.name, "response": {key: text}}

@@ -58,6 +58,7 @@ ROLES: MappingProxyType[str, Role] = MappingProxyType(
         "function": "tool",
     }
 )
+RESULTS = ("tool", "function")
 REASONING = ("reasoning_content", "reasoning")
 """Where OpenAI-compatible servers put the model's thinking."""
 PLAIN_FIELDS = ("id", "timestamp", "created_at", "metadata")
@@ -73,11 +74,11 @@ def read(item: JSON, where: str) -> Reading:
     content = read_content(item.get("content"), where, _block)
     if role == "tool":
         parts: tuple[Part, ...] = (_result(item, content, where),)
-        taken = ["tool_call_id", "name"]
-        extra = without(item, "role", "content", *(key for key in taken if isinstance(item.get(key), str)))
+        extra = without(item, "role", "content", "tool_calls", "function_call", "tool_call_id", "name")
     else:
-        parts = (*_thinking(item), *content, *_refusal(item), *_calls(item, where))
-        taken = [key for key in (*REASONING, "refusal") if isinstance(item.get(key), str)]
+        refusal = _refusal(item) if role == "assistant" else []
+        parts = (*_thinking(item), *content, *refusal, *_calls(item, where))
+        taken = [key for key in REASONING if isinstance(item.get(key), str)] + ["refusal"] * bool(refusal)
         extra = without(item, "role", "content", "tool_calls", "function_call", *taken)
     if item["role"] != role:
         extra["role"] = item["role"]
@@ -94,6 +95,10 @@ def read(item: JSON, where: str) -> Reading:
 def _flaw(item: JSON, role: Role) -> str:
     if role != "assistant" and item.get("content") is None:
         return "`content` is null"
+    if role == "tool" and not item.keys().isdisjoint(("tool_calls", "function_call")):
+        return "a result has calls"
+    if isinstance(call := item.get("function_call"), dict) and not _is_text(call.get("arguments")):
+        return "the arguments of `function_call` are no text"
     if "tool_calls" not in item:
         return ""
     if not item["tool_calls"]:
@@ -106,7 +111,14 @@ def _flaw(item: JSON, role: Role) -> str:
 
 
 def _malformed(call: JSON) -> bool:
-    return "type" not in call or isinstance(call.get("function", {}).get("arguments", ""), dict)
+    if call.get("type") == "custom":
+        return False
+    function = call.get("function")
+    return "type" not in call or not (isinstance(function, dict) and _is_text(function.get("arguments", "")))
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def _author(item: JSON, role: Role) -> str:
@@ -175,12 +187,21 @@ def _calls(item: JSON, where: str) -> list[ToolCall]:
             ToolCall(
                 id="",
                 name=text_field(call, "name", where),
-                arguments=text_field(call, "arguments", where),
+                arguments=_arguments(call),
+                by_name=True,
                 raw=compact({"function_call": call}),
                 rest=rest_of(call, "name", "arguments"),
             )
         )
     return calls
+
+
+def _arguments(function: JSON) -> str:
+    """The arguments as JSON text; some clients send the value itself."""
+    value = function.get("arguments")
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else compact(value)
 
 
 def _call(call: JSON, where: str) -> ToolCall:
@@ -195,12 +216,10 @@ def _call(call: JSON, where: str) -> ToolCall:
             rest=rest_with(call, "custom", "name", "input"),
         )
     function = object_field(call, "function", where)
-    value = function.get("arguments")
-    arguments = compact(value) if isinstance(value, dict) else text_field(function, "arguments", where)
     return ToolCall(
         id=text_field(call, "id", where),
         name=text_field(function, "name", where),
-        arguments=arguments,
+        arguments=_arguments(function),
         raw=compact(call),
         rest=rest_with(call, "function", "name", "arguments"),
         edited=_malformed(call),
@@ -217,9 +236,16 @@ def _result(item: JSON, content: tuple[Flat, ...], where: str) -> ToolResult:
 
 def write(message: Message) -> list[JSON]:
     """Write a message of any format, without the fields of plain messages that OpenAI refuses."""
-    if message.format != "plain" or not message.extra:
-        return write_all_fields(message)
-    return write_all_fields(replace(message, extra=compact(without(extra_of(message), *PLAIN_FIELDS))))
+    if message.format == "plain" and message.extra:
+        message = replace(message, extra=compact(without(extra_of(message), *PLAIN_FIELDS)))
+    pieces = write_all_fields(message)
+    return [_answering(piece) if piece["role"] in RESULTS else piece for piece in pieces]
+
+
+def _answering(result: JSON) -> JSON:
+    """A result with the role that its call requires: `function_call` is answered by name."""
+    by_name = not result.get("tool_call_id") and result.get("name")
+    return {**result, "role": "function" if by_name else "tool"}
 
 
 def write_all_fields(message: Message) -> list[JSON]:
@@ -238,7 +264,10 @@ def _written_result(result: ToolResult, message: Message, *, own: bool) -> JSON:
     named = {key: value for key, value in named.items() if value}
     blocks = own and any(part.raw for part in result.parts)
     content = list(map(_written_block, result.parts)) if blocks else convert.text_of(result.parts)
-    return {"role": "tool", **named, "content": content, **(extra_of(message) if own else {})}
+    extra = extra_of(message) if own else {}
+    if result.call_id:
+        extra.pop("role", None)  # an answer by id is no answer to `function_call`
+    return {"role": "tool", **named, "content": content, **extra}
 
 
 def _own(message: Message, parts: Sequence[Part]) -> JSON:
@@ -345,7 +374,7 @@ CODEC = Codec(
     format="openai",
     read=read,
     write=write,
-    rules=Rules(),
+    rules=Rules(function_calls=True),
     # OpenAI documents three tokens around each message, three to prime the reply and one for a name. Those
     # for functions are from its example and vary by model; we count their JSON, which is longer than what
     # the model reads.

@@ -71,6 +71,6 @@ CODEC = Codec(
     format="plain",
     read=read,
     write=write,
-    rules=Rules(needs_call=False, pairs_by_name=True),
+    rules=Rules(needs_call=False, pairs_by_name=True, function_calls=True),
     framing=openai.CODEC.framing,
 )

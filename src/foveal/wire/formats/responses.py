@@ -58,6 +58,8 @@ CALLS = MappingProxyType(
     }
 )
 """Calls that the client answers, and the field with their arguments."""
+_NAMED = ("function_call", "custom_tool_call")
+"""Calls of a tool by its name, with text."""
 OUTPUTS = frozenset(f"{kind}_output" for kind in CALLS)
 _TEXT_OUTPUTS = ("function_call_output", "custom_tool_call_output")
 """Outputs that must be text or blocks; others have structures of their own."""
@@ -81,9 +83,12 @@ def read(item: JSON, where: str) -> Reading:
         raise missing(where, "type")
     raw = compact(item)
     if kind in CALLS:
-        return Reading(role="assistant", parts=(_call(item, kind, where, raw),))
+        call = _call(item, kind, where, raw)
+        return Reading(role="assistant", parts=(call,), flaw=_call_flaw(item, kind))
     if kind in OUTPUTS:
-        return Reading(role="tool", parts=(_output(item, where, raw),), flaw=_flaw(item, kind))
+        valid = _valid_output(item, where)
+        flaw = "" if valid is item else f"`output` is not what a {kind} has"
+        return Reading(role="tool", parts=(_output(valid, where, raw if valid is item else ""),), flaw=flaw)
     if kind == "reasoning":
         return Reading(role="assistant", parts=(_reasoning(item, where, raw),))
     if kind == "image_generation_call" and isinstance(item.get("result"), str):
@@ -105,7 +110,8 @@ def _message(item: JSON, where: str) -> Reading:
         raise missing(where, "content")
     extra = without(item, "content") if item["role"] != role else without(item, "role", "content")
     parts = read_content(item["content"], where, _block)
-    return Reading(role=role, parts=parts, extra=extra, rest=rest_of(extra))
+    # Only a message has an `extra`: any other item is its only part.
+    return Reading(role=role, parts=parts, extra={"type": "message", **extra}, rest=rest_of(extra))
 
 
 def _block(block: JSON, where: str) -> Flat:
@@ -144,25 +150,76 @@ def _image(block: JSON, where: str, raw: str) -> Image:
 
 def _call(item: JSON, kind: str, where: str, raw: str) -> ToolCall:
     value = item.get(CALLS[kind])
-    arguments = value if kind == "function_call" and isinstance(value, str) else compact({CALLS[kind]: value})
+    if kind == "custom_tool_call" and not isinstance(value, str):
+        value = "" if value is None else compact(value)
+    if kind != "function_call":
+        arguments = compact({CALLS[kind]: value})
+    elif value is None:
+        arguments = ""
+    else:
+        arguments = value if isinstance(value, str) else compact(value)
+    name = text_field(item, "name", where)
     return ToolCall(
         id=text_field(item, "call_id", where),
-        name=text_field(item, "name", where) or kind,
+        name=name if kind in _NAMED else name or kind,
         arguments=arguments,
         raw=raw,
         rest=rest_of(item, "name", CALLS[kind]),
+        edited=bool(_call_flaw(item, kind)),
     )
 
 
-def _flaw(item: JSON, kind: str) -> str:
-    output = item.get("output")
-    if kind in _TEXT_OUTPUTS and not isinstance(output, str) and not _are_blocks(output):
-        return "`output` is neither text nor a list of blocks"
+def _call_flaw(item: JSON, kind: str) -> str:
+    if kind in _NAMED and not isinstance(item.get(CALLS[kind]), str):
+        return f"`{CALLS[kind]}` is no text"
     return ""
+
+
+def is_output(item: JSON) -> bool:
+    """Whether an output item has the type that its kind of call requires."""
+    output = item.get("output")
+    match kind_of(item):
+        case "function_call_output" | "custom_tool_call_output":
+            return isinstance(output, str) or _are_blocks(output)
+        case "computer_call_output":
+            return isinstance(output, dict) and output.get("type") == "computer_screenshot"
+        case "shell_call_output":
+            return isinstance(output, list) and all(isinstance(b, dict) and "outcome" in b for b in output)
+        case "apply_patch_call_output":
+            return output is None or isinstance(output, str)
+        case _:
+            return isinstance(output, str)
+
+
+def output_item(kind: str, call_id: str, text: str) -> JSON:
+    """An output with a text, for a call of this kind."""
+    output: JSON = {"type": f"{kind}_output", "call_id": call_id, "output": text}
+    match kind:
+        case "apply_patch_call":
+            return {**output, "status": "failed"}
+        case "shell_call":
+            failed = {"stdout": "", "stderr": text, "outcome": {"type": "exit", "exit_code": 1}}
+            return {**output, "output": [failed]}
+        case "local_shell_call":
+            return {"type": "local_shell_call_output", "id": call_id, "output": text}
+        case "function_call" | "custom_tool_call":
+            return output
+        case _:
+            return {**output, "type": "function_call_output"}
 
 
 def _are_blocks(output: Any) -> bool:
     return isinstance(output, list) and all(isinstance(b, dict) and "type" in b for b in output)
+
+
+def _valid_output(item: JSON, where: str) -> JSON:
+    """The same item; one whose output is of the wrong type gets it as text, where its kind has texts."""
+    if is_output(item):
+        return item
+    output = item.get("output")
+    text = output if isinstance(output, str) else "" if output is None else compact(output)
+    call_id = text_field(item, "call_id", where) or text_field(item, "id", where)
+    return {**item, **output_item(kind_of(item).removesuffix("_output"), call_id, text)}
 
 
 def _output(item: JSON, where: str, raw: str) -> ToolResult:
@@ -170,26 +227,23 @@ def _output(item: JSON, where: str, raw: str) -> ToolResult:
         # The local shell's output names its call in `id`.
         call_id=text_field(item, "call_id", where) or text_field(item, "id", where),
         parts=_output_parts(item, where),
-        raw=raw,
+        raw=raw or compact(item),
         rest=rest_of(item, "output"),
-        edited=bool(_flaw(item, kind_of(item))),
     )
 
 
 def _output_parts(item: JSON, where: str) -> tuple[Flat, ...]:
     """The parts of an output; one that is neither text nor blocks is kept as it is."""
     output, kind = item.get("output"), kind_of(item)
-    if output is None or isinstance(output, str) or _are_blocks(output):
+    if output is None or isinstance(output, str) or (kind in _TEXT_OUTPUTS and _are_blocks(output)):
         return read_content(output, where, _block, key="output")
-    if kind in _TEXT_OUTPUTS:
-        return (Text(text=compact(output)),)
     if isinstance(output, dict) and output.get("type") == "computer_screenshot":
         return (_image(output, f"{where}: output", compact(output)),)
     return (Opaque(type=kind, raw=compact(output)),)
 
 
 def _reasoning(item: JSON, where: str, raw: str) -> Thinking:
-    blocks = [*(item.get("summary") or []), *(item.get("content") or [])]
+    blocks = [b for key in ("summary", "content") if isinstance(item.get(key), list) for b in item[key]]
     text = "\n".join(str(block.get("text", "")) for block in blocks if isinstance(block, dict))
     signature = text_field(item, "encrypted_content", where) or text_field(item, "id", where)
     rest = rest_of(item, "summary", "content", "encrypted_content")
@@ -203,7 +257,7 @@ def write(message: Message) -> list[JSON]:
     pieces: list[JSON] = []
     content: list[Part] = []
     for part in parts:
-        item = _own_item(part) if own else _foreign_item(part)
+        item = _own_item(part, message) if own else _foreign_item(part)
         if item is None:
             content.append(part)
         else:
@@ -212,7 +266,7 @@ def write(message: Message) -> list[JSON]:
     return pieces + _message_items(message, content)
 
 
-def _own_item(part: Part) -> JSON | None:
+def _own_item(part: Part, message: Message) -> JSON | None:
     raw = raw_of(part)
     match part:
         case ToolCall():
@@ -222,13 +276,7 @@ def _own_item(part: Part) -> JSON | None:
         case Thinking():
             return raw or None
         case _:
-            return None if not raw or raw.get("type") in _BLOCKS else raw
-
-
-_BLOCKS = frozenset(
-    {*_TEXT_KEYS, "input_image", "input_file", "input_audio", "summary_text", "reasoning_text"}
-)
-"""Block types inside a message; any other type is an item."""
+            return raw if raw and not message.extra else None
 
 
 def _foreign_item(part: Part) -> JSON | None:
@@ -248,7 +296,10 @@ def _written_call(call: ToolCall, raw: JSON) -> JSON:
         return {"type": kind, **raw, **named}
     field = CALLS[kind]
     value = convert.as_object(call.arguments).get(field, raw.get(field))
-    return {**raw, "call_id": call.id, field: value} | ({"name": call.name} if "name" in raw else {})
+    if kind in _NAMED:
+        value = value if isinstance(value, str) else "" if value is None else compact(value)
+    named = {"name": call.name} if kind in _NAMED or "name" in raw else {}
+    return {**raw, "call_id": call.id, **named, field: value}
 
 
 def _written_output(result: ToolResult, raw: JSON) -> JSON:

@@ -54,10 +54,24 @@ def empty_content(request: JSON) -> bool:
     return any(not message.get("content") for message in messages_of(request))
 
 
+def bad_content(request: JSON) -> bool:
+    contents = [message.get("content") for message in messages_of(request)]
+    if any(common.bad_content(content, null=False) for content in (*contents, request.get("system") or "")):
+        return True
+    return any(common.bad_content(result.get("content")) for result in _results(request))
+
+
+def _results(request: JSON) -> list[JSON]:
+    found = [block for message in messages_of(request) for block in blocks(message.get("content"))]
+    return [block for block in found if block.get("type") == "tool_result"]
+
+
 def empty_text_block(request: JSON) -> bool:
     system = request.get("system")
     inside = [blocks(message.get("content")) for message in messages_of(request)]
+    printed = [content for result in _results(request) if isinstance(content := result.get("content"), list)]
     found = [block for content in (*inside, blocks(system) if system else []) for block in content]
+    found += [block for content in printed for block in blocks(content)]
     return any(block.get("type") == "text" and common.blank(block.get("text")) for block in found)
 
 
@@ -136,6 +150,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             empty_request,
             unknown_role,
             first_not_user,
+            bad_content,
             empty_content,
             empty_text_block,
             orphan_result,

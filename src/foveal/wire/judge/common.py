@@ -53,6 +53,10 @@ def is_name(name: Any, pattern: re.Pattern[str]) -> bool:
     return isinstance(name, str) and pattern.fullmatch(name) is not None
 
 
+def is_id(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
 def is_json(text: Any) -> bool:
     try:
         json.loads(text)
@@ -69,4 +73,22 @@ def blocks(content: Any) -> list[JSON]:
     """A message's content as blocks; a text is one block."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    return [block for block in content or () if isinstance(block, dict)]
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def bad_content(content: Any, *, null: bool = True) -> bool:
+    """Whether a content is neither text nor blocks, or has a block of text without one."""
+    if content is None:
+        return not null
+    if not isinstance(content, list):
+        return not isinstance(content, str)
+    return any(not isinstance(block, dict) or _lacks_text(block) for block in content)
+
+
+def _lacks_text(block: JSON) -> bool:
+    kind = block.get("type")
+    key = "refusal" if kind == "refusal" else "text"
+    return kind in _TEXTS and not isinstance(block.get(key), str)
+
+
+_TEXTS = ("text", "input_text", "output_text", "refusal")

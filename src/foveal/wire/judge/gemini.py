@@ -61,6 +61,20 @@ def empty_text_part(request: JSON) -> bool:
     return any(part.get("text") == "" and not field(part, "thoughtSignature") for part in parts)
 
 
+def bad_content(request: JSON) -> bool:
+    parts = [content.get("parts") for content in contents_of(request)]
+    if not all(isinstance(found, list) for found in parts):
+        return True
+    each = [part for found in parts for part in found or ()]
+    return any(not (isinstance(part, dict) and isinstance(part.get("text", ""), str)) for part in each)
+
+
+def blank_system(request: JSON) -> bool:
+    system = field(request, "systemInstruction")
+    parts: list[JSON] = system.get("parts") or [] if isinstance(system, dict) else [{"text": system or "-"}]
+    return all("text" in part and common.blank(part["text"]) for part in parts)
+
+
 def orphan_result(request: JSON) -> bool:
     before = [{}, *contents_of(request)]
     return any(_names(c, "functionResponse") - _names(p, "functionCall") for p, c in pairwise(before))
@@ -112,6 +126,8 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             empty_request,
             unknown_role,
             first_not_user,
+            bad_content,
+            blank_system,
             empty_content,
             empty_text_part,
             orphan_result,

@@ -41,8 +41,13 @@ def steps(request: JSON) -> list[Step]:
 
 def _keys(message: JSON) -> tuple[str, ...]:
     legacy = message.get("function_call")
-    names = (f"~{legacy.get('name')}",) if legacy else ()
-    return (*names, *(str(call.get("id")) for call in message.get("tool_calls") or ()))
+    names = (f"~{legacy.get('name')}",) if isinstance(legacy, dict) else ()
+    return (*names, *(str(call.get("id")) for call in _calls(message)))
+
+
+def _calls(message: JSON) -> list[JSON]:
+    found = message.get("tool_calls")
+    return [call for call in found if isinstance(call, dict)] if isinstance(found, list) else []
 
 
 def _answers(message: JSON) -> tuple[str, ...]:
@@ -65,6 +70,10 @@ def unanswered_call(request: JSON) -> bool:
 
 def null_content(request: JSON) -> bool:
     return any(m.get("content") is None for m in messages_of(request) if m.get("role") != "assistant")
+
+
+def bad_content(request: JSON) -> bool:
+    return any(common.bad_content(message.get("content")) for message in messages_of(request))
 
 
 def empty_content(request: JSON) -> bool:
@@ -97,9 +106,9 @@ def duplicate_call_id(request: JSON) -> bool:
 
 def _functions(request: JSON) -> Iterator[JSON]:
     for message in messages_of(request):
-        if message.get("function_call"):
-            yield message["function_call"]
-        for call in message.get("tool_calls") or ():
+        if isinstance(legacy := message.get("function_call"), dict):
+            yield legacy
+        for call in _calls(message):
             yield call.get("function") or call.get("custom") or {}
 
 
@@ -108,13 +117,36 @@ def bad_function_name(request: JSON) -> bool:
 
 
 def arguments_not_json(request: JSON) -> bool:
-    functions = [function for function in _functions(request) if "input" not in function]
-    return any(not common.is_json(function.get("arguments")) for function in functions)
+    return any(not _is_callable(function) for function in _functions(request))
+
+
+def _is_callable(function: JSON) -> bool:
+    if "input" in function:
+        return isinstance(function["input"], str)
+    return common.is_json(function.get("arguments"))
 
 
 def malformed_call(request: JSON) -> bool:
-    calls = [call for message in messages_of(request) for call in message.get("tool_calls") or ()]
-    return any("type" not in call or not call.get("id") for call in calls)
+    return any(map(_is_malformed, messages_of(request)))
+
+
+def _is_malformed(message: JSON) -> bool:
+    found = message.get("tool_calls") or []
+    if not isinstance(found, list) or not isinstance(message.get("function_call") or {}, dict):
+        return True
+    return any(not isinstance(c, dict) or "type" not in c or not common.is_id(c.get("id")) for c in found)
+
+
+def misplaced_call(request: JSON) -> bool:
+    others = [message for message in messages_of(request) if message.get("role") != "assistant"]
+    return any(message.get("tool_calls") or message.get("function_call") for message in others)
+
+
+def misnamed_result(request: JSON) -> bool:
+    """A result goes by the id of its call or, in answer to `function_call`, by name."""
+    keys = {"tool": "tool_call_id", "function": "name"}
+    results = [(m, keys[m["role"]]) for m in messages_of(request) if m.get("role") in keys]
+    return any(not common.is_id(message.get(key)) for message, key in results)
 
 
 def ends_with_assistant(request: JSON) -> bool:
@@ -131,6 +163,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             orphan_result,
             unanswered_call,
             null_content,
+            bad_content,
             empty_content,
             empty_text_block,
             empty_call_list,
@@ -138,6 +171,8 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             bad_function_name,
             arguments_not_json,
             malformed_call,
+            misplaced_call,
+            misnamed_result,
             ends_with_assistant,
         )
     }

@@ -16,7 +16,13 @@ def orphan_result(request: JSON) -> bool:
 
 
 def _anonymous(message: JSON) -> bool:
-    return message.get("role") == "tool" and not message.get("tool_call_id")
+    return message.get("role") in ("tool", "function") and not message.get("tool_call_id")
+
+
+def malformed_call(request: JSON) -> bool:
+    """Calls may lack ids."""
+    found = [message.get("tool_calls") or [] for message in openai.messages_of(request)]
+    return any(not isinstance(c, list) or not all(isinstance(call, dict) for call in c) for c in found)
 
 
 RULES: Mapping[str, Rule] = MappingProxyType(
@@ -25,8 +31,11 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "unknown_role": openai.unknown_role,
         "orphan_result": orphan_result,
         "null_content": openai.null_content,
+        "bad_content": openai.bad_content,
         "empty_content": openai.empty_content,
         "duplicate_call_id": openai.duplicate_call_id,
+        "malformed_call": malformed_call,
+        "misplaced_call": openai.misplaced_call,
         "ends_with_assistant": openai.ends_with_assistant,
     }
 )

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from types import MappingProxyType
 
-from foveal.wire.formats.responses import CALLS, OUTPUTS, ROLES, continues, kind_of
+from foveal.wire.formats.responses import CALLS, OUTPUTS, ROLES, continues, is_output, kind_of
 from foveal.wire.judge import common
 from foveal.wire.judge.common import JSON, Rule, blocks
 
@@ -42,6 +42,10 @@ def unknown_role(request: JSON) -> bool:
 
 def unknown_item(request: JSON) -> bool:
     return any(not kind_of(item) for item in items_of(request))
+
+
+def bad_content(request: JSON) -> bool:
+    return any(common.bad_content(message.get("content"), null=False) for message in _messages(request))
 
 
 def empty_content(request: JSON) -> bool:
@@ -84,6 +88,13 @@ def _walk(items: list[JSON]) -> Iterator[str]:
         yield "unanswered"
 
 
+def missing_call_id(request: JSON) -> bool:
+    ids = [item.get("call_id") for item in items_of(request) if kind_of(item) in CALLS]
+    answered = [item for item in items_of(request) if kind_of(item) in OUTPUTS]
+    ids += [item.get("call_id") or item.get("id") for item in answered]
+    return not all(map(common.is_id, ids))
+
+
 def duplicate_call_id(request: JSON) -> bool:
     waiting: set[str] = set()
     for item in items_of(request):
@@ -106,29 +117,17 @@ def bad_function_name(request: JSON) -> bool:
 
 
 def arguments_not_json(request: JSON) -> bool:
-    calls = [call for call in _functions(request) if kind_of(call) == "function_call"]
-    return any(not common.is_json(call.get("arguments")) for call in calls)
+    return any(not _is_callable(call) for call in _functions(request))
+
+
+def _is_callable(call: JSON) -> bool:
+    if kind_of(call) == "custom_tool_call":
+        return isinstance(call.get("input"), str)
+    return common.is_json(call.get("arguments"))
 
 
 def bad_output(request: JSON) -> bool:
-    return any(not _is_output(item) for item in items_of(request) if kind_of(item) in OUTPUTS)
-
-
-def _is_output(item: JSON) -> bool:
-    """Whether an output has the type that its kind of call requires."""
-    output = item.get("output")
-    match kind_of(item):
-        case "function_call_output" | "custom_tool_call_output":
-            blocks = isinstance(output, list) and all(isinstance(b, dict) and b.get("type") for b in output)
-            return isinstance(output, str) or blocks
-        case "computer_call_output":
-            return isinstance(output, dict) and output.get("type") == "computer_screenshot"
-        case "shell_call_output":
-            return isinstance(output, list) and all(isinstance(b, dict) and "outcome" in b for b in output)
-        case "apply_patch_call_output":
-            return output is None or isinstance(output, str)
-        case _:
-            return isinstance(output, str)
+    return not all(is_output(item) for item in items_of(request) if kind_of(item) in OUTPUTS)
 
 
 def reasoning_without_item(request: JSON) -> bool:
@@ -152,9 +151,11 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             only_system,
             unknown_role,
             unknown_item,
+            bad_content,
             empty_content,
             orphan_result,
             unanswered_call,
+            missing_call_id,
             duplicate_call_id,
             bad_function_name,
             arguments_not_json,
