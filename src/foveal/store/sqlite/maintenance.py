@@ -10,6 +10,7 @@ from pathlib import Path
 import apsw
 
 from foveal.errors import FovealError, StoreDamagedError, StoreError
+from foveal.store.deadline import unlimited, within
 from foveal.store.port import Checked
 from foveal.store.sqlite.connection import Database, translated_errors
 from foveal.store.sqlite.derived import text_hash
@@ -86,7 +87,7 @@ def verify(database: Database, tenant: int) -> Checked:
     problems: list[str] = []
     messages = sessions = 0
     try:
-        with database.reading() as db:
+        with within(unlimited()), database.reading() as db:
             problems.extend(_problems(db, tenant))
             messages = db.execute(_MESSAGES, (tenant,)).get
             sessions = db.execute("SELECT count(*) FROM sessions WHERE tenant = ?", (tenant,)).get

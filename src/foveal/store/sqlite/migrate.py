@@ -10,7 +10,7 @@ from foveal.errors import StoreDamagedError, StoreError
 from foveal.store.sqlite.connection import transaction
 
 APPLICATION_ID = 0x666F7661  # "fova"
-VERSION = 4
+VERSION = 5
 
 
 def migrate(db: apsw.Connection, file: str, *, target: int = VERSION) -> None:
