@@ -41,7 +41,7 @@ def numbers(service: Served, token: str) -> dict[str, float]:
     return {name: float(value) for name, _, value in pairs}
 
 
-ADDED = 'foveal_requests_total{method="POST",route="/api/v1/sessions/{name}/messages",status="201"}'
+ADDED = 'foveal_requests_total{method="POST",route="/sessions/{name}/messages",status="201"}'
 
 
 def test_a_token_sees_the_metrics_of_its_own_tenant_only(shared: Served) -> None:
