@@ -6,8 +6,8 @@
 Listeners follow the event stream while sessions take a turn of messages and build a window, again and again,
 at a steady rate. First without and then with a client that asks `why`, `compare` and the worst search on a
 long session, all the time and at once. Last, clients that send half of a request's head and wait. A probe
-asks `/health` every 20 ms, each time on a new connection. The load is a process of its own; the service may
-open 1,024 files.
+asks `/health` every 20 ms, each time on a new connection. Load and probe are processes of their own; the
+service may open 1,024 files.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ PAUSE = 2.0
 """Seconds between two turns of one session."""
 METHOD = (
     f"one service with {FILES} files, one store; each session takes a turn of 6 messages and builds a window "
-    f"of {BUDGET} tokens about every {PAUSE:g} s; the heavy client has three connections that ask why, compare "
-    "and a search of 10,000 characters of known words without a pause; all phases in one run; machine_load is "
-    "the load average of one minute, others' work included"
+    f"of {BUDGET} tokens about every {PAUSE:g} s; the heavy client has three connections that ask why, "
+    "compare and a search of 10,000 characters of known words without a pause; all phases in one run; "
+    "machine_load is the load average of one minute, others' work included"
 )
 
 
@@ -64,7 +64,6 @@ class Load:
     def __init__(self, port: int, given: argparse.Namespace) -> None:
         self.port, self.given = port, given
         self.builds: list[float] = []
-        self.health: list[float] = []
         self.failed = 0
         self.answered: dict[str, list[float]] = {"why": [], "compare": [], "search": []}
 
@@ -84,18 +83,6 @@ class Load:
                 start += 6
                 await asyncio.sleep(dice.uniform(0.5, 1.5) * PAUSE)
 
-    async def probe(self) -> None:
-        while True:
-            began = time.perf_counter()
-            try:
-                async with asyncio.timeout(10), Line(self.port) as line:
-                    status, _ = await line.ask("GET", "/health")
-            except (OSError, TimeoutError, asyncio.IncompleteReadError):
-                status = 599
-            self.failed += status != 200
-            self.health.append(1000 * (time.perf_counter() - began))
-            await asyncio.sleep(0.02)
-
     async def heavy(self, name: str, method: str, path: str, body: object = None) -> None:
         async with Line(self.port) as line:
             while True:
@@ -112,7 +99,7 @@ class Load:
                 writer.write(_request("GET", "/health")[:-4])
                 await reader.read(1)
                 writer.close()
-            await asyncio.sleep(1)
+            await asyncio.sleep(random.uniform(1, 10))
 
     def heavies(self) -> list[Callable[[], Awaitable[None]]]:
         place, words = f"{API}/sessions/{LONG}", "+".join(f"word{each}" for each in range(1_100))[:9_990]
@@ -127,11 +114,13 @@ class Load:
         """Measure for some seconds, with more tasks beside the usual ones."""
         tasks = [asyncio.ensure_future(each()) for each in beside]
         await asyncio.sleep(5 if beside else 0)
-        self.builds, self.health, self.failed = [], [], 0
+        self.builds, self.failed = [], 0
         self.answered = {name: [] for name in self.answered}
         before = os.getloadavg()[0]
-        await asyncio.sleep(self.given.seconds)
-        found = {"health": _spread(self.health), "builds": _spread(self.builds), "failed": self.failed}
+        command = [sys.executable, __file__, "--probe", str(self.port), "--seconds", str(self.given.seconds)]
+        probe = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
+        health = json.loads((await probe.communicate())[0])
+        found = {"health": health, "builds": _spread(self.builds), "failed": self.failed}
         heavy = {name: _spread(times) for name, times in self.answered.items() if times}
         for task in tasks:
             task.cancel()
@@ -142,7 +131,7 @@ class Load:
         listeners = [Listener(self.port, random.Random(each)) for each in range(self.given.listeners)]
         usual: list[Awaitable[None]] = [each.run() for each in listeners]
         usual += [self.session(number) for number in range(self.given.sessions)]
-        tasks = [asyncio.ensure_future(each) for each in (*usual, self.probe())]
+        tasks = [asyncio.ensure_future(each) for each in usual]
         await asyncio.sleep(15)  # listeners arrive within five seconds, and first windows cost more
         found = {
             "without": await self.phase([]),
@@ -153,6 +142,22 @@ class Load:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         return found
+
+
+async def probed(port: int, seconds: float) -> dict[str, object]:
+    """How long `/health` takes, asked in turns on a new connection each time."""
+    waits, failed = list[float](), 0
+    until = time.perf_counter() + seconds
+    while (began := time.perf_counter()) < until:
+        try:
+            async with asyncio.timeout(10), Line(port) as line:
+                status, _ = await line.ask("GET", "/health")
+        except (OSError, TimeoutError, asyncio.IncompleteReadError):
+            status = 599
+        failed += status != 200
+        waits.append(1000 * (time.perf_counter() - began))
+        await asyncio.sleep(0.02)
+    return {**_spread(waits), "failed": failed}
 
 
 async def measured(given: argparse.Namespace) -> dict[str, object]:
@@ -192,7 +197,11 @@ def main() -> int:
     parser.add_argument("--messages", type=int, default=20_000)
     parser.add_argument("--slow", type=int, default=1_100)
     parser.add_argument("--port", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--probe", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.probe:
+        print(json.dumps(asyncio.run(probed(given.probe, given.seconds))))
+        return 0
     if given.port:
         _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 8_192), hard))

@@ -13,6 +13,7 @@ import logging
 import time
 from collections import Counter
 from contextlib import suppress
+from itertools import chain
 from typing import Any, Literal
 
 import h11
@@ -53,6 +54,9 @@ class Connections:
         self.most_of_address = max(4, most // 4)
         """For one address other than this machine, where a reverse proxy may speak for everybody."""
         self._open: set[BoundedProtocol] = set()
+        self._incomplete: dict[BoundedProtocol, None] = {}
+        self._idle: dict[BoundedProtocol, None] = {}
+        """Those that owe the rest of a request, and those that wait for the next; the oldest come first."""
         self._by_address: Counter[str] = Counter()
         self._logged = 0.0
 
@@ -72,24 +76,30 @@ class Connections:
         return True
 
     def remove(self, gone: BoundedProtocol) -> None:
+        self.entered(gone, "busy")
         if gone in self._open:
             self._open.remove(gone)
             self._by_address[gone.address] -= 1
             if not self._by_address[gone.address]:
                 del self._by_address[gone.address]
 
+    def entered(self, connection: BoundedProtocol, state: _State) -> None:
+        """Record that a connection is in another state now."""
+        self._incomplete.pop(connection, None)
+        self._idle.pop(connection, None)
+        if connection in self._open and state != "busy":
+            (self._idle if state == "idle" else self._incomplete)[connection] = None
+
     def _evict(self, address: str = "") -> bool:
         """Close the connection that has stalled longest; False if none has."""
         self._log_full()
-        open = [each for each in self._open if not address or each.address == address]
-        for states in (("head", "body"), ("idle",)):
-            stalled = [each for each in open if each.state in states]
-            if stalled:
-                oldest = min(stalled, key=lambda each: each.since)
-                self.remove(oldest)
-                oldest.transport.abort()
-                return True
-        return False
+        stalled = chain(self._incomplete, self._idle)
+        oldest = next((each for each in stalled if address in ("", each.address)), None)
+        if oldest is None:
+            return False
+        self.remove(oldest)
+        oldest.transport.abort()
+        return True
 
     def _log_full(self) -> None:
         """Once a minute, so that an attack does not fill the log."""
@@ -122,8 +132,7 @@ class BoundedProtocol(H11Protocol):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.state: _State = "head"
-        self.since = 0.0
+        self.state: _State = "busy"
         self._sent = 0
         """Bytes of the body since the last check."""
         self._sending: asyncio.TimerHandle | None = None
@@ -168,9 +177,11 @@ class BoundedProtocol(H11Protocol):
             self._enter("body" if self.conn.their_state is h11.SEND_BODY else "busy")
 
     def _enter(self, state: _State) -> None:
-        if state == self.state and self.since:
+        if state == self.state:
             return
-        self.state, self.since, self._sent = state, self.loop.time(), 0
+        if {state, self.state} != {"head", "body"}:  # those two are one: a request that is incomplete
+            self.counted.entered(self, state)
+        self.state, self._sent = state, 0
         if self._sending:
             self._sending.cancel()
             self._sending = None

@@ -15,7 +15,7 @@ from foveal.server.connections import Connections, bounded_protocol, connections
 from foveal.server.logs import log_to_stderr
 from foveal.server.tenants import Setup
 
-BACKLOG = 512
+BACKLOG = 1_024
 ACCEPTED = 16
 """Connections that asyncio accepts before it handles any of them, and closes those that are too many."""
 SWITCH = 0.0002

@@ -47,9 +47,10 @@ class Worker:
 
     @classmethod
     async def start(cls, setup: Setup) -> Worker:
-        # A session of its own: Ctrl-C in a terminal stops the server, which then ends its workers.
+        # A group of its own: Ctrl-C in a terminal stops the server, which then ends its workers. It is not a
+        # session of its own, which Linux would schedule like all processes of the server's session together.
         process = await asyncio.create_subprocess_exec(
-            *COMMAND, stdin=PIPE, stdout=PIPE, limit=LINE_MOST, start_new_session=True
+            *COMMAND, stdin=PIPE, stdout=PIPE, limit=LINE_MOST, process_group=0
         )
         worker = cls(process)
         content = TypeAdapter(Setup).dump_json(setup)
