@@ -25,7 +25,7 @@ PACE_SECONDS = 20.0
 PACE_BYTES = 64 * 1024
 """A client that sends a body or reads a response moves this many bytes in that time, or all the rest."""
 CONNECTIONS_MOST = 2_000
-FILES_WANTED = 8_192
+FILES_MOST = 8_192
 _State = Literal["head", "body", "busy", "idle"]
 _log = logging.getLogger(__name__)
 
@@ -38,11 +38,11 @@ def connections_most() -> int:
         return 512
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     unlimited = resource.RLIM_INFINITY
-    wanted = FILES_WANTED if hard == unlimited else min(hard, FILES_WANTED)
-    if soft not in (unlimited, wanted) and soft < wanted:
+    target = FILES_MOST if hard == unlimited else min(hard, FILES_MOST)
+    if soft not in (unlimited, target) and soft < target:
         with suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-            soft = wanted
+            resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
+            soft = target
     return CONNECTIONS_MOST if soft == unlimited else max(8, min(CONNECTIONS_MOST, soft // 2))
 
 

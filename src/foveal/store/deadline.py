@@ -24,7 +24,7 @@ class Deadline:
         self._stopped = False
 
     def stop(self) -> None:
-        """Nobody waits for the result any more."""
+        """End it now: the client is gone."""
         self._stopped = True
 
     @property

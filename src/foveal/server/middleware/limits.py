@@ -95,7 +95,7 @@ class Limits:
             raise Problem(
                 "busy",
                 f"{self._open[tenant]:,} requests are open",
-                "wait for responses, and close event streams that nobody reads",
+                "wait for responses, and close event streams that are not read",
                 headers={"retry-after": "1", "connection": "close"},
             )
         self._open[tenant] += 1

@@ -29,7 +29,7 @@ from foveal.server.tenants import Setup
 from foveal.server.workers.frames import Answer, Job, packed, read_job
 from foveal.server.workers.route import PROGRESS
 
-PRIORITY = 5
+PRIORITY = 10
 """Added to the niceness of the service."""
 ADDRESSES_MOST = 8 * 2**30
 """Bytes of address space; a job that needs more fails."""
@@ -122,7 +122,7 @@ async def _serve(setup: Setup, source: BinaryIO, out: BinaryIO) -> None:
     def read() -> None:
         while job := read_job(source):
             loop.call_soon_threadsafe(jobs.put_nowait, job)
-        os._exit(0)  # in the middle of a job, too: whoever asked for it is gone
+        os._exit(0)  # in the middle of a job, too: the service is gone
 
     async with app.router.lifespan_context(app):
         threading.Thread(target=read, daemon=True).start()

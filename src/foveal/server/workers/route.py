@@ -36,7 +36,7 @@ _KEPT = frozenset({"content-type", "accept", "traceparent", "tracestate"})
 """The request headers that a worker gets."""
 
 
-class _Stopped(Exception):  # noqa: N818 — not an error: nobody waits for the result
+class _Stopped(Exception):  # noqa: N818 — not an error: the result has no reader
     """The client is gone or the deadline passed."""
 
 
@@ -116,7 +116,7 @@ async def _finished(task: asyncio.Future[Response], reports: _Reports, receive: 
         if task.done():
             return task.result()
         if gone.done():
-            return Response(status_code=499)  # nobody reads it; the metrics count it
+            return Response(status_code=499)  # it is not sent; the metrics count it
         raise _late()
     finally:
         gone.cancel()

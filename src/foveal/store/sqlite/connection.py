@@ -98,7 +98,7 @@ def _stopped(file: str) -> StoreTimeoutError:
     deadline = current_deadline()
     seconds = QUERY_SECONDS if deadline is None else deadline.seconds
     return StoreTimeoutError(
-        f"{file}: reading was stopped after its limit of {seconds:g} s, or because nobody waits for it",
+        f"{file}: reading was stopped after its limit of {seconds:g} s, or because its client is gone",
         remedy="ask for less: fewer words, one session, fewer results",
     )
 
