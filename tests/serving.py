@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,12 +47,14 @@ def json_of(answer: httpx.Response) -> Any:
 
 
 @contextmanager
-def served(folder: Path, *arguments: str, token: str = "", **environment: str) -> Iterator[Served]:
+def served(
+    folder: Path, *arguments: str, token: str = "", command: Sequence[str] = (), **environment: str
+) -> Iterator[Served]:
     """`foveal serve` in a folder, until the block ends."""
     store = folder / "store.db"
     kept = {name: value for name, value in os.environ.items() if not name.startswith("FOVEAL_")}
     homes = dict.fromkeys(HOMES, str(folder / "home"))
-    command = [sys.executable, "-m", "foveal.cli", "serve", "--port", "0", *arguments]
+    command = command or [sys.executable, "-m", "foveal.cli", "serve", "--port", "0", *arguments]
     said = folder / f"said-{time.monotonic_ns()}.txt"  # not a pipe: who writes to a full one waits
     with said.open("w", encoding="utf-8") as file:
         process = subprocess.Popen(

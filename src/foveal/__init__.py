@@ -11,6 +11,7 @@ from foveal.errors import (
     StoreBusyError,
     StoreDamagedError,
     StoreError,
+    StoreTimeoutError,
     UpstreamError,
 )
 
@@ -66,6 +67,7 @@ __all__ = [
     "StoreBusyError",
     "StoreDamagedError",
     "StoreError",
+    "StoreTimeoutError",
     "UpstreamError",
     "Window",
     "afit",

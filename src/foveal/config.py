@@ -85,6 +85,7 @@ SERVE_VARIABLES = (
     "SERVE_ALLOWED_ORIGINS",
     "SERVE_WORKSPACES",
     "TOKEN",
+    "METRICS_TOKEN",
 )
 """The variables of the service, without the prefix `FOVEAL_`."""
 _PATHS = ("store", "catalogue", "embedder")

@@ -7,6 +7,7 @@
   - ConfigError       a setting, model file or preset that is invalid
   - StoreError        the store cannot be opened, read or written
     - StoreBusyError     another process has locked it
+    - StoreTimeoutError  reading it took too long
     - StoreDamagedError  the file is not a store, or is corrupt
   - UpstreamError     a model could not be called, or its response cannot be used
 """
@@ -99,6 +100,10 @@ class StoreError(FovealError):
 
 class StoreBusyError(StoreError):
     """Another process locked the store for longer than we wait."""
+
+
+class StoreTimeoutError(StoreError):
+    """Reading the store took too long and was stopped."""
 
 
 class StoreDamagedError(StoreError):

@@ -20,10 +20,13 @@ from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
+from starlette.types import Message, Receive
 
 from foveal.server.middleware.access import TENANT
+from foveal.server.middleware.limits import SECONDS_MOST
 from foveal.server.schemas import INTEGER_MOST
 from foveal.server.tenants import Tenant
+from foveal.store.deadline import Deadline, within
 
 CONCURRENT = 2
 """Requests that compute at once. Python runs one thread at a time: more would only starve the event loop."""
@@ -45,11 +48,43 @@ class ApiRoute(APIRoute):
             strict = _Strict(request.scope, request.receive)
             with suppress(ClientDisconnect):
                 await strict.body()  # before taking a turn: a slow upload blocks no other request
-            async with turn(request.app.state.turns):
+            async with turn(request.app.state.turns), _watched(request):
                 response: Response = await handler(strict)
             return response
 
         return handle
+
+
+@asynccontextmanager
+async def _watched(request: Request) -> AsyncIterator[None]:
+    """Let the store stop reading after the time of a request, or when the client is gone."""
+    deadline = Deadline(SECONDS_MOST)
+    gone = asyncio.ensure_future(disconnected(request.receive))
+    gone.add_done_callback(lambda _: deadline.stop())
+    try:
+        with within(deadline):
+            yield
+    finally:
+        gone.cancel()
+
+
+def received(body: bytes, gone: asyncio.Event) -> Receive:
+    """A request's body that was read already, and then its end once `gone` is set."""
+    whole = iter([{"type": "http.request", "body": body, "more_body": False}])
+
+    async def receive() -> Message:
+        for message in whole:
+            return message
+        await gone.wait()
+        return {"type": "http.disconnect"}
+
+    return receive
+
+
+async def disconnected(receive: Receive) -> None:
+    """Wait until the client is gone. The body must have been read."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 @asynccontextmanager

@@ -81,6 +81,10 @@ class Feed:
         """Called by the bus for every event. Background failures are not in the log: announce them."""
         if isinstance(event, SummaryFailed) or (isinstance(event, Warned) and not event.session):
             self.announce(event.name, "", payload(event))
+        self.check()
+
+    def check(self) -> None:
+        """Read the log now: another process has just written events."""
         self._call(self._news.set)
 
     def announce(self, name: str, session: str, data: object) -> None:

@@ -23,6 +23,7 @@ from foveal.errors import (
     NotFoundError,
     See,
     StoreError,
+    StoreTimeoutError,
     UpstreamError,
 )
 
@@ -51,6 +52,7 @@ KINDS = {
         Kind(name="input", title="Cannot be understood", status=422),
         Kind(name="budget", title="Does not fit", status=422),
         Kind(name="config", title="Invalid setting", status=422),
+        Kind(name="busy", title="Too many requests", status=429),
         Kind(name="internal", title="Internal error", status=500),
         Kind(name="upstream", title="A model did not answer", status=502),
         Kind(name="store", title="The store cannot be used", status=503),
@@ -62,6 +64,7 @@ _ERRORS: tuple[tuple[type[FovealError], str], ...] = (
     (BudgetError, "budget"),
     (NotFoundError, "not-found"),
     (ConfigError, "config"),
+    (StoreTimeoutError, "timeout"),
     (StoreError, "store"),
     (UpstreamError, "upstream"),
 )
@@ -128,20 +131,31 @@ def problem_of(error: FovealError) -> Problem:
     return Problem(kind, error.what, remedy, field=error.field, headers=headers)
 
 
+def response_to(error: Problem | FovealError | RequestValidationError) -> Response:
+    """The response for an error that a route raised."""
+    match error:
+        case Problem():
+            return error.response()
+        case FovealError():
+            return problem_of(error).response()
+        case _:
+            return _invalid(error).response()
+
+
 def install(app: FastAPI) -> None:
     """Make every error of the app a problem document."""
 
     @app.exception_handler(Problem)
     async def refused(_: Request, error: Problem) -> Response:
-        return error.response()
+        return response_to(error)
 
     @app.exception_handler(FovealError)
     async def raised_by_library(_: Request, error: FovealError) -> Response:
-        return problem_of(error).response()
+        return response_to(error)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> Response:
-        return _invalid(error).response()
+        return response_to(error)
 
     @app.exception_handler(HTTPException)
     async def http(_: Request, error: HTTPException) -> Response:

@@ -11,9 +11,13 @@ import uvicorn
 
 from foveal.errors import ConfigError
 from foveal.server.app import create_app
+from foveal.server.connections import Connections, bounded_protocol, connections_most
+from foveal.server.logs import log_to_stderr
 from foveal.server.tenants import Setup
 
-BACKLOG = 512
+BACKLOG = 1_024
+ACCEPTED = 16
+"""Connections that asyncio accepts before it handles any of them, and closes those that are too many."""
 SWITCH = 0.0002
 """Seconds that a thread computes before the event loop gets its turn, a 25th of the default."""
 FULL_COLLECTION = 100
@@ -21,20 +25,26 @@ FULL_COLLECTION = 100
 with fifty long sessions in memory. Requests leave no garbage for it; only evicted sessions do."""
 GRACE = 5
 """Seconds that open requests have to finish."""
+KEEP_ALIVE = 30
+"""Seconds that a connection may be idle between two requests."""
 
 
 def run(setup: Setup, listening: Callable[[str], None]) -> None:
     """Serve; `listening` is called with the address before the first request is accepted."""
+    log_to_stderr()
     setup.check()
     bound = _socket(setup.serving.host, setup.serving.port)
     settings = uvicorn.Config(
         create_app(setup),
         log_level="warning",
+        log_config=None,
         access_log=False,
+        backlog=ACCEPTED,
+        http=bounded_protocol(Connections(connections_most())),
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=GRACE,
-        timeout_keep_alive=30,
+        timeout_keep_alive=KEEP_ALIVE,
         ws="none",
         h11_max_incomplete_event_size=64 * 1024,
     )
@@ -46,6 +56,8 @@ def run(setup: Setup, listening: Callable[[str], None]) -> None:
 class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(BACKLOG)  # uvicorn has set it to what is accepted at once
         gc.collect()
         gc.freeze()  # everything loaded so far stays; scanning it for garbage would block every request
         gc.set_threshold(*gc.get_threshold()[:2], FULL_COLLECTION)

@@ -42,10 +42,16 @@ class Serving:
     """Folders that clients with a token may have read, with everything below them."""
     tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The tenant by the hash of its token. Empty: no token is required."""
+    metrics_token: str = field(default="", repr=False)
+    """The hash of the token that reads the metrics of all tenants, and nothing else."""
 
     @property
     def loopback(self) -> bool:
         return is_loopback(self.host)
+
+    def reads_metrics(self, token: str) -> bool:
+        """Whether this is the token of the operator, for the metrics of all tenants."""
+        return bool(self.metrics_token) and hmac.compare_digest(self.metrics_token, hashed(token))
 
     def tenant_of(self, token: str) -> str | None:
         """The tenant of a token, compared with all of them in constant time."""
@@ -79,17 +85,22 @@ def serving(
     variables = config.serve_variables(environment)
     for name, text in variables.items():
         key = name.removeprefix("SERVE_").lower()
-        if key != "token":
+        if key not in ("token", "metrics_token"):
             values[key] = text.split(",") if key in _LISTS else text
     values |= {key: value for key, value in (options or {}).items() if value is not None}
+    metrics = variables.get("METRICS_TOKEN", "").strip()
     found = Serving(
         host=_text(values.get("host", HOST), "host"),
         port=_port(values.get("port", PORT)),
         hosts=tuple(host.lower() for host in _texts(values, "hosts")),
         allowed_origins=tuple(map(_origin, _texts(values, "allowed_origins"))),
         workspaces=tuple(str(Path(each).expanduser().resolve()) for each in _texts(values, "workspaces")),
+        metrics_token=_hash_of_strong(metrics, "FOVEAL_METRICS_TOKEN") if metrics else "",
         tokens=_tokens(values.get("tokens", {}), variables.get("TOKEN", ""), loaded, environment),
     )
+    if found.metrics_token in found.tokens:
+        remedy = "give `FOVEAL_METRICS_TOKEN` a value of its own"
+        raise ConfigError("the token of the metrics is that of a tenant", remedy=remedy, field="tokens")
     if not found.tokens and not found.loopback:
         raise ConfigError(
             f"`host` is {found.host}, which others can reach, and there is no token",

@@ -51,9 +51,11 @@ def setup_of(loaded: Loaded, serving: Serving) -> Setup:
 class Tenant:
     """One tenant's open store."""
 
-    def __init__(self, name: str, setup: Setup, loop: AbstractEventLoop) -> None:
+    def __init__(self, name: str, setup: Setup, loop: AbstractEventLoop, *, worker: bool = False) -> None:
         self.setup = setup
         self.fov = setup.open(name)
+        if worker:
+            self.fov._resources.worker.close()  # background work is for the process that serves
         self.feed = Feed(self.fov, loop)
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._lock = threading.Lock()
@@ -151,9 +153,10 @@ class Tenant:
 class Tenants:
     """The tenants whose stores are open; each store is opened on first use."""
 
-    def __init__(self, setup: Setup, loop: AbstractEventLoop) -> None:
+    def __init__(self, setup: Setup, loop: AbstractEventLoop, *, worker: bool = False) -> None:
         self._setup = setup
         self._loop = loop
+        self._worker = worker
         self.open: dict[str, Tenant] = {}
         """By name."""
         self._lock = threading.Lock()
@@ -163,13 +166,9 @@ class Tenants:
         found = self.open.get(name)
         if found is None:
             with self._lock:
-                found = self.open.get(name) or Tenant(name, self._setup, self._loop)
+                found = self.open.get(name) or Tenant(name, self._setup, self._loop, worker=self._worker)
                 self.open[name] = found
         return found
-
-    @property
-    def all(self) -> tuple[Tenant, ...]:
-        return tuple(self.open.values())
 
     def close(self) -> None:
         for tenant in self.open.values():

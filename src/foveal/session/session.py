@@ -257,14 +257,18 @@ class Session:
         task: str = "",
         presets: Sequence[str] | None = None,
         now: float | None = None,
+        progress: Progress | None = None,
     ) -> Comparison:
-        """The windows of several presets side by side, by default of all built-in ones."""
+        """The windows of several presets side by side, by default of all built-in ones.
+
+        `progress` is called with the number of presets done and of all.
+        """
         request = BuildRequest(
             budget=budget, model=model, task=any_text(task, "task"), now=a_time(now, "now")
         )
         from foveal.session.inspect.compare import compare_session
 
-        return compare_session(self._state, request, presets)
+        return compare_session(self._state, request, presets, progress)
 
     def manifest(self, build: int | None = None) -> Manifest:
         """The manifest of a build, by default of the latest."""
@@ -272,14 +276,15 @@ class Session:
 
         return stored_manifest(self._state, build)
 
-    def why(self, id: str, *, build: int | None = None) -> Why:
+    def why(self, id: str, *, build: int | None = None, progress: Progress | None = None) -> Why:
         """Why a message was in a build's window or not; by default in the latest build's.
 
         It also says what would have changed the decision, tokens of budget or a score, found by rebuilding.
+        `progress` is called with the number of rebuilds done, and 0: how many there will be is unknown.
         """
         from foveal.session.inspect.why import explain_decision
 
-        return explain_decision(self._state, an_id(id, "id"), build)
+        return explain_decision(self._state, an_id(id, "id"), build, progress)
 
     def diff(self, a: int, b: int) -> Diff:
         """What entered the window, was evicted or changed its level of detail between two builds, and why."""

@@ -68,6 +68,11 @@ def open_store(
     return SqliteStore(Database(connection, file, wait_seconds=wait_seconds), tenant)
 
 
+def is_in_memory(url: str) -> bool:
+    """Whether the address names a store that only this process can open."""
+    return _file_of(url) == MEMORY
+
+
 def _file_of(url: str) -> str:
     scheme, separator, rest = url.partition("://")
     if separator and scheme in ("postgresql", "postgres"):

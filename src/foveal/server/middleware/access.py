@@ -23,6 +23,8 @@ API = "/api/v1/"
 WIDGET = "/widget.js"
 TENANT = "foveal.tenant"
 """The key of the ASGI scope that has the tenant's name."""
+EVERYBODY = ""
+"""Instead of a tenant's name: the operator's token was sent."""
 _SAFE = ("GET", "HEAD")
 _WORKING = ("/api/", "/metrics", "/ready")
 """The beginnings of the paths whose answers cost work or show data."""
@@ -98,7 +100,10 @@ class Guard:
         if not self._serving.tokens or not (path.startswith(API) or path == "/metrics"):
             return self._tenant
         scheme, _, token = headers.get("authorization", "").partition(" ")
-        found = self._serving.tenant_of(token.strip()) if scheme.lower() == "bearer" else None
+        token = token.strip() if scheme.lower() == "bearer" else ""
+        if path == "/metrics" and self._serving.reads_metrics(token):
+            return EVERYBODY
+        found = self._serving.tenant_of(token) if token else None
         if found is not None:
             return found
         raise Problem(

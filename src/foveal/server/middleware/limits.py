@@ -9,11 +9,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from foveal.server.middleware.access import TENANT
 from foveal.server.problems import Problem, internal
 
 BODY_MOST = 32 * 1024 * 1024
@@ -37,14 +42,30 @@ class _Sent:
         await self._send(message)
 
 
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """How many requests to the API may be open at once, event streams included."""
+
+    most: int = 1_000
+    most_of_tenant: int = 1_000
+
+
 class Limits:
     def __init__(
-        self, app: ASGIApp, *, body_most: int = BODY_MOST, seconds_most: float = SECONDS_MOST
+        self,
+        app: ASGIApp,
+        *,
+        body_most: int = BODY_MOST,
+        seconds_most: float = SECONDS_MOST,
+        requests: Requests | None = None,
     ) -> None:
         self._app = app
+        self._requests = requests or Requests()
         self._body_most = body_most
         self._seconds_most = seconds_most
         self._late: set[asyncio.Task[None]] = set()
+        self._open: Counter[str] = Counter()
+        """Open requests to the API by tenant."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -53,14 +74,35 @@ class Limits:
         sent = _Sent(send)
         try:
             _check(Headers(scope=scope), self._body_most)
-            await self._timed(scope, _counted(receive, self._body_most), sent)
+            with self._counted_request(scope):
+                await self._timed(scope, _counted(receive, self._body_most), sent)
         except Problem as problem:
             if problem.kind.name == "too-large":
                 await _drain(receive, self._body_most)
             await self._refuse(problem, scope, receive, sent)
         except Exception as error:  # noqa: BLE001 — no internals may reach a client
-            _log_error(error, scope)
+            log_error(error, scope)
             await self._refuse(internal(), scope, receive, sent)
+
+    @contextmanager
+    def _counted_request(self, scope: Scope) -> Iterator[None]:
+        """Count an open request, or refuse it; pages and `/health` are neither counted nor refused."""
+        if not scope["path"].startswith("/api/"):
+            yield
+            return
+        tenant, limits = scope.get(TENANT, ""), self._requests
+        if self._open[tenant] >= limits.most_of_tenant or self._open.total() >= limits.most:
+            raise Problem(
+                "busy",
+                f"{self._open[tenant]:,} requests are open",
+                "wait for responses, and close event streams that are not read",
+                headers={"retry-after": "1", "connection": "close"},
+            )
+        self._open[tenant] += 1
+        try:
+            yield
+        finally:
+            self._open[tenant] -= 1
 
     async def _timed(self, scope: Scope, receive: Receive, sent: _Sent) -> None:
         """Run the app; a response that has started, such as a stream, has no time limit."""
@@ -144,7 +186,7 @@ def _too_large(most: int) -> Problem:
     )
 
 
-def _log_error(error: Exception, scope: Scope) -> None:
+def log_error(error: Exception, scope: Scope) -> None:
     """Log where it failed, without the error's message, which may quote content."""
     frames = traceback.extract_tb(error.__traceback__)[-6:]
     route = getattr(scope.get("route"), "path", "?")

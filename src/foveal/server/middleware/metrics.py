@@ -6,9 +6,11 @@ import sys
 import threading
 import time
 from collections import Counter
+from dataclasses import dataclass, field
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from foveal.server.middleware.access import TENANT
 from foveal.server.tenants import Tenants
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -17,14 +19,26 @@ BUCKETS = (0.005, 0.025, 0.1, 0.5, 2.5, 10.0)
 _NOT_ALLOWED = 405
 
 
+@dataclass(slots=True)
+class _Numbers:
+    """What is counted for one tenant."""
+
+    requests: Counter[tuple[str, str, int]] = field(default_factory=Counter)
+    buckets: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS) + 1))
+    seconds: float = 0.0
+
+    def __add__(self, other: _Numbers) -> _Numbers:
+        buckets = [ours + theirs for ours, theirs in zip(self.buckets, other.buckets, strict=True)]
+        return _Numbers(self.requests + other.requests, buckets, self.seconds + other.seconds)
+
+
 class Metrics:
-    """Counts requests by route; the values in a path are no labels."""
+    """Counts requests by tenant and route; the values in a path are no labels."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._requests: Counter[tuple[str, str, int]] = Counter()
-        self._buckets = [0] * (len(BUCKETS) + 1)
-        self._seconds = 0.0
+        self._tenants: dict[str, _Numbers] = {}
+        """By name; empty for requests without a token."""
         self._lock = threading.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -46,26 +60,31 @@ class Metrics:
         # Clients can invent methods: only those that a route has become labels.
         method = scope["method"] if route != "other" and status != _NOT_ALLOWED else "any"
         with self._lock:
-            self._requests[method, route, status] += 1
-            self._buckets[bucket] += 1
-            self._seconds += seconds
+            numbers = self._tenants.setdefault(scope.get(TENANT, ""), _Numbers())
+            numbers.requests[method, route, status] += 1
+            numbers.buckets[bucket] += 1
+            numbers.seconds += seconds
 
-    def text(self, tenants: Tenants) -> str:
+    def text(self, tenants: Tenants, tenant: str | None) -> str:
+        """The numbers of one tenant; of all, and of the process, for None."""
         with self._lock:
-            requests, buckets, seconds = dict(self._requests), list(self._buckets), self._seconds
+            chosen = [each for name, each in self._tenants.items() if tenant in (None, name)]
+            numbers = sum(chosen, _Numbers())
+        requests, buckets, seconds = numbers.requests, numbers.buckets, numbers.seconds
         lines = ["# HELP foveal_requests_total Requests answered.", "# TYPE foveal_requests_total counter"]
         lines += [
             f'foveal_requests_total{{method="{method}",route="{route}",status="{status}"}} {count}'
             for (method, route, status), count in sorted(requests.items())
         ]
         lines += _histogram(buckets, seconds)
-        opened = tenants.all
+        opened = [each for name, each in tenants.open.items() if tenant in (None, name)]
         listeners = sum(each.feed.listeners for each in opened)
         sessions = sum(each.sessions_in_memory for each in opened)
         lines += _gauge("foveal_event_listeners", "Clients on the event stream.", listeners)
         lines += _gauge("foveal_sessions_held", "Sessions in memory.", sessions)
-        lines += _gauge("foveal_tenants_open", "Tenants whose store is open.", len(opened))
-        lines += _gauge("process_resident_memory_bytes", "Resident memory.", _resident())
+        if tenant is None:
+            lines += _gauge("foveal_tenants_open", "Tenants whose store is open.", len(opened))
+            lines += _gauge("process_resident_memory_bytes", "Resident memory.", resident())
         return "\n".join(lines) + "\n"
 
 
@@ -83,7 +102,7 @@ def _gauge(name: str, about: str, value: int) -> list[str]:
     return [f"# HELP {name} {about}", f"# TYPE {name} gauge", f"{name} {value}"]
 
 
-def _resident() -> int:
+def resident() -> int:
     """Resident bytes; the peak where the system does not report the current value."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:

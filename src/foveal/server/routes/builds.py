@@ -17,6 +17,7 @@ from foveal.server.api import ApiRoute, CurrentTenant, Number, SessionName
 from foveal.server.middleware.telemetry import traced
 from foveal.server.problems import Problem
 from foveal.server.tenants import Tenant
+from foveal.server.workers.route import CurrentProgress, LongRoute
 from foveal.session.budget import budget_for
 from foveal.session.inspect.builds import (
     Builds,
@@ -50,6 +51,7 @@ from foveal.sources.assemble import SmartContext
 from foveal.window import Decision, Manifest, Window
 
 router = APIRouter(route_class=ApiRoute)
+long_router = APIRouter(route_class=LongRoute)
 context_router = APIRouter(route_class=ApiRoute)
 Which = Annotated[str, Path(pattern=r"^(newest|[1-9][0-9]{0,14})$", description="A build, or `newest`.")]
 
@@ -183,27 +185,31 @@ def manifest(tenant: CurrentTenant, name: SessionName, build: Number | None = No
     return tenant.session(name).manifest(build)
 
 
-@router.get("/sessions/{name}/explain")
+@long_router.get("/sessions/{name}/explain")
 def explain(
     tenant: CurrentTenant,
     name: SessionName,
+    progress: CurrentProgress,
     build: Number | None = None,
     message: Annotated[str, Query(max_length=500)] = "",
 ) -> Manifest | Decision:
     """The manifest of a build, or the decision about one message."""
     session = tenant.session(name)
-    return session.why(message, build=build).decision if message else session.manifest(build)
+    return (
+        session.why(message, build=build, progress=progress).decision if message else session.manifest(build)
+    )
 
 
-@router.get("/sessions/{name}/why/{id}")
+@long_router.get("/sessions/{name}/why/{id}")
 def why(
     tenant: CurrentTenant,
     name: SessionName,
+    progress: CurrentProgress,
     id: Annotated[str, Path(min_length=1)],
     build: Number | None = None,
 ) -> Why:
     """Why a message was in a build's window or not, and what would change that."""
-    return tenant.session(name).why(unquote(id), build=build)
+    return tenant.session(name).why(unquote(id), build=build, progress=progress)
 
 
 @router.get("/sessions/{name}/diff")
@@ -212,19 +218,24 @@ def diff(tenant: CurrentTenant, name: SessionName, a: Number, b: Number) -> Diff
     return tenant.session(name).diff(a, b)
 
 
-@router.post("/sessions/{name}/compare")
+@long_router.post("/sessions/{name}/compare")
 def compare(
     tenant: CurrentTenant,
     name: SessionName,
+    progress: CurrentProgress,
     options: body.Compare = body.Compare(),  # noqa: B008 — frozen
 ) -> Comparison:
     """The windows that the presets build from the session, side by side."""
     return tenant.session(name).compare(
-        budget=_size(tenant, options.budget), model=options.model, task=options.task, presets=options.presets
+        budget=_size(tenant, options.budget),
+        model=options.model,
+        task=options.task,
+        presets=options.presets,
+        progress=progress,
     )
 
 
-@router.post("/compare")
+@long_router.post("/compare")
 def compare_messages(tenant: CurrentTenant, options: body.CompareMessages) -> Comparison:
     """The windows that the presets build from messages, side by side; nothing is stored."""
     settings = tenant.settings
@@ -241,11 +252,15 @@ def compare_messages(tenant: CurrentTenant, options: body.CompareMessages) -> Co
     )
 
 
-@router.post("/sessions/{name}/replay")
-def replay(tenant: CurrentTenant, name: SessionName, options: body.Replay) -> Replayed:
+@long_router.post("/sessions/{name}/replay")
+def replay(
+    tenant: CurrentTenant, name: SessionName, progress: CurrentProgress, options: body.Replay
+) -> Replayed:
     """Replay a stored session under another preset, call by call; no model is called."""
     budget = _size(tenant, options.budget)
-    return tenant.fov.replay(tenant.session(name), preset=options.preset, budget=budget, model=options.model)
+    return tenant.fov.replay(
+        tenant.session(name), preset=options.preset, budget=budget, model=options.model, progress=progress
+    )
 
 
 @context_router.post("/sessions/{name}/context")

@@ -12,10 +12,11 @@ from foveal.server import schemas as body
 from foveal.server.api import ApiRoute, CurrentTenant, SessionName
 from foveal.server.middleware.telemetry import traced
 from foveal.server.routes.builds import as_format, window_or_body
+from foveal.server.workers.route import SearchRoute
 from foveal.session.responses import WindowResponse
 from foveal.session.values import Hit
 
-router = APIRouter(route_class=ApiRoute)
+router = APIRouter(route_class=SearchRoute)
 originals = APIRouter(route_class=ApiRoute)
 Query_ = Annotated[str, Query(min_length=1, max_length=10_000, description="Words, or a question.")]
 Hits = Annotated[int, Query(ge=1, le=1_000)]

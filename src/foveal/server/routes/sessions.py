@@ -16,6 +16,7 @@ from foveal import wire
 from foveal.model import Format
 from foveal.server import schemas as body
 from foveal.server.api import ApiRoute, CurrentTenant, Limit, SessionName
+from foveal.server.workers.route import LongRoute
 from foveal.session.arguments import a_name, a_text
 from foveal.session.inspect.builds import Page, export_messages, list_messages
 from foveal.session.responses import (
@@ -32,7 +33,9 @@ from foveal.session.values import Removal
 from foveal.store import TaskRecord
 
 router = APIRouter(route_class=ApiRoute)
+long_router = APIRouter(route_class=LongRoute)
 tasks_router = APIRouter(route_class=ApiRoute)
+long_tasks_router = APIRouter(route_class=LongRoute)
 PAGE = 100
 """Messages of an export that are sent in one chunk."""
 
@@ -181,7 +184,7 @@ def restore(
     return MarksResponse(id=what.id or "", mark="restored", ids=tenant.session(name).restore(what.id))
 
 
-@router.post("/sessions/{name}/prune")
+@long_router.post("/sessions/{name}/prune")
 def prune(
     tenant: CurrentTenant,
     name: SessionName,
@@ -191,7 +194,7 @@ def prune(
     return tenant.session(name).prune(options.max_tokens, dry_run=options.dry_run)
 
 
-@router.post("/sessions/{name}/compress")
+@long_router.post("/sessions/{name}/compress")
 def compress(
     tenant: CurrentTenant,
     name: SessionName,
@@ -201,7 +204,7 @@ def compress(
     return tenant.session(name).compress(options.max_tokens, dry_run=options.dry_run)
 
 
-@router.post("/sessions/{name}/summarize")
+@long_router.post("/sessions/{name}/summarize")
 def summarize(
     tenant: CurrentTenant,
     name: SessionName,
@@ -224,7 +227,7 @@ def start(tenant: CurrentTenant, name: SessionName, new: body.NewTask) -> Starte
     return Started(number=tenant.session(name, new=True).start_task(new.name), name=new.name)
 
 
-@tasks_router.post("/sessions/{name}/tasks/complete")
+@long_tasks_router.post("/sessions/{name}/tasks/complete")
 def complete(tenant: CurrentTenant, name: SessionName) -> CompletedResponse:
     """End the open task; windows show its summary in place of its messages."""
     return complete_task(tenant.session(name))[0]

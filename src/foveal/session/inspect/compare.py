@@ -33,6 +33,8 @@ from foveal.session.state import SessionState
 from foveal.session.target import Count, Target, target_for, warn
 from foveal.window import Cost, Window
 
+Progress = Callable[[int, int], None]
+"""Called with the number of presets done, and how many there are."""
 KINDS = ("system", "user", "assistant", "tool_calls", "tool_output")
 
 
@@ -160,12 +162,14 @@ def named(names: Sequence[str] | None, numbers: Tables | None) -> tuple[Preset, 
         raise ConfigError(error.what, error.remedy, field="presets") from error
 
 
-def compared(case: Case, presets: Sequence[Preset]) -> Comparison:
-    """Build, check and price a window for each preset."""
+def compared(case: Case, presets: Sequence[Preset], progress: Progress | None = None) -> Comparison:
+    """Build, check and price a window for each preset; `progress` is called with those done and all."""
     target = case.target
     rows: list[Compared] = []
     refused: dict[str, BudgetError] = {}
-    for preset in presets:
+    for done, preset in enumerate(presets):
+        if progress:
+            progress(done, len(presets))
         try:
             rows.append(_row(case, preset))
         except BudgetError as error:
@@ -284,7 +288,12 @@ def _kind(entry: Entry) -> str:
     return "tool_calls" if entry.calls else entry.role
 
 
-def compare_session(state: SessionState, request: BuildRequest, presets: Sequence[str] | None) -> Comparison:
+def compare_session(
+    state: SessionState,
+    request: BuildRequest,
+    presets: Sequence[str] | None,
+    progress: Progress | None = None,
+) -> Comparison:
     """Compare presets on a stored session, as its next window would be built."""
     check_budget(request.budget)
     chosen = named(presets, state.resources.numbers)
@@ -306,4 +315,4 @@ def compare_session(state: SessionState, request: BuildRequest, presets: Sequenc
             now=request.moment,
             prices=catalog.prices(target.card.id, extra=state.resources.catalogue),
         )
-        return compared(case, chosen)
+        return compared(case, chosen, progress)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from foveal.errors import BudgetError, NotFoundError
@@ -39,6 +39,8 @@ GONE: dict[Code, str] = {
     "left_out": "`restore` lets it in again",
     "empty": "no budget brings it in",
 }
+Progress = Callable[[int, int], None]
+"""Called before each rebuild with how many are done; how many there will be is unknown: 0."""
 UNSURE = "the exact number is unknown: not all options of the build are stored"
 
 
@@ -66,12 +68,15 @@ class Why:
     """All of it, for a terminal."""
 
 
-def explain_decision(state: SessionState, id: str, build: int | None) -> Why:
+def explain_decision(
+    state: SessionState, id: str, build: int | None, progress: Progress | None = None
+) -> Why:
     record = stored_build(state, build)
     stored, material = read_manifest(state, record), _material(state, record)
     with state.reading():
         entry = _entry(state, id, stored)
         rebuild = Rebuild(state, record, stored, material)
+        rebuild.progress = progress
         reproduced = rebuild.reproduce()
         manifest = reproduced or stored
         decision = _decision(manifest, entry)
@@ -102,6 +107,8 @@ class Rebuild:
         self, state: SessionState, record: BuildRecord, manifest: Manifest, material: Sequence[Material] = ()
     ) -> None:
         self._state, self._stored = state, manifest
+        self.progress: Progress | None = None
+        self._done = 0
         self._preset = state.preset(record.preset)
         target = replace(state.target(record.model), handles=HANDLES in manifest.record)
         self._target = target
@@ -143,6 +150,9 @@ class Rebuild:
 
         `scores`: the position of a message, and the score to use instead of its own.
         """
+        if self.progress:
+            self.progress(self._done, 0)
+        self._done += 1
         if self._scores:
             self._scores.instead = scores
         order = replace(self._order, scene=replace(self._order.scene, budget=budget))

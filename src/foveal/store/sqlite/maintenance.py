@@ -9,6 +9,7 @@ from pathlib import Path
 import apsw
 
 from foveal.errors import FovealError, NotFoundError, StoreBusyError, StoreError
+from foveal.store.deadline import unlimited, within
 from foveal.store.port import Checked
 from foveal.store.sqlite.connection import Database, translated_errors
 from foveal.store.sqlite.derived import text_hash
@@ -107,7 +108,7 @@ def verify(database: Database, tenant: int) -> Checked:
 
     for check in (_problems_of_file, _problems_of_rows, _problems, _problems_of_derived, count):
         try:
-            with database.reading() as db:
+            with within(unlimited()), database.reading() as db:
                 problems.extend(check(db, tenant))
         except StoreBusyError:
             raise

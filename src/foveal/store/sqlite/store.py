@@ -66,12 +66,15 @@ _MARK = """
     WHERE branch = ?5 AND seq = ?6 AND absence <> 'erased' RETURNING seq
 """
 _COUNT_CHANGE = "UPDATE sessions SET version = version + 1 WHERE id = ?"
-_LOG = "INSERT INTO events (tenant, session, created_at, name, payload) VALUES (?, ?, ?, ?, ?)"
-_EVENTS = """
-    SELECT number, created_at, name, session, payload FROM events
-    WHERE tenant = ? AND number > ? ORDER BY number LIMIT ?
+_LOG = """
+    INSERT INTO events (tenant, position, session, created_at, name, payload) VALUES (?, ?, ?, ?, ?, ?)
 """
-_NEWEST_EVENT = "SELECT coalesce(max(number), 0) FROM events WHERE tenant = ?"
+_NUMBERED = "UPDATE tenants SET events = events + ? WHERE id = ? RETURNING events"
+_EVENTS = """
+    SELECT position AS number, created_at, name, session, payload FROM events
+    WHERE tenant = ? AND position > ? ORDER BY position LIMIT ?
+"""
+_NEWEST_EVENT = "SELECT events FROM tenants WHERE id = ?"
 _PREFIX = re.compile("[0-9a-f]{8,64}")
 
 
@@ -339,11 +342,14 @@ class SqliteStore:
             return derived.read_builds(db, session, last=None if before is None else before - 1, limit=limit)
 
     def log(self, session: str, events: Sequence[Event], *, now: float) -> None:
-        rows = [
-            (self._tenant, messages.storable(session), now, e.name, json.dumps(payload(e))) for e in events
-        ]
+        name = messages.storable(session)
         with self._database.writing() as db:
-            db.executemany(_LOG, rows)
+            last = db.execute(_NUMBERED, (len(events), self._tenant)).get
+            numbered = enumerate(events, start=last - len(events) + 1)
+            db.executemany(
+                _LOG,
+                [(self._tenant, number, name, now, e.name, json.dumps(payload(e))) for number, e in numbered],
+            )
 
     def events(self, *, after: int = 0, limit: int = 1000) -> Sequence[LoggedEvent]:
         with self._database.using() as db:

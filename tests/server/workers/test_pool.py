@@ -1,0 +1,69 @@
+"""Each lane runs one job at a time, and lanes do not wait for each other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from foveal.config import Settings
+from foveal.server.problems import Problem
+from foveal.server.settings import Serving
+from foveal.server.tenants import Setup
+from foveal.server.workers.pool import WAITING_MOST, Lane, Pool
+
+SETUP = Setup(settings=Settings(), numbers={}, serving=Serving())
+A, B, C = ("acme", "work"), ("globex", "work"), ("initech", "work")
+
+
+def started(lanes: Sequence[Lane], *, slots: int) -> list[Lane]:
+    """The lanes of the jobs in the order in which they start, each taking the same time."""
+
+    async def all() -> list[Lane]:
+        pool, order = Pool(SETUP, slots=slots), list[Lane]()
+
+        async def job(lane: Lane) -> None:
+            async with pool._turn(lane):
+                order.append(lane)
+                for _ in range(10):
+                    await asyncio.sleep(0)
+
+        await asyncio.gather(*map(job, lanes))
+        return order
+
+    return asyncio.run(all())
+
+
+def test_a_lane_does_not_wait_behind_the_queue_of_another() -> None:
+    assert started([A, A, A, B], slots=2) == [A, B, A, A]
+
+
+def test_lanes_take_turns_when_there_are_more_of_them_than_slots() -> None:
+    assert started([A, A, A, B, C], slots=1) == [A, B, C, A, A]
+
+
+def test_a_job_that_is_cancelled_while_it_waits_gives_its_place_to_the_next() -> None:
+    async def cancelled() -> int:
+        pool, done = Pool(SETUP, slots=1), 0
+
+        async def job() -> None:
+            nonlocal done
+            async with pool._turn(A):
+                await asyncio.sleep(0.01)
+                done += 1
+
+        tasks = [asyncio.ensure_future(job()) for _ in range(4)]
+        await asyncio.sleep(0)
+        tasks[0].cancel()
+        tasks[2].cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return done
+
+    assert asyncio.run(cancelled()) == 2
+
+
+def test_a_queue_that_is_too_long_is_refused() -> None:
+    with pytest.raises(Problem) as refused:
+        started([A] * (WAITING_MOST + 2), slots=1)
+    assert (refused.value.kind.status, refused.value.headers["retry-after"]) == (429, "5")
