@@ -20,7 +20,8 @@ REPEATED = 8
 _NUMBERED = re.compile(r"\s{0,12}\d{1,7}(?:→|\t|\s?\|)")
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
 _FRAME = re.compile(
-    r'\s+File "[^"]+", line \d+|\s+at \S(?:(?>\S*?\()\S*?|\S*+\s.*?):\d|\s+at [\w.$<>]+\(|\t\S+\.go:\d+|goroutine \d+ \['
+    r'\s+File "[^"]+", line \d+|\s+at \S(?:(?>\S*?\()\S*?|\S*+\s.*?):\d'
+    r"|\s+at [\w.$<>]+\(|\t\S+\.go:\d+|goroutine \d+ \["
 )
 _MATCH = re.compile(r"(?=[^\s:,;|]{0,200}[A-Za-z])[\w./@+-][^\s:,;|]{0,200}([:-])\d{1,7}\1")
 _PATH = re.compile(r"(?:[\w.@~+-]*/)+[\w.@+-]*|[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,7}")
