@@ -14,7 +14,8 @@ _VENDOR = re.compile(
     r"|qwen|xai|zai)\."
 )
 _BUILD = re.compile(r"-v\d+(?::\w+)*$")
-_SUFFIX = re.compile(r"(?:@[\w-]+)?(?::[\w.-]+)*$")
+_SUFFIX = re.compile(r"(?:[\w.-]+:)*+(?:[\w-]+@)?")
+"""A date after `@`, variants after `:`, read from the end: to the left it would be tried from each colon."""
 _LONG = re.compile(r"\[\w+\]$")
 _VERSION = re.compile(r"\d{1,2}(?:-|$)")
 MOST_CHARACTERS = 256
@@ -53,7 +54,9 @@ def normalized(model: str) -> str:
     name, vendors = _VENDOR.subn("", name.rsplit("/", 1)[-1])
     # Only Bedrock, which prefixes the vendor, appends a build version: deepseek-v3 is a model.
     name = _BUILD.sub("", name) if vendors else name
-    return _SUFFIX.sub("", name).replace(".", "-").replace("_", "-")
+    if suffix := _SUFFIX.match(name[::-1]):
+        name = name[: len(name) - suffix.end()]
+    return name.replace(".", "-").replace("_", "-")
 
 
 def match(model: str, ids: Iterable[str]) -> str | None:

@@ -72,11 +72,14 @@ def _usage_error(error: typer.TyperException) -> tuple[str, str]:
     return _wording(error), f"`{context.command_path} --help`"
 
 
-_PHRASES = (
-    (r"No such command '(.*?)'\.(?: Did you mean '(.*?)'.*)?", r"there is no command `\1`", "`"),
-    (r"No such option: (\S+)(?: \(Possible options: ([^,)]+).*\))?", r"there is no option \1", ""),
-    (r"Option '(.*)' requires an? .*", r"\1 needs a value", ""),
-    (r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", r"too many arguments: \1", ""),
+_PHRASES = tuple(
+    (re.compile(pattern, re.DOTALL), words, quote)
+    for pattern, words, quote in (
+        (r"No such command '(.*?)'\.(?: Did you mean '(.*?)'.*)?", r"there is no command `\1`", "`"),
+        (r"No such option: (\S+)(?: \(Possible options: ([^,)]+).*\))?", r"there is no option \1", ""),
+        (r"Option '(.*)' requires an? .*", r"\1 needs a value", ""),
+        (r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", r"too many arguments: \1", ""),
+    )
 )
 """Messages of the argument parser, our words for them, and what is around a suggested name."""
 
@@ -90,7 +93,7 @@ def _wording(error: typer.TyperException) -> str:
         return error.message
     text = error.format_message()
     for pattern, words, quote in _PHRASES:
-        if found := re.fullmatch(pattern, text, re.DOTALL):
+        if found := pattern.fullmatch(text):
             near = found[2] if found.re.groups > 1 else None
             return found.expand(words) + (f"; did you mean {quote}{near}{quote}?" if near else "")
     return text

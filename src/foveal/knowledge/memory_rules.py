@@ -29,7 +29,7 @@ _WORD = re.compile(r"\w+")
 _ORDERS = re.compile(
     r"\b(?:ignore|disregard|forget|override|bypass)\b[^.!?\n]{0,60}\b(?:instructions?|rules?|prompts?|polic(?:y|ies))\b"
     r"|\byou (?:must|should|shall|will|are (?:now|to))\b|\bas an? (?:ai|assistant|language model)\b"
-    r"|^\s*(?:system|developer|assistant)\s*:|<\|",
+    r"|^[^\S\n]*+(?:system|developer|assistant)\s*:|<\|",
     re.IGNORECASE | re.MULTILINE,
 )
 """Text that addresses a model instead of describing a user."""

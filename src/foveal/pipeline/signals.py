@@ -133,7 +133,7 @@ def _coined(name: str) -> bool:
 MAX_NAMES = 200
 """Names returned for one text: a text with more is a listing, represented by its first names."""
 _CODE = re.compile(r"[A-Z]{3}|(?=\d*[A-Z])(?=[A-Z]*\d)[A-Z0-9]{4,12}")
-_ID = re.compile(r"\w*[A-Za-z]\w*[_-]\d{3,}\w*")
+_ID = re.compile(r"[^\WA-Za-z]*+[A-Za-z](?>\w*?-\d{3}|\w*?_\d{3})\w*")
 _HASH = re.compile(r"(?=[a-f-]*\d)[0-9a-f-]{7,40}")
 _NUMBER = re.compile(r"[\d.,:%$+/-]+s?")
 _FILE = re.compile(r"[\w-]+\.[A-Za-z]\w{0,4}")

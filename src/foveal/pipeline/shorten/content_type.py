@@ -20,7 +20,8 @@ REPEATED = 8
 _NUMBERED = re.compile(r"\s{0,12}\d{1,7}(?:→|\t|\s?\|)")
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
 _FRAME = re.compile(
-    r'\s+File "[^"]+", line \d+|\s+at \S.*[(\s]\S*:\d+\)?|\s+at [\w.$<>]+\(|\t\S+\.go:\d+|goroutine \d+ \['
+    r'\s+File "[^"]+", line \d+|\s+at \S(?:(?>\S*?\()\S*?|\S*+\s.*?):\d'
+    r"|\s+at [\w.$<>]+\(|\t\S+\.go:\d+|goroutine \d+ \["
 )
 _MATCH = re.compile(r"(?=[^\s:,;|]{0,200}[A-Za-z])[\w./@+-][^\s:,;|]{0,200}([:-])\d{1,7}\1")
 _PATH = re.compile(r"(?:[\w.@~+-]*/)+[\w.@+-]*|[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,7}")
@@ -32,7 +33,7 @@ _STAMPED = re.compile(
 _CODE = re.compile(
     r"\s*(?:def|class|func|function|fn|import|from \S+ import|package|return|if|for|while|switch|case|var|let"
     r"|const|type|struct|public|private|static|export|async|await|try|except|elif|else|end|#include|#define"
-    r"|//|/\*|\*|@\w)(?:\W|$)|.*[;{}]\s*$|\s*[\])}]+[,;]?\s*$|\s*[\w.]+\s*(?::=|\+?=)\s|\s*[\w.]+\(.*\)?\s*$"
+    r"|//|/\*|\*|@\w)(?:\W|$)|.*[;{}]\s*$|\s*[\])}]+[,;]?\s*$|\s*[\w.]+\s*(?::=|\+?=)\s|\s*[\w.]+\("
 )
 _QUOTED = re.compile(r'"[^"]*"')
 _COLUMN_NAME = re.compile(r"[^\W\d][\w.#%()/ -]{0,60}")

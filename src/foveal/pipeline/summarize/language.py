@@ -20,7 +20,8 @@ _END = re.compile(r"(?<=[.!?])[\"')\]]?\s+|(?<=[。！？])")
 _BULLET = re.compile(r"\s*(?:[-*+•]\s|\d{1,3}[.)]\s|#{1,6}\s)\s*")
 _CLOSING = re.compile(r"</([A-Za-z][\w.-]{0,40})>")
 _OPENING = re.compile(r"(?<!\w)<([A-Za-z][\w.-]{0,40})(?=[\s>])")
-_QUOTED = re.compile(r"\"[^\"\n]{20,}\"|“[^”\n]{20,}”|«[^»\n]{20,}»")
+_QUOTED = re.compile(r"\"[^\"\n]{20,}\"|“[^”\n]{20,}+(?:”|(?![^\n]))|«[^»\n]{20,}+(?:»|(?![^\n]))")
+"""What typographic marks quote goes on to the end of the line where it is not closed."""
 _FENCES = ("```", "~~~", '"""', "'''")
 _INTRODUCES = re.compile(
     r"\b(?:says|said|wrote|writes|reads|states|pasted|printed|returned)\b[^:\n]{0,60}:(?=\s|$)|\b(?:page|site|website"

@@ -235,7 +235,7 @@ rule 0.8 - - | write[ ](?:all[ ]|your[ ]|the[ ])?(?:{_REPLY}|comments|code|docs|
     |everything)\b
 rule 0.8 - - | write[ ](?:[\w'-]{{1,20}}[ ]){{1,4}}?in[ ](?-i:[A-Z][a-z]+(?:ish|an|ch|ese|ic|i|ian))\b
 rule 0.8 - - | (?:write|spell)[ ](?:it[ ]|[\"'“][^\"'”]{{1,30}}[\"'”][ ])(?:with|as|without|like)\b
-fact 0.7 - - | (?:it's|it[ ]is|that's|(?:[\w']{{1,20}}[ ]){{0,3}}name[ ]is|\w+[ ]is)[ ](?:spelled|spelt
+fact 0.7 - - | (?:it's|it[ ]is|that's|(?:[\w']{{1,20}}[ ]){{0,3}}name[ ]is|\b\w++[ ]is)[ ](?:spelled|spelt
     |pronounced|written)\b
 rule 0.8 - - | explain[ ](?:things|everything|it|stuff)?[ ]?(?:as[ ]if|like|as[ ]though|as[ ]simply
     |simply)\b

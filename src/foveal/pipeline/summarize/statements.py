@@ -59,6 +59,7 @@ _POLITE = (
     r"(?:can|could|would|will)[ ]you[ ](?:please[ ])?"
     r"(?=(?:always|never|only|not|keep|call|stop|avoid|answer|reply|use|be)\b)"
 )
+_IS_POLITE = re.compile(_POLITE, re.IGNORECASE | re.VERBOSE)
 _SKIPPED = re.compile(
     rf"""(?:(?:hi|hello|hey|so|well|oh|ok|okay|also|and|but|or|btw|by[ ]the[ ]way|anyway|yes|yeah|yep
     |thanks|thank[ ]you|great|perfect
@@ -124,7 +125,7 @@ _CONSOLES = re.compile(
     re.IGNORECASE,
 )
 _BEGINS = re.compile(r"[*_\"'“(]{0,3}[^\W_]")
-_CODE = re.compile(r"[{}<>|=;\\]|\(\)|::|->|\b(?:def|return|import|const|var|func)\b |\w+\.\w+\(")
+_CODE = re.compile(r"[{}<>|=;\\]|\(\)|::|->|\b(?:def|return|import|const|var|func)\b |(?<!\w)\w++\.\w++\(")
 _SCOPED = re.compile(
     r"\b(?:in|for|to|on|with|of) (?:this|that|these|those|the current) \w+|\bhere\b|\bfor now\b"
     r"|\bthis (?:time|week|weekend|month|"
@@ -264,7 +265,7 @@ def without_opening(plain: str) -> tuple[str, Opening]:
 
 def _can_state(plain: str, rest: str) -> bool:
     asks = plain.rstrip("\"')]*_ ").endswith(("?", "？"))
-    if (asks and not re.search(_POLITE, plain, re.IGNORECASE | re.VERBOSE)) or plain.endswith((":", "…")):
+    if (asks and not _IS_POLITE.search(plain)) or plain.endswith((":", "…")):
         return False
     many = rest.count(" ") + 1
     if many < 2 or (many <= 4 and _POINTS.search(rest)) or not _BEGINS.match(plain):

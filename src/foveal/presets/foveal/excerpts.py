@@ -49,7 +49,7 @@ _REMINDER, _REMINDED = "<system-reminder>", "</system-reminder>"
 _WORD = re.compile(r"\w+")
 WORDS = 3
 """Words of a line that is quoted."""
-_NUMBERED = re.compile(r"\s*\d{1,7}(?:→|\t|[-:|](?=\s))")
+_NUMBERED = re.compile(r"(?<!\s)\s*+\d{1,7}(?:→|\t|[-:|](?=\s))")
 _HIT = re.compile(r"^(?:(?=[^\s:]{0,200}[./])[^\s:]{1,200}:)?\d{1,7}:(?!\d\d)", re.MULTILINE)
 _BESIDE_HIT = re.compile(r"(?:(?=[^\s:]{0,200}[./])[^\s:]{1,200}-)?\d{1,7}-(?!\d\d-)")
 """A hit of a search with its line number, and a line that was printed around one; neither is a time."""

@@ -67,7 +67,7 @@ _OVERRIDES = re.compile(
     r"[^.\n]{0,40}\b(?:instructions?|prompts?|rules?|guidelines)\b|\byou are now\b|\bfrom now on,? you\b",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(r"[.!?:;,\n—]+(?:\s|$)|\n")
+_CLAUSE = re.compile(r"(?<![.!?:;,\n—])[.!?:;,\n—]+(?:\s|$)|\n")
 _WORD = re.compile(r"[\w']+")
 _REQUESTING = """
 act add always answer approve call change click commit contact copy create curl delete disable disregard do

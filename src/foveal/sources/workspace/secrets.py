@@ -35,8 +35,8 @@ _NAMES = re.compile(
             rf"(?:.*[._-])?credentials?(?:{_DATA})?",
             rf"(?:.*[._-])?secrets?(?:{_DATA})?",
             r"secrets\.(?:py|rb|php|js|mjs|cjs|ts|sh|ps1)",
-            r"client[_-]secrets?.*\.json|.*service[_-]?account.*\.json|local\.settings\.json",
-            r".+\.tfstate(?:\..+)?|terraform\.tfstate.*|.+\.tfvars(?:\.json)?",
+            r"client[_-]secrets?.*\.json|(?>.*?service[_-]?account).*\.json|local\.settings\.json",
+            r"(?>.+?\.tfstate(?=\.|$))(?:\..+)?|terraform\.tfstate.*|.+\.tfvars(?:\.json)?",
         )
     )
 )
