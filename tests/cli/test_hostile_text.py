@@ -53,7 +53,7 @@ def filled(shell: CommandLine) -> CommandLine:
         session.start_task("task")
         with pytest.warns(UserWarning, match=r"model `\\x1b\]0;owned"):
             session.build(budget=5_000)
-        fov.session(HOSTILE.replace("\r", ""))
+        fov.session("~[31mred".replace("~", "\N{SYMBOL FOR ESCAPE}"))
     (shell.folder / "folder").mkdir()
     (shell.folder / "folder" / "red\x1b[2J.md").write_text("red")
     (shell.folder / "folder" / "red.md").write_text(f"red {HOSTILE}\n")

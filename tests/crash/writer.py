@@ -33,7 +33,7 @@ def churn(store: Store, name: str, number: int) -> None:
     store.append(session, [draft(f"edited {number}"), draft("again")], counter="words", at=at)
     store.log("churn", [MessagesAdded(session="churn", ids=("m1",), tokens=1)], now=0.0)
     build = BuildRecord(
-        number=0, created_at=0.0, preset="recent", model="", budget=1, tokens=1, manifest="{}" * 100
+        number=0, created_at=0.0, preset="recent", model="", budget=1, tokens=1, manifest='{"a": 1}'
     )
     store.save_build(session, build)
     if number % 10 == 5:

@@ -190,3 +190,7 @@ def build() -> None:
     call = {"id": "1", "type": "function", "function": {"name": "a b", "arguments": "{}"}}
     calling: dict[str, Any] = {"role": "assistant", "content": None, "tool_calls": [call]}
     fit([{"role": "user", "content": "hi"}, calling, {"role": "tool", "tool_call_id": "1", "content": "ok"}])
+    used = {"type": "tool_use", "id": "a.1", "name": "a", "input": {}}
+    answer = {"type": "tool_result", "tool_use_id": "a.1", "content": "ok"}
+    asked = {"role": "user", "content": "hi"}
+    fit([asked, {"role": "assistant", "content": [used]}, {"role": "user", "content": [answer]}])

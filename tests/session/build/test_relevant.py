@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from foveal import Foveal, Session
-from foveal.session.build import build
+from foveal.session.build import relevant as searching
 
 CALL = {"type": "function", "function": {"name": "look", "arguments": "{}"}}
 
@@ -17,13 +17,13 @@ CALL = {"type": "function", "function": {"name": "look", "arguments": "{}"}}
 def searched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
     """What every search found, in order."""
     found: list[tuple[int, ...]] = []
-    search = build.relevant
+    search = searching.relevant
 
     def noted(*given: Any) -> tuple[int, ...]:
         found.append(search(*given))
         return found[-1]
 
-    monkeypatch.setattr(build, "relevant", noted)
+    monkeypatch.setattr(searching, "relevant", noted)
     return found
 
 

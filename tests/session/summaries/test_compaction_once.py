@@ -14,7 +14,6 @@ import pytest
 from foveal import Foveal, Session, presets
 from foveal.pipeline.summarize import extract
 from foveal.pipeline.summarize.values import Ask, Summary
-from foveal.session.summaries import library
 
 MESSAGES = 20_096 if os.environ.get("FOVEAL_SOAK") == "1" else 2_496
 """A block of twenty, a group of five blocks and one of groups come to an end a few messages later."""
@@ -29,11 +28,12 @@ class Made:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.levels: list[int] = []
-        monkeypatch.setattr(library, "extractive_summary", self)
+        self._extractive = extract.extractive_summary
+        monkeypatch.setattr(extract, "extractive_summary", self)
 
     def __call__(self, ask: Ask, count: extract.Count) -> Summary:
         self.levels.append(ask.level)
-        return extract.extractive_summary(ask, count)
+        return self._extractive(ask, count)
 
     def since(self) -> list[int]:
         """Those of the time since the last question."""
