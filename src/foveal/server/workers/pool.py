@@ -30,6 +30,8 @@ WAITING_MOST = 32
 IDLE = 120.0
 """Seconds after which a process without a job ends."""
 COMMAND = (sys.executable, "-P", "-m", "foveal.server.workers.child")
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}
+"""A worker computes with one thread: the other processors belong to the service."""
 Lane = tuple[str, str]
 """A tenant, and the kind of its requests."""
 Progress = Callable[[int, int], None]
@@ -50,7 +52,12 @@ class Worker:
         # A group of its own: Ctrl-C in a terminal stops the server, which then ends its workers. It is not a
         # session of its own, which Linux would schedule like all processes of the server's session together.
         process = await asyncio.create_subprocess_exec(
-            *COMMAND, stdin=PIPE, stdout=PIPE, limit=LINE_MOST, process_group=0
+            *COMMAND,
+            stdin=PIPE,
+            stdout=PIPE,
+            limit=LINE_MOST,
+            process_group=0,
+            env={**os.environ, **ONE_THREAD},
         )
         worker = cls(process)
         content = TypeAdapter(Setup).dump_json(setup)
