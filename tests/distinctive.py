@@ -158,6 +158,14 @@ def _response_call(t: Tokens, *, answered: bool = True) -> list[JSON]:
     return [call, result] if answered else [call]
 
 
+def _response_between(t: Tokens) -> list[JSON]:
+    """Two calls, and their outputs after other items."""
+    said = {"type": "message", "role": "user", "content": t.text()}
+    thought = {"type": "reasoning", "id": f"rs_{t()}", "summary": [], "encrypted_content": t()}
+    (call, output), (other, its) = _response_call(t), _response_call(t)
+    return [call, other, said, its, thought, {**said, "content": t.text()}, output]
+
+
 _RESPONSES: Sequence[Callable[[Tokens], list[JSON]]] = (
     lambda t: [{"type": "message", "role": "user", "content": t.text(), "id": f"msg_{t()}"}],
     lambda t: [
@@ -194,6 +202,7 @@ _RESPONSES: Sequence[Callable[[Tokens], list[JSON]]] = (
     _response_call,
     lambda t: _response_call(t, answered=False),
     lambda t: _response_call(t)[1:],
+    _response_between,
     lambda t: [
         {
             "type": "web_search_call",

@@ -37,6 +37,7 @@ _NAMES = ("f", "read_file", "g", "f", "bad name!", "", None, "n" * 200, "größe
 _IDS = ("c1", "c2", "c3", "c1", "c2", "", None, "a:1", "a.1", "i" * 90, "~", "~f", "item_reference", "\ud800")
 _ARGUMENTS = ("{}", '{"a": 1}', '{"a": "\\ud800"}', "", " ", '{"a": ', "null", "[1]", "5", FORGED)
 _VALUES = ({}, {"a": 1}, {"a": None}, [], [1], None, 5, "text", {"a": "\0"})
+_NO_MESSAGES: tuple[Any, ...] = (None, "text", 5, [], {}, {1: 2}, {"role": "user", "content": float("nan")})
 _WRONG = (5, True, {"a": 1}, 1.5, ["text"])
 
 
@@ -127,8 +128,10 @@ def _disturbed(client: Client, found: list[JSON]) -> None:
             found.insert(client.by.randrange(len(found)), found.pop(at))
         case 3 if len(found) > 1:
             del found[: min(at, len(found) - 1)]
-        case 4 | 5:
+        case 4 | 5 if isinstance(found[at], dict):
             found[at] = client.spoiled(found[at], *found[at])
+        case 6 if client.odd(0.3):
+            found[at] = client.by.choice(_NO_MESSAGES)
 
 
 def _block(text: str) -> JSON:

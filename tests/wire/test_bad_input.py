@@ -46,6 +46,9 @@ REFUSED: list[tuple[Any, str]] = [
     ([{**USER, "x": float("inf")}], r"messages\[0\]: `x` is inf"),
     ([{**USER, "x": b"bytes"}], r"messages\[0\]: `x` is a bytes, not a JSON value"),
     ([{**USER, "x": {1: 2}}], r"messages\[0\]: `x` has the key 1, which is not text"),
+    ([USER, {1: 2}], r"messages\[1\]: has the key 1, which is not text"),
+    ({1: 2}, "request: has the key 1, which is not text"),
+    ({"messages": [USER], "tools": {1: 2}}, "request: `tools`: has the key 1"),
     ([{**USER, "x": deep(300)}], "is nested deeper than 200 levels"),
     ([{**USER, "x": deep(100_000)}], "is nested deeper than 200 levels"),
     ([{"role": "user", "content": "x" * (32 * 1024 * 1024)}], r"messages\[0\] is 33,554,4[0-9]{2} bytes"),
@@ -59,6 +62,7 @@ def test_refused_with_the_place_and_a_remedy(data: Any, what: str) -> None:
     with pytest.raises(InputError, match=what) as failure:
         wire.load(data)
     assert failure.value.remedy
+    assert failure.value.field
 
 
 def test_an_unknown_format_is_refused() -> None:

@@ -162,6 +162,8 @@ GEMINI = [
     ([gave({"text": "x"}), model(wants(args=[1])), gave(answers())], ["arguments_not_object"]),
     ([gave({"text": 5})], ["bad_content"]),
 ]
+SHELL, SHELL_OUTPUT = ran("local_shell", "4")
+NAMED_BY_ID = (SHELL, {"type": SHELL_OUTPUT["type"], "id": SHELL["call_id"], "output": "4"})
 RESPONSES = [
     ([], ["empty_request"]),
     ([USER, item("reasoning", id="rs_1"), FUNCTION, OUTPUT], []),
@@ -183,6 +185,7 @@ RESPONSES = [
     ([USER, *ran("computer", "4")], ["bad_output"]),
     ([USER, *ran("apply_patch", None)], []),
     ([USER, *ran("local_shell", "4")], []),
+    ([USER, *NAMED_BY_ID, *NAMED_BY_ID], []),
     ([USER, *ran("local_shell", ["4"])], ["bad_output"]),
     ([USER, FUNCTION, USER, OUTPUT], []),
     ([USER, {**FUNCTION, "name": ""}, OUTPUT], ["bad_function_name"]),

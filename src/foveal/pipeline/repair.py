@@ -16,7 +16,7 @@ from foveal.model import Message, Opaque, Part, Repair, Rules, Text, Thinking, T
 from foveal.pipeline.summarize.notes import result_note
 from foveal.pipeline.turns import ANY, is_reference
 
-NO_RESULT = "[No result was recorded for this call.]"
+NO_RESULT = "[No result was recorded right after this call.]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,6 +75,7 @@ def sealed(value: Any, where: str) -> tuple[str, str]:
         raise InputError(
             f"{where} is {size:,} bytes of JSON; the most is {MAX_BYTES:,}",
             remedy="send large data as a file or a URL, or split the message",
+            field=_key(where),
         )
     return body, _digest(value, body)
 
@@ -145,7 +146,12 @@ def _located(value: Any, where: str) -> InputError:
         path, what, remedy = next(_errors(value, ""))
     except (StopIteration, RecursionError):
         path, what, remedy = "", "contains a value that JSON cannot express", _REMEDY
-    return InputError(f"{where}: {_field(path)}{what}", remedy, field=path.lstrip("."))
+    return InputError(f"{where}: {_field(path)}{what}", remedy, field=path.lstrip(".") or _key(where))
+
+
+def _key(where: str) -> str:
+    """The field of a request that a place is in, which is what an error is about that has no other field."""
+    return where.split("`")[1] if "`" in where else "messages"
 
 
 def _field(path: str) -> str:

@@ -200,6 +200,7 @@ def _message(item: Any, codec: Codec, where: str) -> Message:
         raise InputError(
             f"{where} is of type {type(item).__name__}, not an object",
             remedy="give each message a role and a content",
+            field="messages",
         )
     body, digest = sealed(item, where)
     shown, replaced = sendable(item, body)

@@ -76,7 +76,7 @@ def _walk(items: list[JSON]) -> Iterator[str]:
     waiting: list[str] = []
     referred = False  # a referenced item may be a call
     for item in items:
-        key = str(item.get("call_id") or item.get("id"))
+        key = _call_key(item)
         referred = referred or kind_of(item) == "item_reference"
         if kind_of(item) in CALLS:
             waiting.append(key)
@@ -86,6 +86,11 @@ def _walk(items: list[JSON]) -> Iterator[str]:
             yield "orphan"
     if waiting:
         yield "unanswered"
+
+
+def _call_key(item: JSON) -> str:
+    """What pairs a call and its output; the local shell's output names its call in `id`."""
+    return str(item.get("call_id") or item.get("id"))
 
 
 def missing_call_id(request: JSON) -> bool:
@@ -98,13 +103,13 @@ def missing_call_id(request: JSON) -> bool:
 def duplicate_call_id(request: JSON) -> bool:
     waiting: set[str] = set()
     for item in items_of(request):
-        key = str(item.get("call_id"))
-        if kind_of(item) not in CALLS:
-            waiting.discard(key)
-        elif key in waiting:
+        key, kind = _call_key(item), kind_of(item)
+        if kind in CALLS and key in waiting:
             return True
-        else:
+        if kind in CALLS:
             waiting.add(key)
+        elif kind in OUTPUTS:
+            waiting.discard(key)
     return False
 
 
