@@ -384,3 +384,17 @@ def test_an_erased_or_a_large_message_changes_nothing_for_its_neighbours(tmp_pat
         session.extend([{"role": "user", "content": text} for text in words])
         session.forget("m71", erase=True)
     assert history() == [text for n, text in enumerate(words) if n != 70]
+
+
+def test_a_late_result_does_not_turn_the_conversation_into_one_turn(session: Session) -> None:
+    call = {"type": "function_call", "call_id": "c", "name": "wait", "arguments": "{}"}
+    steps = [
+        {"role": role, "content": f"step {n} " * 30} for n in range(60) for role in ("assistant", "user")
+    ]
+    session.extend([{"role": "user", "content": "Start."}, call, *steps], format="responses")
+    before = session.build(budget=4_000).messages
+    late = {"type": "function_call_output", "call_id": "c", "output": "all 214 passed"}
+    session.extend([late, {"role": "user", "content": "And now?"}], format="responses")
+    after = session.build(budget=4_000).messages
+    assert after[: len(before)] == before
+    assert "all 214 passed" in str(after[-2])

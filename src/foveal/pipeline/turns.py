@@ -20,8 +20,9 @@ REFERENCE = "item_reference"
 """The type of an item that refers to one stored by the provider, and its key: it may be any call."""
 _ERASED = "#"
 """Before the hash of a key of an erased message."""
-REACH = 500
-"""Messages back to a call within which its result joins it: a turn is in a window as a whole."""
+REACH = 20
+"""Messages back to a call within which its result joins it. All of them become one turn, which is in a window
+as a whole: a late result must not turn the conversation into one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
