@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from foveal import wire
 from foveal.errors import InputError, NotFoundError
@@ -290,12 +291,12 @@ def list_messages(session: Session, *, after: int = 0, limit: int = 100) -> Page
     return Page(messages=rows, total=total, next=end if rows and end < total else None)
 
 
-def export_messages(session: Session) -> Iterator[str]:
-    """The original messages as JSON, oldest first, read page by page; erased ones are omitted."""
+def export_messages(session: Session) -> Iterator[Any]:
+    """The original messages, oldest first, read page by page; erased ones are omitted."""
     state, start = session._state, 0
     while found := state.store.messages(state.id, start=start, stop=start + CHUNKS_MOST):
         start += len(found)
-        yield from (content.body for content in found if content)
+        yield from (wire.original(content.body, content.digest) for content in found if content)
 
 
 def still_exists(session: Session) -> bool:
