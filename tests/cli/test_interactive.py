@@ -131,9 +131,10 @@ def test_an_interrupt_clears_a_line_that_is_half_typed(typing: Terminal, shell: 
     assert shell.history() == [said("A whole one.")]
 
 
-def test_lines_that_are_pasted_together_are_one_message(typing: Terminal, shell: CommandLine) -> None:
-    typing.press(b"\x1b[200~Traceback:\r  line 1\n  line 2\x1b[201~\n")
-    typing.answer()
+def test_lines_that_are_pasted_together_are_one_message(shell: CommandLine) -> None:
+    with terminal(shell, TERM="xterm") as opened:
+        opened.press(b"\x1b[200~Traceback:\r  line 1\n  line 2\x1b[201~\n")
+        opened.answer()
     assert shell.history() == [said("Traceback:\n  line 1\n  line 2")]
 
 

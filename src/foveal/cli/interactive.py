@@ -5,6 +5,7 @@ The commands are those of the command line, with the store kept open.
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections import defaultdict
@@ -133,8 +134,9 @@ def _edit_lines() -> None:
         import readline
     except ImportError:
         return
-    # Lines that are pasted together are one message. Python disables this for its own prompt.
-    readline.parse_and_bind("set enable-bracketed-paste on")
+    if os.environ.get("TERM", "dumb") != "dumb":
+        # Lines that are pasted together are one message. Python disables this for its own prompt.
+        readline.parse_and_bind("set enable-bracketed-paste on")
 
 
 def _typed() -> str | None:
