@@ -28,12 +28,12 @@ class Terminal:
     def __init__(self, process: subprocess.Popen[bytes], ours: int) -> None:
         self.process = process
         self._ours = ours
-        self.opening = self._until_the_prompt()
+        self.opening = self.answer()
 
     def type(self, line: str) -> str:
         """What a line brings, without its echo and the next prompt."""
         self.press(f"{line}\n".encode())
-        return self._until_the_prompt().partition("\n")[2].removesuffix("> ")
+        return self.answer().partition("\n")[2].removesuffix("> ")
 
     def press(self, keys: bytes) -> None:
         os.write(self._ours, keys)
@@ -48,7 +48,8 @@ class Terminal:
         said = self._read(lambda _: False)
         return self.process.wait(timeout=PATIENCE), said
 
-    def _until_the_prompt(self) -> str:
+    def answer(self) -> str:
+        """What is shown until the next prompt."""
         shown = self._read(lambda found: found.endswith(PROMPT))
         assert shown.endswith("> "), shown
         return shown

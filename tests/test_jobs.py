@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import pytest
 
+from foveal.errors import StoreDamagedError
 from foveal.jobs import Job, Memo, Pace, Worker
 
 SOON = 10.0
@@ -141,6 +142,16 @@ def test_draining_says_when_something_failed_and_does_the_rest() -> None:
     with worker(failing(9), units(done, "a", "b"), pace=Pace(quiet=0.0, first_retry=60.0)) as jobs:
         assert not jobs.drain(SOON)
     assert done == ["a", "b"]
+
+
+def test_draining_ends_where_the_store_is_damaged() -> None:
+    def damaged() -> bool:
+        raise StoreDamagedError("the store is damaged", remedy="restore a copy")
+
+    started = time.monotonic()
+    with worker(damaged, lambda: not time.sleep(0.01)) as jobs:
+        assert not jobs.drain(SOON)
+    assert time.monotonic() - started < SOON / 2
 
 
 def test_draining_gives_up_when_its_time_is_over() -> None:

@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from foveal.errors import StoreDamagedError
+
 Job = Callable[[], bool]
 """Does one small unit of work and returns whether more is left. Doing a unit twice must be harmless."""
 OnError = Callable[[str, Exception], None]
@@ -44,6 +46,8 @@ class _State:
     failures: int = 0
     not_before: float = 0.0
     running: bool = False
+    damaged: bool = False
+    """The last unit found the store damaged: another attempt would find the same."""
 
     @property
     def open(self) -> bool:
@@ -84,7 +88,10 @@ class Worker:
         self._busy_until = time.monotonic() + self._pace.quiet
 
     def drain(self, seconds: float) -> bool:
-        """Do all the work without waiting for quiet; False if some of it failed or time ran out."""
+        """Do all the work without waiting for quiet; False if some of it failed or time ran out.
+
+        A damaged store ends it at once.
+        """
         deadline = time.monotonic() + seconds
         self.wake()
         with self._changed:
@@ -93,7 +100,8 @@ class Worker:
             try:
                 while any(state.open for state in self._states.values()):
                     left = deadline - time.monotonic()
-                    if left <= 0 or self._closing:
+                    damaged = any(state.damaged for state in self._states.values())
+                    if left <= 0 or self._closing or damaged:
                         return False
                     self._changed.wait(left)
                 return not any(state.failures for state in self._states.values())
@@ -154,6 +162,7 @@ class Worker:
             state = self._states[name]
             state.waiting, state.running = state.waiting or more, False
             state.failures = state.failures + 1 if failure else 0
+            state.damaged = isinstance(failure, StoreDamagedError)
             state.not_before = time.monotonic() + self._retry(state.failures) if failure else 0.0
             self._changed.notify_all()
         if failure:

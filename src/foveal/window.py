@@ -160,7 +160,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """The cost of windows, compared with sending as much of the history as the model accepts."""
+    """The cost of requests, compared with sending as much of the history as the model accepts."""
 
     managed: Cost
     """The windows, predicted."""

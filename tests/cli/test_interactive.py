@@ -113,11 +113,29 @@ def test_control_d_leaves(typing: Terminal) -> None:
     assert (code, "Traceback" in shown) == (0, False)
 
 
-def test_an_interrupt_at_the_prompt_leaves(typing: Terminal) -> None:
+def test_a_second_interrupt_at_the_prompt_leaves(typing: Terminal) -> None:
     typing.type("hello")
+    typing.interrupt()
+    assert "press Ctrl-C again, or type /quit, to leave" in typing.answer()
     typing.interrupt()
     code, shown = typing.left()
     assert (code, "Traceback" in shown) == (0, False)
+
+
+def test_an_interrupt_clears_a_line_that_is_half_typed(typing: Terminal, shell: CommandLine) -> None:
+    for _ in range(2):
+        typing.press(b"half a thought")
+        typing.interrupt()
+        assert "again" not in typing.answer()
+    typing.type("A whole one.")
+    assert shell.history() == [said("A whole one.")]
+
+
+def test_lines_that_are_pasted_together_are_one_message(shell: CommandLine) -> None:
+    with terminal(shell, TERM="xterm") as opened:
+        opened.press(b"\x1b[200~Traceback:\r  line 1\n  line 2\x1b[201~\n")
+        opened.answer()
+    assert shell.history() == [said("Traceback:\n  line 1\n  line 2")]
 
 
 def test_a_window_that_cannot_be_built_is_reported_and_the_message_stays(shell: CommandLine) -> None:

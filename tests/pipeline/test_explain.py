@@ -310,4 +310,4 @@ def test_a_window_that_costs_more_than_everything_would_says_so() -> None:
 def test_without_prices_the_tokens_are_compared() -> None:
     spent = Costs(managed=Cost(tokens=25, requests=2), unmanaged=Cost(tokens=100, requests=2))
     out = explain(replace(manifest(decision(0, IN, 60, 80)), costs=spent)).splitlines()
-    assert (out[2], out[4]) == ("  managed: 25 tokens in 2 windows", "  saved: 75%")
+    assert (out[2], out[4]) == ("  managed: 25 tokens in 2 requests", "  saved: 75%")

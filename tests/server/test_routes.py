@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import apsw
 import pytest
 
 from commands import CommandLine
-from serving import API, Served, json_of
+from serving import API, Served, json_of, served
 
 _NUMBERS = count()
 JSON_BODY = {"content-type": "application/json"}
@@ -150,6 +152,16 @@ def test_an_export_is_what_came_in_line_by_line(service: Served) -> None:
     found = service.client.get(f"{API}{session(service)}/export")
     assert found.headers["content-type"] == "application/x-ndjson"
     assert [json.loads(line) for line in found.text.splitlines()] == SAID
+
+
+def test_the_export_of_a_damaged_message_is_refused_in_words_of_ours(tmp_path: Path) -> None:
+    with served(tmp_path) as service:
+        place = session(service)
+        with closing(apsw.Connection(str(service.store))) as db:
+            db.execute("UPDATE contents SET body = substr(body, 1, 5)")
+        found = service.client.get(f"{API}{place}/export")
+        assert (found.status_code, "the store is damaged" in found.json()["detail"]) == (503, True)
+        assert "foveal verify" in found.json()["remedy"]
 
 
 def test_a_handle_brings_the_original_back(service: Served) -> None:

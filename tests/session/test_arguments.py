@@ -129,6 +129,17 @@ def test_a_tasks_name_can_be_shown_as_it_is(session: Session, name: str) -> None
         (lambda: foveal.fit("hello"), "messages"),
         (lambda: foveal.Foveal(":memory:", tenant=""), "tenant"),
         (lambda: foveal.Foveal(":memory:", durability="x"), "durability"),  # type: ignore[arg-type]
+        (lambda: foveal.Foveal(":memory:", summary_url=5), "summary_url"),  # type: ignore[arg-type]
+        (lambda: foveal.Foveal(":memory:", embedder=[]), "embedder"),  # type: ignore[arg-type]
+        (lambda: foveal.Foveal(":memory:", counter=5), "counter"),  # type: ignore[arg-type]
+        (lambda: foveal.compare(HELLO, presets=5), "presets"),  # type: ignore[arg-type]
+        (lambda: foveal.compare(HELLO, task=5), "task"),  # type: ignore[arg-type]
+        (lambda: foveal.compare(HELLO, model=[]), "model"),  # type: ignore[arg-type]
+        (lambda: foveal.compare(HELLO, now="now"), "now"),  # type: ignore[arg-type]
+        (lambda: foveal.fit(HELLO, now=float("nan")), "now"),
+        (lambda: foveal.fit(HELLO, model="a\ud800"), "model"),
+        (lambda: foveal.fit(HELLO, tools=[[]]), "tools"),
+        (lambda: foveal.count_tokens("hello", counter=5), "counter"),  # type: ignore[arg-type]
     ],
 )
 def test_an_error_about_an_argument_names_it(call: Callable[[], object], field: str) -> None:
@@ -138,9 +149,64 @@ def test_an_error_about_an_argument_names_it(call: Callable[[], object], field: 
 
 
 @pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("numbers", 5),
+        ("numbers", {}),
+        ("count", "words"),
+        ("said", 5),
+        ("said", "hello"),
+        ("said", [5]),
+        ("contributors", 5),
+        ("contributors", "notes"),
+        ("active_files", [5]),
+        ("active_files", "a.py"),
+        ("task", None),
+        ("budget", "8k"),
+        ("budget", 1.5),
+        ("budget", float("nan")),
+        ("budget", -1),
+        ("model", 5),
+        ("now", "now"),
+        ("now", float("nan")),
+        ("progress", 5),
+    ],
+)
+def test_an_argument_of_the_wrong_type_for_a_context_is_named(
+    tmp_path: Path, field: str, value: object
+) -> None:
+    with pytest.raises(InputError, match=f"`{field}` is ") as failure:
+        foveal.assemble_smart_context(tmp_path, **{field: value})  # type: ignore[arg-type]
+    assert failure.value.field == field
+
+
+@pytest.mark.parametrize("method", ["extend", "sync", "resume"])
+def test_messages_may_come_from_a_generator(session: Session, method: str) -> None:
+    getattr(session, method)(message for message in HELLO)
+    assert session.export() == HELLO
+    assert foveal.fit(iter(HELLO)).messages == HELLO
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_a_call_with_a_number_that_json_does_not_have_is_refused(session: Session, number: float) -> None:
+    with pytest.raises(InputError, match="which JSON does not have"):
+        session.answer({"type": "tool_use", "id": "t", "name": "recall", "input": {"offset": number}})
+
+
+@pytest.mark.parametrize(
     ("call", "field"),
     [
         (lambda fov, _: fov.session(LONG), "name"),
+        (lambda fov, _: fov.settle("soon"), "seconds"),
+        (lambda fov, _: fov.settle(float("nan")), "seconds"),
+        (lambda fov, _: fov.settle(-1), "seconds"),
+        (lambda fov, _: fov.backup("a\ud800.db"), "path"),
+        (lambda fov, _: fov.replay("work", preset="recent", progress=5), "progress"),
+        (lambda _, session: session.why("m1", progress=5), "progress"),
+        (lambda _, session: session.compare(progress=5), "progress"),
+        (lambda _, session: session.compare(presets=5), "presets"),
+        (lambda _, session: session.build(budget=100, progress=5), "progress"),
+        (lambda _, session: session.build(budget=100, model="a\ud800"), "model"),
         (lambda fov, _: fov.session("other", model=LONG), "model"),
         (lambda fov, _: fov.session("other", model=5), "model"),
         (lambda fov, _: fov.session("other", preset=LONG), "preset"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice, takewhile
+from itertools import islice, pairwise, takewhile
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,6 +13,7 @@ from foveal import Foveal, InputError, Session, Window, presets
 from foveal.cli.demo import script
 from foveal.model import Format
 from foveal.session.costs import POINTS
+from foveal.session.inspect.builds import list_builds
 from foveal.session.inspect.replay import sent
 from foveal.session.target import target_for
 from foveal.window import Costs
@@ -33,8 +34,20 @@ def costs(window: Window) -> Costs:
     return found
 
 
-def build(session: Session, now: float = 0.0, **options: Any) -> Costs:
+def answer(session: Session) -> None:
+    session.extend([{"role": "assistant", "content": "Done."}])
+
+
+def looked_at(session: Session, now: float = 0.0, **options: Any) -> Costs:
+    """Build a window that no answer follows."""
     return costs(session.build(budget=BUDGET, now=now, **options))
+
+
+def build(session: Session, now: float = 0.0, **options: Any) -> Costs:
+    """Build a window, and add the answer to it."""
+    found = looked_at(session, now, **options)
+    answer(session)
+    return found
 
 
 def test_the_first_request_is_written_whole(session: Session) -> None:
@@ -95,16 +108,17 @@ def test_another_model_system_prompt_or_set_of_tools_shares_nothing(
 
 def test_two_targets_in_turn_keep_a_cache_each(session: Session) -> None:
     talk(session, *OLD)
-    build(session)
-    build(session, model="gpt-5-mini")
-    assert build(session).managed.cached == build(session, model="gpt-5-mini").managed.cached > 0
+    sent = [build(session, model=model).managed.tokens for model in ("gpt-5", "gpt-5-mini")]
+    found = [build(session, model=model).managed.cached for model in ("gpt-5", "gpt-5-mini")]
+    assert found == sent
 
 
 def test_of_an_edited_history_only_what_stayed_is_cached(session: Session) -> None:
     history = [{"role": "user", "content": text} for text in (*OLD, NEW)]
     session.sync(history)
     build(session)
-    session.sync([*history[:2], {"role": "user", "content": "rather so"}])
+    said = [{"role": "user", "content": "rather so"}, {"role": "assistant", "content": "So be it."}]
+    session.sync([*history[:2], *said, *said])
     found = build(session)
     assert found.unmanaged.cached == foveal.count_tokens(history[:2], model=MODEL)
 
@@ -142,6 +156,74 @@ def test_two_processes_add_to_the_same_sums(tmp_path: Path) -> None:
         stats = [each.stats().costs for each in (one, other)]
     assert stats[0] == stats[1] == made[0] + made[1] + made[2] + made[3]
     assert [bool(each.managed.cached) for each in made] == [False, True, True, True]
+
+
+def test_only_the_latest_build_before_an_answer_counts_as_a_request(session: Session) -> None:
+    talk(session, *OLD)
+    looked_at(session)
+    sent = looked_at(session, model="gpt-5-mini")
+    assert (session.stats().costs, session.stats().pending) == (None, True)
+    answer(session)
+    assert (session.stats().costs, session.stats().pending) == (sent, False)
+    looked_at(session)
+    assert (session.stats().costs, session.stats().pending) == (sent, True)
+
+
+def test_the_cache_has_nothing_of_a_window_that_was_only_looked_at(session: Session) -> None:
+    talk(session, *OLD)
+    looked_at(session)
+    assert looked_at(session, now=1.0).managed.cached == 0
+
+
+def test_what_another_process_looks_at_changes_no_costs(tmp_path: Path) -> None:
+    with Foveal(tmp_path / "f.db") as here:
+        talk(session := here.session("work", model=MODEL), *OLD)
+        sent = build(session)
+        with Foveal(tmp_path / "f.db") as there:
+            looked_at(there.session("work"))
+        last = build(session, now=1.0)
+        assert last.managed.cached == sent.managed.tokens
+    with Foveal(tmp_path / "f.db") as fov:
+        assert fov.session("work").stats().costs == sent + last
+
+
+def test_a_build_whose_usage_was_reported_counts_without_an_answer(session: Session) -> None:
+    talk(session, *OLD)
+    reported, latest = looked_at(session), looked_at(session)
+    session.billed(2_000, build=1)
+    found = session.stats().costs
+    assert found is not None
+    assert (found.managed, found.billed and found.billed.requests) == (reported.managed, 1)
+    session.billed(2_000, build=1)
+    session.billed(2_000)
+    found = session.stats().costs
+    assert found is not None
+    assert (found.managed, found.billed and found.billed.requests) == (
+        reported.managed + latest.managed,
+        3,
+    )
+
+
+def test_an_answered_build_whose_usage_is_reported_late_counts_once(session: Session) -> None:
+    talk(session, *OLD)
+    sent = [build(session), build(session)]
+    session.billed(2_000, build=1)
+    session.billed(2_000, build=2)
+    build(session)
+    found = session.stats().costs
+    assert found is not None
+    assert found.managed.requests == len(sent) + 1
+
+
+def test_the_list_of_builds_says_which_were_requests(session: Session) -> None:
+    talk(session, *OLD)
+    looked_at(session)
+    build(session)
+    looked_at(session)
+    looked_at(session)
+    session.billed(2_000, build=3)
+    assert [each.requested for each in list_builds(session).builds] == [False, True, True, False]
+    assert [each.requested for each in list_builds(session, before=3).builds] == [True, False]
 
 
 def test_a_build_that_fails_is_in_no_book(session: Session) -> None:
@@ -262,9 +344,9 @@ def test_the_cached_tokens_are_those_of_the_messages_that_two_requests_begin_wit
     fov: Foveal, preset: str, format: Format
 ) -> None:
     session, before = fov.session("demo", model=MODEL, preset=preset), None
-    for at, message in enumerate(islice(script.messages(), 24)):
+    for at, (message, following) in enumerate(islice(pairwise(script.messages()), 24)):
         session.extend([message])
-        if message["role"] in ("user", "tool"):
+        if following["role"] == "assistant":
             window = session.build(budget=3_000, now=float(at), format=format)
             assert costs(window).managed.cached == shared(before, window)
             before = window
@@ -275,3 +357,16 @@ def test_what_the_model_would_not_have_accepted_is_not_counted_as_saved(fov: Fov
     talk(session, *("long ago " * 2_000 for _ in range(6)), "And now?")
     found = costs(session.build(budget=BUDGET))
     assert session.stats().tokens > found.unmanaged.tokens == 8_192
+    answer(session)
+    found = build(session)
+    assert (found.unmanaged.tokens, found.unmanaged.cached) == (8_192, 8_192)
+    total = session.stats().costs
+    assert total is not None
+    assert total.unmanaged.tokens == 2 * 8_192
+
+
+def test_a_model_with_a_limit_of_its_own_for_input_is_asked_no_more(fov: Foveal) -> None:
+    session = fov.session("long", model=MODEL)
+    talk(session, *("long ago " * 20_000 for _ in range(12)), "And now?")
+    assert session.stats().tokens > session.stats().limit > 272_000
+    assert looked_at(session).unmanaged.tokens == 272_000

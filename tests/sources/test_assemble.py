@@ -160,7 +160,7 @@ def test_an_empty_workspace_gives_no_text(tmp_path: Path) -> None:
 
 
 def test_what_makes_no_sense_is_refused_with_a_remedy(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="`budget` is -1 tokens"):
+    with pytest.raises(InputError, match="`budget` is -1, not an integer"):
         assemble_smart_context(tmp_path, budget=-1)
     with pytest.raises(InputError, match="is not a folder"):
         assemble_smart_context(tmp_path / "nowhere")

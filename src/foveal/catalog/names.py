@@ -38,6 +38,12 @@ def checked(model: object) -> str:
             remedy="pass the name of a model as its provider writes it",
             field="model",
         )
+    if not model.isprintable():
+        raise InputError(
+            f"`model` is {model!r}, which has characters that cannot be shown",
+            remedy="pass the name of a model as its provider writes it",
+            field="model",
+        )
     return model
 
 

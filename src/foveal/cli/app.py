@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperArgument, TyperGroup
 from typer.main import get_command
 
 from foveal import __version__
@@ -51,7 +51,7 @@ class _Commands(Mapping[str, Any]):
             if not isinstance(found, typer.Typer):
                 function, found = found, typer.Typer(rich_markup_mode=None, add_completion=False)
                 found.command(name=name)(function)
-            self._loaded[name] = get_command(found)
+            self._loaded[name] = _without_types(get_command(found))
         return self._loaded[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -59,6 +59,16 @@ class _Commands(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(COMMANDS)
+
+
+def _without_types(command: Any) -> Any:
+    """Leave Python's types out of the help of arguments, as in `FILE <list[str]>`: their names say enough."""
+    for child in getattr(command, "commands", {}).values():
+        _without_types(child)
+    for param in command.params:
+        if isinstance(param, TyperArgument) and "|" not in str(param.display_type_rich(None)):  # type: ignore[arg-type]
+            param.display_type_rich = lambda *_, **__: None  # type: ignore[method-assign]
+    return command
 
 
 class _Group(TyperGroup):

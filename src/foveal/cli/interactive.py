@@ -5,6 +5,8 @@ The commands are those of the command line, with the store kept open.
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -92,7 +94,7 @@ HELP = {
     "pin": ("ID", "keep a message in every window"),
     "preset": ("[NAME]", "switch to another preset; alone, list them"),
     "prune": ("", "leave out the least important turns"),
-    "quit": ("", "leave; so do Ctrl-D and Ctrl-C"),
+    "quit": ("", "leave; so do Ctrl-D, and Ctrl-C pressed twice"),
     "recall": ("HANDLE", "print an original"),
     "restore": ("[ID]", "allow a message into windows again; alone, all of them"),
     "search": ("QUERY", "find stored messages"),
@@ -110,7 +112,7 @@ LEAVE = 99
 
 
 def talk(shell: Shell, commands: Mapping[str, Any]) -> None:
-    """Read lines until the end of the input, an interrupt, or `/quit`."""
+    """Read lines until the end of the input, two interrupts at the prompt, or `/quit`."""
     with ExitStack() as until:
         lines = _Lines(replace(shell, open=Open(until=until)), commands)
         _edit_lines()
@@ -127,20 +129,38 @@ def talk(shell: Shell, commands: Mapping[str, Any]) -> None:
 
 
 def _edit_lines() -> None:
-    """Enable line editing where the platform has it."""
+    """Enable line editing where the platform has it: `input` uses it once it is loaded."""
     try:
-        import readline  # noqa: F401 — `input` uses it once it is loaded
+        import readline
     except ImportError:
         return
+    if os.environ.get("TERM", "dumb") != "dumb":
+        # Lines that are pasted together are one message. Python disables this for its own prompt.
+        readline.parse_and_bind("set enable-bracketed-paste on")
 
 
 def _typed() -> str | None:
-    """The next line; None at the end of the input."""
-    try:
-        return input(PROMPT)
-    except (EOFError, KeyboardInterrupt):
-        output.say()
-        return None
+    """The next line; None at the end of the input. An interrupt clears the line, a second one leaves."""
+    leaving = False
+    while True:
+        try:
+            return input(PROMPT)
+        except EOFError:
+            output.say()
+            return None
+        except KeyboardInterrupt:
+            output.say()
+            if leaving:
+                return None
+            leaving = not _half_typed()
+            if leaving:
+                output.note("press Ctrl-C again, or type /quit, to leave")
+
+
+def _half_typed() -> bool:
+    """Whether the interrupted line had text; False where the platform does not edit lines."""
+    readline = sys.modules.get("readline")
+    return bool(readline and readline.get_line_buffer())
 
 
 class _Lines:

@@ -102,7 +102,7 @@ def spent(costs: Costs | None) -> Iterator[tuple[str, str]]:
 
 
 def _cost(cost: Cost) -> str:
-    requests = f" in {cost.requests:,} windows" if cost.requests != 1 else ""
+    requests = f" in {cost.requests:,} requests" if cost.requests != 1 else ""
     cached = f", {cost.cached:,} cached" if cost.cached else ""
     amount = "" if cost.dollars is None else f", {_dollars(cost.dollars)}"
     return f"{cost.tokens:,} tokens{requests}{cached}{amount}"

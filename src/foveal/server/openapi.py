@@ -89,6 +89,7 @@ _BUILT = {
     "slots": [],
     "milliseconds": 12.4,
     "refocused": False,
+    "requested": True,
     "managed": None,
     "unmanaged": None,
 }

@@ -66,6 +66,17 @@ def an_integer(value: object, name: str) -> int:
     )
 
 
+def a_duration(value: object, name: str) -> float:
+    """Seconds, 0 or more."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _END:  # NaN is not
+        return value
+    raise InputError(
+        f"`{name}` is {value!r}, not a number of seconds",
+        remedy=f"pass `{name}` as a number of 0 or more",
+        field=name,
+    )
+
+
 def a_time(value: object, name: str) -> float | None:
     """Seconds since 1970, or None."""
     known = isinstance(value, int | float) and not isinstance(value, bool)
@@ -114,10 +125,21 @@ def a_list(value: object, name: str) -> tuple[Any, ...]:
 
 def a_path(value: object, name: str) -> Path:
     """The path of a file or a folder."""
-    if isinstance(value, str | Path) and "\0" not in str(value):
+    if isinstance(value, str | Path) and not wire.sendable(str(value))[1]:
         return Path(value)
     raise InputError(
         f"`{name}` is {value!r}, not a path", remedy=f"pass `{name}` as text or as a `Path`", field=name
+    )
+
+
+def a_function(value: T | None, name: str) -> T | None:
+    """Something to call, or None."""
+    if value is None or callable(value):
+        return value
+    raise InputError(
+        f"`{name}` is a {type(value).__name__}, not a function",
+        remedy=f"pass `{name}` as a function, or omit it",
+        field=name,
     )
 
 

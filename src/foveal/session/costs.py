@@ -3,8 +3,12 @@
 The cache serves a request up to the first message that differs from the request before it, if that prefix is
 long enough for the provider; the rest is written to the cache.
 
+A build counts as a request once its answer follows in the history: the latest build before an assistant
+message was sent, and those between it and the answer before were only looked at. A build whose usage was
+reported counts too. The newest build is pending until then; the build after it decides.
+
 The last request is kept for each target. A stored build has only fingerprints of it, as many for a long
-window as for a short one, and the totals of all builds up to it, so that the next process goes on from there.
+window as for a short one, and the totals of the requests before it: the next process goes on from there.
 Money is not stored, because prices change: it is computed when a caller asks. The stored JSON:
 
     costs    of this build: `managed`, `unmanaged`, `billed`, each [requests, tokens, cached, written]
@@ -12,6 +16,9 @@ Money is not stored, because prices change: it is computed when a caller asks. T
              prefix    [chunks, fingerprint of that many chunks from the start of the window], a few of them
              messages  the length of the history
              sums      the session's costs up to this build, by model
+             pending   true while `sums` are without this build
+             answered  whether the build before this one was pending and counts
+             last      the latest request before this build: its head, prefix, messages and moment
 """
 
 from __future__ import annotations
@@ -161,12 +168,35 @@ class Sent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostEntry:
-    """The costs of a request that is about to be sent, and the totals that include them."""
+    """The costs of a build that is not a request yet."""
 
     costs: Costs
+    model: str
     head: str
     sent: Sent
-    sums: Mapping[str, Costs]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """The costs of a session: its requests so far, and its newest build while that is pending."""
+
+    sums: Mapping[str, Costs] = field(default_factory=dict)
+    """By model."""
+    sent: Mapping[str, Sent] = field(default_factory=dict)
+    """The last request for each target, by head, the latest last."""
+    pending: CostEntry | None = None
+    """The newest build, if neither an answer nor a bill has followed."""
+    answered: bool = False
+    """Whether the build before was pending, and an answer followed."""
+
+    def settled(self, entries: Sequence[Entry]) -> Tally:
+        """With the pending build among the requests if an answer follows it, else without it."""
+        entry = self.pending
+        if entry is None or not _answered(entry.sent, entries):
+            return Tally(sums=self.sums, sent=self.sent)
+        others = {head: sent for head, sent in self.sent.items() if head != entry.head}
+        sent = dict([*others.items(), (entry.head, entry.sent)][-SENT_MOST:])
+        return Tally(sums=_with(self.sums, entry.model, entry.costs), sent=sent, answered=True)
 
 
 @dataclass(slots=True)
@@ -175,51 +205,53 @@ class CostTotals:
 
     number: int = 0
     """The latest build included."""
-    sums: Mapping[str, Costs] = field(default_factory=dict)
-    """By model."""
-    sent: dict[str, Sent] = field(default_factory=dict)
-    """By head, the latest last."""
     amended: int = 0
     """The store's count of amended builds at that time."""
+    known: Tally = field(default_factory=Tally)
 
     def catch_up(self, head: Head, read: Callable[[], BuildRecord | None]) -> None:
         """Include builds and bills of other processes; `read` returns the latest build."""
         if (head.builds, head.amended) == (self.number, self.amended):
             return
         latest = read()
-        self.sums, sent = read_totals(latest) if latest else ({}, {})
-        self.sent = self.sent if head.builds == self.number else sent
-        self.number, self.amended = head.builds, head.amended
+        found = read_totals(latest) if latest else Tally()
+        if head.builds == self.number:  # only bills are new, and this process knows more of what it built
+            own = self.known.pending
+            sent = self.known.sent if found.pending or not own else {**self.known.sent, own.head: own.sent}
+            found = replace(found, sent=sent, pending=own if found.pending else None)
+        self.known, self.number, self.amended = found, head.builds, head.amended
 
-    def entry(self, request: OutgoingRequest, moment: float) -> CostEntry:
-        """The costs of a request; `commit` adds them once the build is stored."""
-        head, chunks, model = request.head, request.fitted.chunks, request.target.card.id
-        before = self.sent.get(head)
-        whole = shared_chunks(before.chunks, chunks) if before else 0
-        trail = _trail(head, chunks, before.trail[:whole] if before else ())
-        ttl = request.target.card.cache_ttl
-        cached = before if before and not cache_expired(before.moment, moment, ttl) else None
+    def entry(self, request: OutgoingRequest, moment: float) -> tuple[CostEntry, Tally]:
+        """The costs of a build, and the requests before it; `commit` keeps them once the build is stored."""
+        before = self.known.settled(request.history.entries)
+        head, chunks, last = request.head, request.fitted.chunks, before.sent.get(request.head)
+        whole = shared_chunks(last.chunks, chunks) if last else 0
+        trail = _trail(head, chunks, last.trail[:whole] if last else ())
+        cached = None if last and cache_expired(last.moment, moment, request.target.card.cache_ttl) else last
         costs = Costs(managed=_managed(request, cached, whole, trail), unmanaged=_unmanaged(request, cached))
         entries = request.history.entries
-        return CostEntry(
-            costs=costs,
-            head=head,
-            sent=Sent(moment=moment, length=request.length, chunks=chunks, trail=trail, entries=entries),
-            sums=_with(self.sums, model, costs),
-        )
+        sent = Sent(moment=moment, length=request.length, chunks=chunks, trail=trail, entries=entries)
+        entry = CostEntry(costs=costs, model=request.target.card.id, head=head, sent=sent)
+        return entry, replace(before, pending=entry)
 
-    def commit(self, entry: CostEntry, number: int) -> None:
-        """Add a request whose build is stored."""
-        self.number, self.sums = number, entry.sums
-        self.sent.pop(entry.head, None)
-        self.sent[entry.head] = entry.sent
-        while len(self.sent) > SENT_MOST:
-            del self.sent[next(iter(self.sent))]
+    def commit(self, known: Tally, number: int) -> None:
+        """Keep the totals with a build that is stored."""
+        self.number, self.known = number, known
 
-    def total(self, catalogue: Path | None) -> Costs | None:
-        """The session so far with dollars; None before the first build."""
-        found = [priced(costs, model, catalogue) for model, costs in self.sums.items()]
+    def total(self, entries: Sequence[Entry], catalogue: Path | None) -> Costs | None:
+        """The requests so far with dollars; None before the first."""
+        sums = self.known.settled(entries).sums
+        found = [priced(costs, model, catalogue) for model, costs in sums.items()]
         return reduce(add, found) if found else None
+
+    def pending(self, entries: Sequence[Entry]) -> bool:
+        """Whether the newest build is no request yet."""
+        entry = self.known.pending
+        return entry is not None and not _answered(entry.sent, entries)
+
+
+def _answered(sent: Sent, entries: Sequence[Entry]) -> bool:
+    return any(entry.role == "assistant" for entry in entries[sent.length :])
 
 
 def _with(sums: Mapping[str, Costs], model: str, costs: Costs) -> Mapping[str, Costs]:
@@ -292,40 +324,77 @@ def with_bill(record: BuildRecord, bill: Cost) -> str:
         stored = json.loads(record.manifest)
         if "costs" in stored:
             stored["costs"] = write_costs(read_costs(stored["costs"]) + replace(NOTHING, billed=bill))
+        if "book" in stored:
+            stored["book"]["pending"] = False
         return compact(stored)
 
 
-def with_sums(latest: BuildRecord, model: str, bill: Cost) -> str:
-    """The latest build's record with a bill added to its totals."""
+def with_sums(latest: BuildRecord, model: str, costs: Costs) -> str:
+    """The latest build's record with costs added to its totals."""
     with decoding(f"the record of build {latest.number}"):
         stored = json.loads(latest.manifest)
         if "book" in stored:
-            sums = _with(read_totals(latest)[0], model, replace(NOTHING, billed=bill))
-            stored["book"]["sums"] = {name: write_costs(costs) for name, costs in sums.items()}
+            sums = _with(read_totals(latest).sums, model, costs)
+            stored["book"]["sums"] = {name: write_costs(each) for name, each in sums.items()}
         return compact(stored)
 
 
-def write_totals(entry: CostEntry) -> dict[str, object]:
-    trail = entry.sent.trail
-    points = sorted({len(trail) * part // POINTS for part in range(1, POINTS + 1)} - {0})
+def bill_of(record: BuildRecord, after: BuildRecord | None, bill: Cost) -> Costs:
+    """What a bill adds to the totals: a build that was not among the requests is one now."""
+    billed, pending = replace(NOTHING, billed=bill), read_totals(record).pending
+    return pending.costs + billed if pending and not is_request(record, after, ()) else billed
+
+
+def is_request(record: BuildRecord, after: BuildRecord | None, entries: Sequence[Entry]) -> bool:
+    """Whether a build counts as a request, given the build after it and, for the newest, the history."""
+    pending = read_totals(record).pending
+    if pending is None:
+        return True
+    return read_totals(after).answered if after else _answered(pending.sent, entries)
+
+
+def write_totals(entry: CostEntry, before: Tally) -> dict[str, object]:
+    last = next(reversed(list(before.sent.items())), None)
     return {
-        "head": entry.head,
-        "prefix": [[at, trail[at - 1]] for at in points],
-        "messages": entry.sent.length,
-        "sums": {model: write_costs(costs) for model, costs in entry.sums.items()},
+        **_point(entry.head, entry.sent),
+        "sums": {model: write_costs(costs) for model, costs in before.sums.items()},
+        "pending": True,
+        "answered": before.answered,
+        "last": {**_point(*last), "moment": last[1].moment} if last else None,
     }
 
 
-def read_totals(record: BuildRecord) -> tuple[dict[str, Costs], dict[str, Sent]]:
+def _point(head: str, sent: Sent) -> dict[str, object]:
+    trail = sent.trail
+    points = sorted({len(trail) * part // POINTS for part in range(1, POINTS + 1)} - {0})
+    prefix = [[at, trail[at - 1]] for at in points] if trail else [list(mark) for mark in sent.prefix.items()]
+    return {"head": head, "prefix": prefix, "messages": sent.length}
+
+
+def read_totals(record: BuildRecord) -> Tally:
     """The totals up to a stored build, and its request; empty for a build without them."""
     with decoding(f"the record of build {record.number}"):
-        book = json.loads(record.manifest).get("book")
+        stored = json.loads(record.manifest)
+        book = stored.get("book")
         if book is None:
-            return {}, {}
+            return Tally()
         sums = {str(model): read_costs(row) for model, row in book["sums"].items()}
-        prefix = {int(chunks): str(mark) for chunks, mark in book["prefix"]}
-        sent = Sent(moment=record.created_at, length=int(book["messages"]), prefix=prefix)
-        return sums, {str(book["head"]): sent}
+        head, sent = _read_point(book, record.created_at)
+        if not book.get("pending"):  # also in records of versions that counted every build
+            return Tally(sums=sums, sent={head: sent}, answered=bool(book.get("answered")))
+        last = book["last"]
+        costs = replace(read_costs(stored["costs"]), billed=None)
+        return Tally(
+            sums=sums,
+            sent=dict([_read_point(last, float(last["moment"]))]) if last else {},
+            pending=CostEntry(costs=costs, model=record.model, head=head, sent=sent),
+            answered=bool(book["answered"]),
+        )
+
+
+def _read_point(row: Mapping[str, Any], moment: float) -> tuple[str, Sent]:
+    prefix = {int(chunks): str(mark) for chunks, mark in row["prefix"]}
+    return str(row["head"]), Sent(moment=moment, length=int(row["messages"]), prefix=prefix)
 
 
 def write_costs(costs: Costs) -> dict[str, list[int]]:

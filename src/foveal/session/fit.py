@@ -18,7 +18,7 @@ from foveal.pipeline import fit as pipeline
 from foveal.pipeline.history import History
 from foveal.pipeline.turns import links
 from foveal.pipeline.values import Scene
-from foveal.session.arguments import any_text, in_thread, message_number
+from foveal.session.arguments import a_time, any_text, in_thread, message_number
 from foveal.session.budget import asked_reply, budget_for, check_budget
 from foveal.session.target import Count, Target, system_messages, target_for, tools_text, warn
 from foveal.window import Window
@@ -54,7 +54,7 @@ def fit(  # noqa: PLR0913 — the front door: every option a build has, by name
     """
     check_budget(budget)
     any_text(task, "task")
-    model = catalog.checked(model)
+    model, moment = catalog.checked(model), a_time(now, "now")
     _check_path(catalogue)
     given = wire.load(messages, format=format, model=model)
     given = replace(
@@ -70,7 +70,7 @@ def fit(  # noqa: PLR0913 — the front door: every option a build has, by name
         budget=budget_for(target.card, budget, reply=asked_reply(given.envelope)),
         tools=given.tools,
         task=task,
-        now=time.time() if now is None else now,
+        now=time.time() if moment is None else moment,
     )
     warn(order.warnings)
     history = history_of(given, target)

@@ -28,6 +28,8 @@ from foveal.knowledge.values import (
 )
 from foveal.pipeline.summarize.values import Answer
 from foveal.session.arguments import (
+    a_duration,
+    a_function,
     a_non_negative,
     a_path,
     a_session_name,
@@ -41,6 +43,7 @@ from foveal.session.resources import Models, Resources, load_embedder, summary_w
 from foveal.session.session import Session
 from foveal.session.state import SessionState
 from foveal.session.summaries.library import Library
+from foveal.session.target import check_counter
 from foveal.store import Checked, Durability, SessionRecord, open_store
 
 if TYPE_CHECKING:
@@ -85,16 +88,17 @@ class Foveal:
     ) -> None:
         if numbers:
             presets.find("", numbers)  # raises for wrong ones
+        models = Models(
+            embedder=any_text(embedder, "embedder"),
+            embedder_key=any_text(embedder_key, "embedder_key"),
+            summary_url=any_text(summary_url, "summary_url"),
+            summary_model=any_text(summary_model, "summary_model"),
+            summary_key=any_text(summary_key, "summary_key"),
+        )
+        check_counter(counter)
         address = default_store() if store is None else store
         self._store = open_store(str(address), tenant=tenant, durability=durability, create=create)
         self._bus = Bus()
-        models = Models(
-            embedder=embedder,
-            embedder_key=embedder_key,
-            summary_url=summary_url,
-            summary_model=summary_model,
-            summary_key=summary_key,
-        )
         writer = summary_writer(models, self._bus)
         self._resources = Resources(
             store=self._store,
@@ -224,7 +228,12 @@ class Foveal:
         name = session.name if isinstance(session, Session) else an_id(session, "session")
         state = SessionState(self._resources, self._record(name))
         return replay_session(
-            state, self._scratch, preset=preset, budget=budget, model=model, progress=progress
+            state,
+            self._scratch,
+            preset=preset,
+            budget=budget,
+            model=model,
+            progress=a_function(progress, "progress"),
         )
 
     @contextmanager
@@ -257,7 +266,7 @@ class Foveal:
 
     def settle(self, seconds: float = 60.0) -> bool:
         """Finish background work now: embedding, mining, summaries. Returns False if some is left."""
-        return self._resources.worker.drain(seconds)
+        return self._resources.worker.drain(a_duration(seconds, "seconds"))
 
     # The user profile
 

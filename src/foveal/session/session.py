@@ -17,6 +17,7 @@ from foveal.model import Entry, Format, Kind, Level, Role
 from foveal.session.arguments import (
     a_choice,
     a_count,
+    a_function,
     a_list,
     a_name,
     a_text,
@@ -119,7 +120,7 @@ class Session:
         that is stored is left out, unless the latest message was recorded in part. `progress` is called with
         the number of messages that are stored and of all.
         """
-        return append.resume(self._state, history, format, progress)
+        return append.resume(self._state, history, format, a_function(progress, "progress"))
 
     # Building
 
@@ -164,7 +165,7 @@ class Session:
             workspace=workspace,
             active_files=a_list(active_files, "active_files"),
             contributors=a_list(contributors, "contributors"),
-            progress=progress,
+            progress=a_function(progress, "progress"),
         )
         from foveal.session.build.build import build_window
 
@@ -201,7 +202,7 @@ class Session:
             workspace=workspace,
             active_files=a_list(active_files, "active_files"),
             contributors=a_list(contributors, "contributors"),
-            progress=progress,
+            progress=a_function(progress, "progress"),
         )
         return build_prompt(self._state, request, self.recall)
 
@@ -229,7 +230,7 @@ class Session:
             workspace=workspace,
             active_files=a_list(active_files, "active_files"),
             contributors=a_list(contributors, "contributors"),
-            progress=progress,
+            progress=a_function(progress, "progress"),
         )
         from foveal.session.build.material import build_context
 
@@ -268,7 +269,7 @@ class Session:
         )
         from foveal.session.inspect.compare import compare_session
 
-        return compare_session(self._state, request, presets, progress)
+        return compare_session(self._state, request, presets, a_function(progress, "progress"))
 
     def manifest(self, build: int | None = None) -> Manifest:
         """The manifest of a build, by default of the latest."""
@@ -284,7 +285,7 @@ class Session:
         """
         from foveal.session.inspect.why import explain_decision
 
-        return explain_decision(self._state, an_id(id, "id"), build, progress)
+        return explain_decision(self._state, an_id(id, "id"), build, a_function(progress, "progress"))
 
     def diff(self, a: int, b: int) -> Diff:
         """What entered the window, was evicted or changed its level of detail between two builds, and why."""

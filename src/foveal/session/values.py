@@ -90,7 +90,9 @@ class Stats:
     retrieved: tuple[Retrieved, ...] = ()
     """What the latest window retrieved."""
     costs: Costs | None = None
-    """What all windows cost, and what the whole history would have; None before the first build."""
+    """What all requests cost, and what the whole history would have; None before the first request."""
+    pending: bool = False
+    """Whether `costs` is without the latest build: no answer followed it, and no usage was reported."""
 
     @property
     def ratio_low(self) -> bool:

@@ -78,8 +78,16 @@ def assemble_smart_context(  # noqa: PLR0913 — the public call, every option b
     `contributors`: functions that take a `ContextRequest`, or names of installed ones.
     `model`: the model whose tokens are counted, unless `count` is given.
     """
-    if budget < 0:
-        raise InputError(f"`budget` is {budget:,} tokens", remedy="pass 0 or more", field="budget")
+    _check("task", task, "text", fits=isinstance(task, str))
+    _check("budget", budget, "an integer of 0 or more", fits=type(budget) is int and budget >= 0)
+    _check("said", said, "a list of texts", fits=_are_texts(said))
+    _check("active_files", active_files, "a list of texts", fits=_are_texts(active_files))
+    _check("contributors", contributors, "a list", fits=isinstance(contributors, list | tuple))
+    _check("count", count, "a function", fits=count is None or callable(count))
+    _check("now", now, "seconds since 1970", fits=now is None or (isinstance(now, int | float) and now >= 0))
+    _check("numbers", numbers, "a `PenguinNumbers`", fits=isinstance(numbers, PenguinNumbers))
+    _check("progress", progress, "a function", fits=progress is None or callable(progress))
+    model = catalog.checked(model)
     tokens = CachedCounter(count or tokenizer(catalog.find(model).tokenizer).count)
     slots = [
         replace(slot, used=sum(map(tokens, said)) if slot.name == DIALOG else 0)
@@ -105,6 +113,17 @@ def assemble_smart_context(  # noqa: PLR0913 — the public call, every option b
         categories=report(admitted.slots),
         refused=opened.refusals,
     )
+
+
+def _check(name: str, value: object, kind: str, *, fits: bool) -> None:
+    if not fits:
+        raise InputError(
+            f"`{name}` is {value!r:.80}, not {kind}", remedy=f"pass `{name}` as {kind}", field=name
+        )
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
 
 
 def room_within(slots: Sequence[Slot]) -> int:

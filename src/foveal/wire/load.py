@@ -7,7 +7,7 @@ with its index; nothing is read partially.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -99,7 +99,7 @@ def rendered(messages: Sequence[Message], format: Format) -> tuple[Message, ...]
 
 def _opened(data: Any) -> tuple[list[Any], JSON | None]:
     """The messages, and the request body around them if there was one, as plain JSON values."""
-    if isinstance(data, list | tuple):
+    if isinstance(data, list | tuple | Iterator):
         return [plain(item, f"messages[{index}]") for index, item in enumerate(data)], None
     body = _body(data)
     if key := _key(body):

@@ -15,7 +15,7 @@ from foveal.errors import InputError
 from foveal.model import Format, ToolCall
 from foveal.wire.formats.codec import JSON
 from foveal.wire.formats.registry import codec_of
-from foveal.wire.jsontext import compact, plain
+from foveal.wire.jsontext import plain, to_json
 from foveal.wire.make import answer
 
 RECALL = "foveal_recall"
@@ -153,7 +153,9 @@ def call_of(call: Any, arguments: Any = None) -> tuple[ToolCall, Format]:
 
 
 def _call(id: Any, name: str, arguments: Any) -> ToolCall:
-    text = arguments if isinstance(arguments, str) else compact({} if arguments is None else arguments)
+    text = (
+        arguments if isinstance(arguments, str) else to_json({} if arguments is None else arguments, "call")
+    )
     return ToolCall(id=id if isinstance(id, str) else "", name=name, arguments=text)
 
 

@@ -162,11 +162,13 @@ def test_stats_tell_the_session_in_numbers(filled: CommandLine) -> None:
     assert "42 messages" in out
     assert "of 80 tokens" in out
     stored, sent = numbers["tokens"], numbers["window_tokens"]
-    assert f"{stored:,} tokens stored, {sent:,} sent: {stored / sent:.0f}×" in out
+    assert f"{stored:,} tokens stored, {sent:,} in this window: {stored / sent:.0f}×" in out
 
 
 def test_stats_tell_what_the_windows_cost_and_what_everything_would_have(filled: CommandLine) -> None:
     build(filled, 80)
+    assert "\npending  " in filled.foveal("stats").out
+    filled.foveal("add", "assistant", "Done.")
     numbers = filled.foveal("stats", "--json").json
     sent, whole = numbers["costs"]["managed"]["tokens"], numbers["costs"]["unmanaged"]["tokens"]
     assert numbers["saved_percent"] == round(100 * (1 - sent / whole), 1)

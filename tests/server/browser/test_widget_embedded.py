@@ -73,10 +73,27 @@ def test_its_status_is_made_for_a_host_that_lists_many_widgets(app: Page) -> Non
 
 def test_pruning_reports_how_many_messages_it_removed(app: Page, service: Service, session: str) -> None:
     app.get_by_role("button", name="Prune").click()
+    app.get_by_role("button", name=re.compile(r"Prune \d+ messages")).click()
     said = app.locator("context-manager-widget .said")
     expect(said).to_contain_text(re.compile(r"Removed \d+ messages"))
     absent = service.get(f"{service.of(session)}/stats")["absent"]
     expect(said).to_contain_text(f"Removed {absent} messages")
+
+
+def test_it_says_what_would_be_pruned_before_it_prunes(app: Page, service: Service, session: str) -> None:
+    app.get_by_role("button", name="Prune").click()
+    said = app.locator("context-manager-widget .said")
+    expect(said).to_have_text(re.compile(r"^\d+ messages would leave the window; .* Prune\?$"))
+    assert service.get(f"{service.of(session)}/stats")["absent"] == 0
+
+
+def test_what_it_said_would_be_pruned_lapses_when_the_session_changes(
+    app: Page, service: Service, session: str
+) -> None:
+    app.get_by_role("button", name="Prune").click()
+    expect(app.get_by_role("button", name=re.compile(r"Prune \d+ messages"))).to_be_visible()
+    service.post(f"{service.of(session)}/messages", role="user", text="One more")
+    expect(app.get_by_role("button", name="Prune", exact=True)).to_be_visible()
 
 
 def test_events_bring_it_up_to_date(app: Page, service: Service, session: str) -> None:

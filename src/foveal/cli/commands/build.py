@@ -205,6 +205,7 @@ def stats(context: typer.Context, *, json: Json = False) -> None:
         ("builds", f"{found.builds:,}, preset {found.preset}"),
         *_memory(found),
         *spent(found.costs),
+        *_pending(found),
     ]
     for line in output.columns(rows):
         output.say(line)
@@ -214,7 +215,14 @@ def stats(context: typer.Context, *, json: Json = False) -> None:
             f"newest window: {found.window_tokens:,} of {output.counted(found.window_budget, 'token')}"
         )
         stored = output.counted(found.tokens, "token")
-        output.say(f"{stored} stored, {found.window_tokens:,} sent{_times(found.ratio)}")
+        output.say(f"{stored} stored, {found.window_tokens:,} in this window{_times(found.ratio)}")
+
+
+def _pending(found: Stats) -> Iterator[tuple[str, str]]:
+    """What the newest build would add to the costs."""
+    if found.pending:
+        tokens = output.counted(found.window_tokens, "token")
+        yield "pending", f"{tokens} of the newest build: no answer follows it yet"
 
 
 def _memory(found: Stats) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ import typer
 import foveal
 from foveal.cli import output
 from foveal.cli.commands.build import Budget, Model, Preset, Task
-from foveal.cli.inputs import Source, read_data
+from foveal.cli.inputs import Source, read_data, tokens
 from foveal.cli.output import progress_bar, slow_note
 from foveal.cli.state import Json, shell_of
 from foveal.pipeline.explain import Line, lines
@@ -60,9 +60,9 @@ def why(
     build: Annotated[int | None, typer.Option(metavar="N", help="Its number; the newest by default.")] = None,
     json: Json = False,
 ) -> None:
-    """Explain why a message was in a build's window or not, and what would change that.
+    """Explain why a message was in a build's window or not.
 
-    The build is repeated to find the tokens and the score; nothing is stored.
+    And what would change that. The build is repeated to find the tokens and the score; nothing is stored.
     """
     with shell_of(context).session() as session, slow_note("repeating the build; it may take a while"):
         found = session.why(id, build=build)
@@ -87,7 +87,7 @@ def diff(
     *,
     json: Json = False,
 ) -> None:
-    """Show what was added to the window from one build to another, what was evicted, and why."""
+    """Show what changed in the window between two builds, and why."""
     with shell_of(context).session() as session:
         found = session.diff(a, b)
     if json:
@@ -127,9 +127,9 @@ def compare(  # noqa: PLR0913 — every option it has, by name
     format: Source = None,
     json: Json = False,
 ) -> None:
-    """Compare the windows that the presets build: tokens, what is kept, cost and time.
+    """Compare the windows that the presets build.
 
-    Nothing is stored.
+    Their tokens, what is kept, cost and time. Nothing is stored.
     """
     loaded = shell_of(context).load()
     settings = loaded.settings
@@ -214,15 +214,20 @@ def replay(
     context: typer.Context,
     *,
     preset: Preset = "",
-    budget: Budget = None,
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", parser=tokens, help="Tokens, as in 8000 or 8k; by default as in the newest build."
+        ),
+    ] = None,
     model: Model = "",
     json: Json = False,
 ) -> None:
-    """Replay a stored session under another preset: tokens, cost, what was kept. No model is called.
+    """Replay a stored session under another preset.
 
-    At each call of the model, the preset's window of the history so far is built and measured, and compared
-    with the session's own preset and with sending the whole history, by default within the budget of the
-    session's newest build. Nothing is stored.
+    Tokens, cost, what was kept: no model is called. At each call of the model, the preset's window of the
+    history so far is built and measured, and compared with the session's own preset and with sending the
+    whole history. Nothing is stored.
     """
     shell = shell_of(context)
     settings = shell.settings

@@ -143,7 +143,7 @@ def restore(
     *,
     json: Json = False,
 ) -> None:
-    """Allow a message that was left out into windows again, or all of them.
+    """Allow left-out messages into windows again, one or all.
 
     Where a summary replaces it, all messages that the summary covers are restored.
     """

@@ -88,7 +88,10 @@ def edit(context: typer.Context, id: Id, text: Text = None, *, json: Json = Fals
 
 @profile.command()
 def confirm(context: typer.Context, id: Id, *, json: Json = False) -> None:
-    """Confirm a memory that a model wrote; from then on windows may show it."""
+    """Confirm a memory that a model wrote.
+
+    From then on windows may show it.
+    """
     with shell_of(context).store() as fov:
         memory = fov.confirm(id)
     _report(id, "confirmed", memory, json=json)
@@ -122,7 +125,10 @@ def rename(
     *,
     json: Json = False,
 ) -> None:
-    """Rename a topic or an entity; messages read later do not rename it."""
+    """Rename a topic or an entity.
+
+    Messages read later do not rename it.
+    """
     with shell_of(context).store() as fov:
         fov.rename_thing(id, name)
     _report(id, "renamed", None, json=json)

@@ -83,9 +83,10 @@ def focus(
     format: Written = "text",
     json: Json = False,
 ) -> None:
-    """Print the messages that best answer one question and fit, complete and in order.
+    """Print the messages that best answer one question.
 
-    It looks back and is not the next request: no message is guaranteed a place, and no build is stored.
+    As many as fit, complete and in order. It looks back and is not the next request: no message is
+    guaranteed a place, and no build is stored.
     """
     with shell_of(context).session() as session, slow_note(READING):
         window = session.focus(question, budget=budget, model=model, format=as_format(format))

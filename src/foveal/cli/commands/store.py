@@ -41,7 +41,10 @@ def backup(
     *,
     json: Json = False,
 ) -> None:
-    """Write a consistent copy of the whole store with all tenants, even while it is in use."""
+    """Write a consistent copy of the whole store.
+
+    It has all tenants, and may be made while the store is in use.
+    """
     with shell_of(context).store() as fov:
         try:
             fov.backup(file)

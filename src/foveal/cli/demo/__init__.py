@@ -57,7 +57,10 @@ NEXT = (
 
 
 def demo(*, json: Json = False) -> None:
-    """Show the benefit in a minute: no key, no network, nothing stored."""
+    """Show the benefit in a minute.
+
+    It needs no key and no network, and stores nothing.
+    """
     if json:
         output.print_json(_numbers(rehearse()))
         return

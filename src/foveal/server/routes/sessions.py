@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
@@ -145,13 +145,15 @@ def import_(tenant: CurrentTenant, name: SessionName, new: body.Import) -> Impor
 )
 def export(tenant: CurrentTenant, name: SessionName) -> Any:
     """The whole history as JSON lines, each message as it was added."""
-    return StreamingResponse(_lines(tenant.session(name)), media_type="application/x-ndjson")
+    lines = _lines(tenant.session(name))
+    first = next(lines, b"")  # read before the response begins, so that damage is an error with a status
+    return StreamingResponse(chain([first], lines), media_type="application/x-ndjson")
 
 
 def _lines(session: Session) -> Iterator[bytes]:
     messages = export_messages(session)
     while chunk := list(islice(messages, PAGE)):
-        yield "".join(f"{json.dumps(json.loads(body))}\n" for body in chunk).encode()
+        yield "".join(f"{json.dumps(message)}\n" for message in chunk).encode()
 
 
 @router.post("/sessions/{name}/pin")

@@ -55,13 +55,13 @@ function utilisation(builds) {
   return { title: "Utilisation", series, unit: percent, lines: [{ at: 1, label: "budget" }], marked: refocused };
 }
 
-// Cumulative over the builds shown; in tokens where the prices are unknown.
+// Cumulative over the requests among the builds shown; in tokens where the prices are unknown.
 function costs(builds) {
   const priced = builds.some((build) => build.managed?.dollars != null && build.unmanaged?.dollars != null);
   const field = priced ? "dollars" : "tokens";
   const summed = (name) => {
     let sum = 0;
-    return builds.map((build) => (sum += build[name]?.[field] ?? 0));
+    return builds.map((build) => (sum += (build.requested && build[name]?.[field]) || 0));
   };
   const series = [
     { name: "everything each time", colour: "tool", values: summed("unmanaged") },

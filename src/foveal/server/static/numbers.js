@@ -31,7 +31,7 @@ export function drawNumbers(node, stats, newest) {
       ? tile(
           "Tokens saved",
           cost ? percent(1 - managed.tokens / cost.unmanaged.tokens) : "–",
-          cost ? "no prices known for the model" : "nothing was built yet",
+          cost ? "no prices known for the model" : built ? "no answer to a request yet" : "nothing was built yet",
         )
       : tile(...savings(saved, cost.unmanaged.dollars)),
     tile(

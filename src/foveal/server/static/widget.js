@@ -56,6 +56,7 @@
     #last = ""; // id of the newest event
     #stop = null;
     #parts = null;
+    #offered = null; // the body of a pruning that was shown and not confirmed yet
 
     connectedCallback() {
       this.#parts ??= this.#make();
@@ -71,6 +72,7 @@
       if (!this.isConnected || !this.#parts) return;
       this.#stats = null;
       this.#last = "";
+      this.#offer(null);
       this.#restart();
     }
 
@@ -124,6 +126,7 @@
         if (signal.aborted) return;
         const changed = JSON.stringify(stats) !== JSON.stringify(this.#stats);
         if (changed && stats) this.#lastActivity = Date.now();
+        if (changed && this.#offered) this.#offer(null); // what was shown may have become another pruning
         this.#stats = stats;
         this.#error = "";
       } catch (error) {
@@ -193,30 +196,40 @@
       return data;
     }
 
+    // The first click shows what would be pruned, the second confirms it.
     async #prune() {
       const { prune, said } = this.#parts;
       const signal = this.#stop.signal;
+      const confirmed = this.#offered;
+      this.#offer(null);
       prune.disabled = true;
-      said.textContent = "";
       try {
         const { limit } = this.#use();
-        const body = this.#stats.builds ? { max_tokens: Math.max(1, Math.floor(WARN * limit)) } : {};
-        const { ids } = await this.#ask(
-          `/sessions/${encodeURIComponent(this.#stats.session)}/prune`,
-          signal,
-          body,
-        );
+        const body =
+          confirmed ?? (this.#stats.builds ? { max_tokens: Math.max(1, Math.floor(WARN * limit)) } : {});
+        const path = `/sessions/${encodeURIComponent(this.#stats.session)}/prune`;
+        const { ids } = await this.#ask(path, signal, { ...body, dry_run: !confirmed });
+        if (signal.aborted) return;
         const many = `${number.format(ids.length)} message${ids.length === 1 ? "" : "s"}`;
-        said.textContent = ids.length
-          ? `Removed ${many} from the next window on; they can be restored.`
-          : "Removed 0 messages: the rest fits already.";
-        this.#lastActivity = Date.now();
-        await this.#look(signal);
+        if (!ids.length) said.textContent = "Nothing to prune: the rest fits already.";
+        else if (!confirmed) this.#offer(body, many);
+        else {
+          said.textContent = `Removed ${many} from the next window on; they can be restored.`;
+          this.#lastActivity = Date.now();
+          await this.#look(signal);
+        }
       } catch (error) {
         if (!signal.aborted) said.textContent = error.words ?? "The server does not answer.";
       } finally {
         prune.disabled = false;
       }
+    }
+
+    #offer(body, many = "") {
+      const { prune, said } = this.#parts;
+      this.#offered = body;
+      said.textContent = body ? `${many} would leave the window; they can be restored. Prune?` : "";
+      prune.textContent = body ? `Prune ${many}` : "Prune";
     }
 
     #make() {

@@ -7,7 +7,7 @@ from foveal.pipeline.tokens.count import SCALE_SIGN
 from foveal.session.arguments import a_count, a_non_negative
 from foveal.session.build.build import stored_build
 from foveal.session.build.manifest_json import read_manifest
-from foveal.session.costs import charged, with_bill, with_sums
+from foveal.session.costs import bill_of, charged, with_bill, with_sums
 from foveal.session.state import SessionState
 
 
@@ -29,10 +29,11 @@ def record_bill(
     state.store.save_bill(record.model, name, counted=counted, billed=input_tokens)
     bill = charged(manifest.costs, input_tokens, cached, written)
     with state.writing():
-        record = stored_build(state, record.number)
+        record, after = stored_build(state, record.number), state.store.build(state.id, record.number + 1)
+        new = bill_of(record, after, bill)
         state.store.amend_build(state.id, record.number, with_bill(record, bill))
         latest = stored_build(state, None)
-        state.store.amend_build(state.id, latest.number, with_sums(latest, record.model, bill))
+        state.store.amend_build(state.id, latest.number, with_sums(latest, record.model, new))
     if state.learned(record.model, name) != before:
         state.reset_targets()
 

@@ -200,7 +200,7 @@ def _save(state: SessionState, manifest: Manifest, made: Made) -> Costs:
         state.log.save_counts()
         made.answers.save()
         state.cost_totals.catch_up(state.log.head, partial(state.store.build, state.id))
-        entry = state.cost_totals.entry(made.outgoing, made.moment)
+        entry, totals = state.cost_totals.entry(made.outgoing, made.moment)
         record = BuildRecord(
             number=0,
             created_at=made.moment,
@@ -208,14 +208,14 @@ def _save(state: SessionState, manifest: Manifest, made: Made) -> Costs:
             model=made.outgoing.target.card.id,
             budget=manifest.budget,
             tokens=manifest.tokens,
-            manifest=write_manifest(manifest, entry, made.stored),
+            manifest=write_manifest(manifest, totals, made.stored),
         )
         number = state.store.save_build(state.id, record)
         events.extend(made.events)
         reports = made.outgoing.fitted.reports
         events.extend(Reported(name=name, session=state.name, payload=payload) for name, payload in reports)
         events.extend(_events(state, manifest, made.stored, number))
-    state.cost_totals.commit(entry, number)
+    state.cost_totals.commit(totals, number)
     stored_with(state, made.stored, number)
     return entry.costs
 

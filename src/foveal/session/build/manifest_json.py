@@ -19,7 +19,7 @@ from foveal.model import Detail, Repair
 from foveal.pipeline.explain import merged
 from foveal.pipeline.reasons import SENTENCES, Reason
 from foveal.pipeline.sensitivity import nearest
-from foveal.session.costs import CostEntry, read_costs, write_costs, write_totals
+from foveal.session.costs import Tally, read_costs, write_costs, write_totals
 from foveal.session.state import SessionState, StoredLayout
 from foveal.store import BuildRecord
 from foveal.store.decode import checked, damaged, decoding
@@ -43,11 +43,14 @@ FURTHER = "further out than those listed with their scores"
 
 
 def write_manifest(
-    manifest: Manifest, entry: CostEntry | None = None, stored: StoredLayout | None = None
+    manifest: Manifest, totals: Tally | None = None, stored: StoredLayout | None = None
 ) -> str:
     decisions = tuple(_stored(manifest.decisions, stored))
     reasons = {why: at for at, why in enumerate(dict.fromkeys(map(_why, decisions)))}
-    costs = {"costs": write_costs(entry.costs), "book": write_totals(entry)} if entry else {}
+    entry = totals.pending if totals else None
+    costs = (
+        {"costs": write_costs(entry.costs), "book": write_totals(entry, totals)} if totals and entry else {}
+    )
     since = {"since": [stored.build, stored.layout.full_from]} if stored and stored.build else {}
     return compact(
         {

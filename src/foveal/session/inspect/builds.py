@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from foveal import wire
 from foveal.errors import InputError, NotFoundError
@@ -13,7 +14,7 @@ from foveal.pipeline.values import LogNote, RetrievedNote
 from foveal.session.build.build import HANDLES, stored_build, stored_manifest
 from foveal.session.build.layout import layout_of
 from foveal.session.build.manifest_json import read_manifest
-from foveal.session.costs import priced
+from foveal.session.costs import is_request, priced
 from foveal.session.foveal import Foveal
 from foveal.session.session import Session
 from foveal.session.state import SessionState
@@ -49,6 +50,8 @@ class Built:
     """None if the preset does not measure its time."""
     refocused: bool
     """Whether the preset selected the whole window again instead of continuing the one before."""
+    requested: bool
+    """Whether it counts as a request: an answer followed it, or its usage was reported."""
     managed: Cost | None
     unmanaged: Cost | None
 
@@ -192,8 +195,15 @@ def list_builds(session: Session, *, limit: int = 50, before: int | None = None)
     state = session._state
     found = state.store.builds(state.id, limit=limit + 1, before=before)
     more = len(found) > limit
+    shown = found[:limit]
+    later = (state.store.build(state.id, shown[0].number + 1), *shown) if shown else ()
+    with state.reading():
+        entries = state.log.entries
+        requested = [is_request(record, after, entries) for record, after in zip(shown, later, strict=False)]
     return Builds(
-        builds=tuple(_built(state, record) for record in found[:limit]),
+        builds=tuple(
+            _built(state, each, requested=sent) for each, sent in zip(shown, requested, strict=True)
+        ),
         next=found[limit - 1].number if more else None,
     )
 
@@ -281,12 +291,12 @@ def list_messages(session: Session, *, after: int = 0, limit: int = 100) -> Page
     return Page(messages=rows, total=total, next=end if rows and end < total else None)
 
 
-def export_messages(session: Session) -> Iterator[str]:
-    """The original messages as JSON, oldest first, read page by page; erased ones are omitted."""
+def export_messages(session: Session) -> Iterator[Any]:
+    """The original messages, oldest first, read page by page; erased ones are omitted."""
     state, start = session._state, 0
     while found := state.store.messages(state.id, start=start, stop=start + CHUNKS_MOST):
         start += len(found)
-        yield from (content.body for content in found if content)
+        yield from (wire.original(content.body, content.digest) for content in found if content)
 
 
 def still_exists(session: Session) -> bool:
@@ -308,7 +318,7 @@ def latest_event(fov: Foveal) -> int:
     return fov._store.newest_event()
 
 
-def _built(state: SessionState, record: BuildRecord) -> Built:
+def _built(state: SessionState, record: BuildRecord, *, requested: bool) -> Built:
     manifest = read_manifest(state, record)
     costs = priced(manifest.costs, record.model, state.resources.catalogue) if manifest.costs else None
     return Built(
@@ -326,6 +336,7 @@ def _built(state: SessionState, record: BuildRecord) -> Built:
         slots=manifest.slots,
         milliseconds=manifest.metrics.get(DURATION),
         refocused=bool(manifest.metrics.get("refocused")),
+        requested=requested,
         managed=costs.managed if costs else None,
         unmanaged=costs.unmanaged if costs else None,
     )

@@ -22,6 +22,7 @@ from foveal.pipeline import fit as pipeline
 from foveal.pipeline.history import History
 from foveal.pipeline.values import Layout, Rates, Scene, cache_expired
 from foveal.presets import PRESETS, Preset, find
+from foveal.session.arguments import a_list, a_time, any_text
 from foveal.session.budget import asked_reply, budget_for, check_budget
 from foveal.session.build.build import HANDLES
 from foveal.session.build.layout import current_layout, rates
@@ -125,6 +126,8 @@ def compare(  # noqa: PLR0913 — every option of `fit`, by name
     [('recent', 38, 5), ('omar', 24, 3)]
     """
     check_budget(budget)
+    any_text(task, "task")
+    model, moment = catalog.checked(model), a_time(now, "now")
     chosen = named(presets, numbers)
     given = wire.load(messages, format=format, model=model)
     target = target_for(model or given.model, given.format, counter=counter, catalogue=catalogue)
@@ -139,7 +142,7 @@ def compare(  # noqa: PLR0913 — every option of `fit`, by name
         given=given,
         budget=room,
         task=task,
-        now=time.time() if now is None else now,
+        now=time.time() if moment is None else moment,
         prices=catalog.prices(target.card.id, extra=catalogue),
         relevant=lambda history, scene: relevant_to(history, given.messages[: len(history.entries)], scene),
     )
@@ -155,7 +158,10 @@ def named(names: Sequence[str] | None, numbers: Tables | None) -> tuple[Preset, 
             field="presets",
         )
     try:
-        return tuple(find(name, numbers) for name in names or PRESETS)
+        return tuple(
+            find(name, numbers)
+            for name in (PRESETS if names is None else a_list(names, "presets")) or PRESETS
+        )
     except ConfigError as error:
         if error.field != "preset":
             raise

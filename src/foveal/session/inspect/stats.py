@@ -59,7 +59,8 @@ def session_stats(state: SessionState) -> Stats:
             if manifest and levelled
             else _levels(state, history, budget_for(target.card, None)),
             retrieved=manifest.retrieved if manifest else (),
-            costs=state.cost_totals.total(state.resources.catalogue),
+            costs=state.cost_totals.total(history.entries, state.resources.catalogue),
+            pending=state.cost_totals.pending(history.entries),
         )
 
 
