@@ -255,7 +255,7 @@ def test_in_a_long_session_the_tokens_are_right_to_a_fiftieth(long: Session, pre
 def test_in_a_long_session_few_windows_are_built(long: Session, preset: str) -> None:
     long.build(budget=2_000, preset=preset, now=NOW)
     built: list[int] = []
-    found = long.why("m600", progress=lambda done, total: built.append(done))
+    found = long.why("m600", progress=lambda done, _: built.append(done))
     assert len(built) <= 25
     assert found.tokens is not None or "larger ones were not tried" in found.otherwise
 
