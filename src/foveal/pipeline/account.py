@@ -15,7 +15,7 @@ from foveal.pipeline.fixed import FixedTurns
 from foveal.pipeline.history import History, is_system
 from foveal.pipeline.reasons import Reason, retrieved
 from foveal.pipeline.values import LogNote, RetrievedNote, Selection
-from foveal.window import Code, Conflict, Decision, Fixed, NoteKind, Slot, WindowNote
+from foveal.window import Code, Conflict, Decision, Fixed, NoteKind, Score, Slot, WindowNote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,14 +108,8 @@ def _settled(history: History, choice: WindowContent) -> Iterator[Decision]:
 
 def explained(decision: Decision, reason: Reason) -> Decision:
     """The decision with a reason: its code, its numbers and its sentence."""
-    because, brief = reason.sentence, reason.brief
-    return replace(
-        decision,
-        code=reason.code,
-        numbers=reason.numbers,
-        because=because,
-        brief=brief if brief != because else "",
-    )
+    because, brief = reason.texts
+    return replace(decision, code=reason.code, numbers=reason.numbers, because=because, brief=brief)
 
 
 def with_retrieved(
@@ -216,9 +210,10 @@ def _chosen_out(history: History, selection: Selection, start: int, stop: int) -
         if turn in selection.folded:
             yield _folded(history, selection, turn, at)
             continue
-        (decision,) = _run(history, turn, at, selection.reasons[turn])
         slot = selection.charged.get(turn, "")
-        yield replace(decision, score=selection.scores.get(turn), slot=slot)
+        yield from _run(
+            history, turn, at, selection.reasons[turn], score=selection.scores.get(turn), slot=slot
+        )
     yield from _run(history, at, stop, others)
 
 
@@ -253,19 +248,25 @@ def _folded(history: History, selection: Selection, start: int, stop: int) -> De
     return explained(decision, selection.folded[start])
 
 
-def _run(history: History, start: int, stop: int, reason: Reason) -> Iterator[Decision]:
+def _run(
+    history: History, start: int, stop: int, reason: Reason, *, score: Score | None = None, slot: str = ""
+) -> Iterator[Decision]:
     if start == stop:
         return
     first, last = history.span(start)[0], history.span(stop - 1)[1]
-    decision = Decision(
+    because, brief = reason.texts
+    yield Decision(
         first=first,
         last=last,
         verdict="left out",
         code=reason.code,
         tokens=history.between(first, last),
-        because="",
+        numbers=reason.numbers,
+        because=because,
+        brief=brief,
+        score=score,
+        slot=slot,
     )
-    yield explained(decision, reason)
 
 
 def _repairs(history: History, choice: WindowContent) -> Iterator[Repair]:

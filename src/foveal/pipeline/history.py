@@ -189,6 +189,11 @@ class History:
         return self._entries
 
     @property
+    def oldest(self) -> int:
+        """The oldest turn that is prepared, fixed ones aside."""
+        return self._oldest
+
+    @property
     def starts(self) -> Sequence[int]:
         """The position of each turn's first message."""
         return self._starts
@@ -302,7 +307,7 @@ class History:
                 first, last = self.span(turn)
                 for seq in range(first, last + 1):
                     if self._entries[seq].role == "user":
-                        (message,) = self._read(seq, seq + 1)
+                        (message,) = self.read(seq, seq + 1)
                         words = "\n".join(part.text for part in message.parts if isinstance(part, Text))
                         found |= {seq: hits} if (hits := find(words, seq)) else {}
         # The newest turn may grow.
@@ -416,11 +421,12 @@ class History:
 
     def read(self, start: int, stop: int) -> Sequence[Message]:
         """The messages from `start` up to `stop`, as stored; the last range read is kept."""
-        if self._last_read[0] != (start, stop):
+        (first, last), kept = self._last_read
+        if not first <= start <= stop <= last:
             found = enumerate(self._read(start, stop), start)
-            messages = [placed(message, begun=seq >= self._begins) for seq, message in found]
-            self._last_read = ((start, stop), messages)
-        return self._last_read[1]
+            kept = [placed(message, begun=seq >= self._begins) for seq, message in found]
+            first, self._last_read = start, ((start, stop), kept)
+        return kept[start - first : stop - first]
 
     def cached(self, turn: int, make: Callable[[History, int], T]) -> T:
         """The result of `make` for a turn, computed once for as long as the turn does not change."""

@@ -58,7 +58,15 @@ class Reason:
         >>> no_room(needed=100, left=18, columns="importance 63.0").sentence
         'importance 63.0, needed 100 tokens, 18 were left'
         """
-        return ", ".join(filter(None, (self.columns, self.brief)))
+        return self.texts[0]
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """The sentence, and the brief one if that is another."""
+        brief = self.brief
+        if not self.columns:
+            return brief, ""
+        return (f"{self.columns}, {brief}", brief) if brief else (self.columns, "")
 
 
 def no_room(*, needed: int, left: int, columns: str = "", words: str = "") -> Reason:

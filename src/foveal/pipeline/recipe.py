@@ -234,8 +234,10 @@ class Recipe:
 def _as_fixed(unit: Unit, chunk: Chunk | None) -> Unit:
     """An open turn that was cut fills its slots only with what is shown of it."""
     over = sum(unit.by_slot.values()) - chunk.tokens if chunk else 0
+    if over <= 0:
+        return unit
     used = dict(unit.by_slot)
-    for name in sorted(used, key=lambda name: -used[name]) if over > 0 else ():
+    for name in sorted(used, key=lambda name: -used[name]):
         less = min(over, used[name])
         used[name] -= less
         over -= less

@@ -37,14 +37,17 @@ def _nearness(decision: Decision) -> tuple[bool, float, int]:
     return decision.score is None, 0.0, -decision.last
 
 
-def crossing(flips: Callable[[int], bool], most: int, guesses: Iterable[int] = ()) -> int | None:
-    """A number for which `flips` is true while it is false for one less; None if it is false for `most`.
+def crossing(
+    flips: Callable[[int], bool], most: int, guesses: Iterable[int] = (), *, within: float = 0.0
+) -> tuple[int, int] | None:
+    """A number for which `flips` is true and a lower one for which it is not; None if it is false for `most`.
 
-    0 counts as false. Small numbers are tried first, so of several such numbers it rarely returns a large
-    one; a good guess saves most of the tries.
+    0 counts as false. The numbers are neighbours, or at most `within` apart, as a share of the higher one.
+    Small numbers are tried first, so of several such pairs it rarely returns a large one; a good guess saves
+    most of the tries.
 
     >>> crossing(lambda number: number >= 37, 100), crossing(lambda number: False, 100)
-    (37, None)
+    ((37, 36), None)
     """
     low, high, step = 0, most + 1, FIRST
     for guess in guesses:
@@ -58,10 +61,10 @@ def crossing(flips: Callable[[int], bool], most: int, guesses: Iterable[int] = (
     if high > most and (low >= most or not flips(most)):
         return None
     high = min(high, most)
-    while high - low > 1:
+    while high - low > max(1, within * high):
         middle = (low + high) // 2
         low, high = (low, middle) if flips(middle) else (middle, high)
-    return high
+    return high, low
 
 
 class Cut:

@@ -101,6 +101,11 @@ class Target:
         """Whether our counts are the model's own."""
         return self.tokenizer.exact and self.card.known
 
+    @property
+    def most(self) -> int:
+        """Tokens that the model takes at most; assumed of a model that is not in the catalogue."""
+        return self.card.max_input or self.card.context
+
     def frame(self, stored: Format, envelope: str = "") -> Frame:
         """How turns stored in a format are repaired, counted and written for this target."""
         scribe = Scribe(
@@ -132,7 +137,7 @@ class Target:
 
     def warned(self, budget: int) -> tuple[str, ...]:
         """The warnings about the model and about a budget that is more than it takes."""
-        most = self.card.max_input or self.card.context
+        most = self.most
         if not self.card.known or budget <= most:
             return self.warnings
         return (

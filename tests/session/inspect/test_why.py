@@ -17,7 +17,7 @@ from foveal.presets import PRESETS, find
 from foveal.session.build.build import stored_build
 from foveal.session.build.manifest_json import read_manifest
 from foveal.session.fit import history_of
-from foveal.session.inspect.why import Rebuild, Why
+from foveal.session.inspect.why import LONG, WITHIN, Rebuild, Why
 from foveal.session.target import target_for
 from foveal.wire import load
 
@@ -232,3 +232,39 @@ def test_a_later_message_and_an_unknown_one_are_errors(quiet: Session) -> None:
     for id, what in ((late, "came after that build"), ("m999", "no message 'm999'")):
         with pytest.raises(foveal.NotFoundError, match=what):
             quiet.why(id)
+
+
+@pytest.fixture
+def long(memory: Foveal) -> Session:
+    """A session of which a rebuild is work."""
+    session = memory.session("long", model="gpt-5")
+    session.extend(talk(LONG + 200))
+    return session
+
+
+@pytest.mark.parametrize("preset", ["recent", "omar"])
+def test_in_a_long_session_the_tokens_are_right_to_a_fiftieth(long: Session, preset: str) -> None:
+    long.build(budget=20_000, preset=preset, now=NOW)
+    found = long.why("m200")
+    assert found.tokens
+    enough, fewer = 20_000 + found.tokens, 20_000 + int(found.tokens * (1 - WITHIN)) - 1
+    assert [flipped(found, shown(long, found, budget)) for budget in (enough, fewer)] == [True, False]
+
+
+@pytest.mark.parametrize("preset", ["recent", "penguin", "foveal"])
+def test_in_a_long_session_few_windows_are_built(long: Session, preset: str) -> None:
+    long.build(budget=2_000, preset=preset, now=NOW)
+    built: list[int] = []
+    found = long.why("m600", progress=lambda done, _: built.append(done))
+    assert len(built) <= 25
+    assert found.tokens is not None or "larger ones were not tried" in found.otherwise
+
+
+def test_no_budget_is_tried_that_the_model_would_refuse(memory: Foveal) -> None:
+    session = memory.session("small", model="gpt-4")
+    session.extend(talk(LONG + 200))
+    session.build(budget=8_000, preset="recent", now=NOW)
+    limit = session._state.target().most
+    assert f"not with a budget of {limit:,} tokens; larger ones were not tried" in session.why("m3").otherwise
+    session.build(budget=limit, preset="recent", now=NOW)
+    assert "a larger budget was not tried: the model takes no more" in session.why("m3").otherwise

@@ -266,7 +266,7 @@ def list_notes(session: Session, number: int | None = None) -> NoteTexts:
         return NoteTexts(number=record.number, notes=())
     with state.reading():
         target = replace(state.target(record.model), handles=HANDLES in manifest.record)
-        history = history_until(state, target, _length(manifest), state.preset(record.preset))
+        history = history_until(state, target, _length(manifest))
         layout = layout_of(state, record, history, target)
     written: Sequence[LogNote | RetrievedNote] = (*layout.notes, *layout.retrieved) if layout else ()
     texts = {(isinstance(each, LogNote), each.position): each.note for each in written}

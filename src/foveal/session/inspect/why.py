@@ -1,8 +1,11 @@
 """Explain why a message was in a build's window or not, and what would have changed that.
 
 The numbers are found by making the build again: with that many more tokens the decision is another, with one
-token fewer it is not. Nothing is stored. A build's record has only some of its options (a task and files are
-not in it), so a rebuild counts only if it reproduces the build; if not, the text gives what the record shows.
+token fewer it is not. In a long session, where making a build again is work, the number is found to within a
+fiftieth, and no budget is tried that is far larger or that the model would refuse. Nothing is stored.
+
+A build's record has only some of its options (a task and files are not in it), so a rebuild counts only if it
+reproduces the build; if not, the text gives what the record shows.
 """
 
 from __future__ import annotations
@@ -21,7 +24,6 @@ from foveal.pipeline.material.values import Material
 from foveal.pipeline.recipe import Recipe, Scorer
 from foveal.pipeline.sensitivity import Cut, crossing, worth
 from foveal.pipeline.values import Item, LogNote, RetrievedNote, Scene
-from foveal.presets import Preset
 from foveal.session.build.build import HANDLES, TASK, stored_build
 from foveal.session.build.layout import current_layout, layout_of, rates
 from foveal.session.build.manifest_json import read_manifest
@@ -41,6 +43,12 @@ GONE: dict[Code, str] = {
 }
 Progress = Callable[[int, int], None]
 """Called before each rebuild with how many are done; how many there will be is unknown: 0."""
+LONG = 1_000
+"""Messages of a session from which on it is long."""
+WITHIN = 0.02
+"""Of the tokens that change a decision in a long session: the most that they may be too many."""
+TIMES = 4
+"""Budgets up to so many times the build's are tried in a long session."""
 UNSURE = "the exact number is unknown: not all options of the build are stored"
 
 
@@ -57,7 +65,8 @@ class Why:
     """In or out, the detail, the reason, the score by part, the slot; shared with the rest of its turn."""
     tokens: int | None = None
     """Tokens of budget that change the decision while one fewer does not: positive for a message that is left
-    out or not in full, negative for one that is in; None if no budget does, or if it is unknown."""
+    out or not in full, negative for one that is in; None if no budget does, or if it is unknown. In a session
+    of over 1,000 messages up to 2% too many, and None if no budget up to four times as large does."""
     score: float | None = None
     """The score that brings it in while the next lower one does not; None likewise."""
     otherwise: str
@@ -66,6 +75,17 @@ class Why:
     """The lines that the window's notes have of the message."""
     text: str
     """All of it, for a terminal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What would have changed a decision."""
+
+    tokens: tuple[int, int] | None = None
+    """Tokens of budget that change it, and a number next to that which does not."""
+    most: int = 0
+    """The largest budget that was tried; 0 if all were that could matter."""
+    score: float | None = None
 
 
 def explain_decision(
@@ -80,20 +100,24 @@ def explain_decision(
         reproduced = rebuild.reproduce()
         manifest = reproduced or stored
         decision = _decision(manifest, entry)
-        tokens = score = None
+        found = Change()
         if reproduced and decision.code not in GONE and not _fixed(decision):
-            tokens = _tokens(rebuild, manifest, decision, entry.seq)
-            score = _score(rebuild, manifest, decision, entry.seq)
+            found = Change(
+                tokens=_tokens(rebuild, manifest, decision, entry.seq),
+                most=0 if rebuild.most == rebuild.everything else rebuild.most,
+                score=_score(rebuild, manifest, decision, entry.seq),
+            )
         quoted = rebuild.quoted(record, entry.seq)
-    otherwise = _otherwise(decision, tokens, score, manifest, sure=reproduced is not None)
+        rebuild.release()
+    otherwise = _otherwise(decision, found, manifest, sure=reproduced is not None)
     return Why(
         id=entry.id,
         build=record.number,
         preset=stored.preset,
         place=entry.seq,
         decision=decision,
-        tokens=tokens,
-        score=score,
+        tokens=found.tokens[0] if found.tokens else None,
+        score=found.score,
         otherwise=otherwise,
         quoted=quoted,
         text="\n".join(line.text for line in detail(manifest, entry.seq, otherwise=otherwise, quoted=quoted)),
@@ -112,7 +136,8 @@ class Rebuild:
         self._preset = state.preset(record.preset)
         target = replace(state.target(record.model), handles=HANDLES in manifest.record)
         self._target = target
-        self._history = history_until(state, target, manifest.decisions[-1].last + 1, self._preset)
+        self._history = history_until(state, target, manifest.decisions[-1].last + 1)
+        self._oldest = self._history.oldest
         select = self._preset.select
         self._scores = _Scores(select.score) if isinstance(select, Recipe) else None
         order = target.order(self._preset, budget=manifest.budget, tools="", task="", now=record.created_at)
@@ -140,10 +165,23 @@ class Rebuild:
         return self._scores is not None
 
     @property
-    def most(self) -> int:
+    def everything(self) -> int:
         """A budget with which everything fits."""
         history = self._history
         return 2 * (history.tokens + _overhead(self._stored)) + history.note_tokens * (len(history) + 1)
+
+    @property
+    def most(self) -> int:
+        """The largest budget to try: the whole history, or in a long session what a caller could ask for."""
+        if not self.within:
+            return self.everything
+        budget = self._stored.budget
+        return min(self.everything, max(budget, min(TIMES * budget, self._target.most)))
+
+    @property
+    def within(self) -> float:
+        """How exact the tokens are, as a share of them; 0 for exactly."""
+        return WITHIN if len(self._history.entries) > LONG else 0.0
 
     def manifest(self, budget: int, *, scores: tuple[int, float] | None = None) -> Manifest | None:
         """The manifest with another budget; None if no window fits it.
@@ -164,6 +202,10 @@ class Rebuild:
         except BudgetError:
             return None
         return fitted.manifest
+
+    def release(self) -> None:
+        """Drop the turns that only rebuilds prepared."""
+        self._history.release(self._oldest)
 
     def reproduce(self) -> Manifest | None:
         """The manifest of the build with the score of every decision; None if it cannot be reproduced."""
@@ -215,10 +257,10 @@ def _material(state: SessionState, record: BuildRecord) -> Sequence[Material]:
     return gather(state, request).material
 
 
-def history_until(state: SessionState, target: Target, stop: int, preset: Preset) -> History:
-    """The history up to `stop`; a preset that looks at few turns gets a copy that is dropped afterwards."""
+def history_until(state: SessionState, target: Target, stop: int) -> History:
+    """The history up to `stop`: the session's own if that is all of it, else one to drop afterwards."""
     whole = state.log.history(target)
-    if preset.looks_at_all and len(whole.entries) == stop:
+    if len(whole.entries) == stop:
         return whole
     history = History(state.log.read, whole.frame)
     history.extend(whole.entries[:stop])
@@ -278,18 +320,24 @@ def _changed(before: Decision, after: Manifest | None, seq: int) -> bool:
     return whole if before.detail != "full" else not whole
 
 
-def _tokens(rebuild: Rebuild, manifest: Manifest, decision: Decision, seq: int) -> int | None:
-    """The smallest change of the budget that changes the decision."""
-    budget = manifest.budget
+def _tokens(rebuild: Rebuild, manifest: Manifest, decision: Decision, seq: int) -> tuple[int, int] | None:
+    """The smallest change of the budget that changes the decision, and the one before it, which does not."""
+    budget, within = manifest.budget, rebuild.within
     if decision.verdict == "kept" and decision.detail == "full":
-        fewer = crossing(lambda n: _changed(decision, rebuild.manifest(budget - n), seq), budget - 1)
+        found = crossing(
+            lambda n: _changed(decision, rebuild.manifest(budget - n), seq), budget - 1, within=within
+        )
         # If no window fits at all, that says nothing about this message.
-        return None if fewer is None or rebuild.manifest(budget - fewer) is None else -fewer
+        return (
+            None if found is None or rebuild.manifest(budget - found[0]) is None else (-found[0], -found[1])
+        )
+    most = max(0, rebuild.most - budget)
     guess = Cut(manifest).lacks(decision) if decision.verdict == "left out" else 0
     return crossing(
         lambda n: _changed(decision, rebuild.manifest(budget + n), seq),
-        max(0, rebuild.most - budget),
-        (guess, guess - 1),
+        most,
+        (guess, guess - 1, *([most] if within else [])),
+        within=within,
     )
 
 
@@ -308,32 +356,44 @@ def _score(rebuild: Rebuild, manifest: Manifest, decision: Decision, seq: int) -
         scores = (seq, (own + more) / steps)
         return _changed(decision, rebuild.manifest(manifest.budget, scores=scores), seq)
 
-    more = crossing(enough, math.ceil(best * steps) - own + 1, (guess + 1, guess))
-    return None if more is None else (own + more) / steps
+    enters = crossing(enough, math.ceil(best * steps) - own + 1, (guess + 1, guess))
+    return None if enters is None else (own + enters[0]) / steps
 
 
-def _otherwise(
-    decision: Decision, tokens: int | None, score: float | None, manifest: Manifest, *, sure: bool
-) -> str:
+def _otherwise(decision: Decision, found: Change, manifest: Manifest, *, sure: bool) -> str:
     """What would have changed the decision, in words."""
     if decision.code in GONE:
         return GONE[decision.code]
-    whole, cut = decision.verdict == "kept" and decision.detail == "full", Cut(manifest)
+    cut = Cut(manifest)
     if not sure and not _fixed(decision):
         known = cut.keeps(decision)
         return f"{known}; {UNSURE}" if known else UNSURE
-    if whole and tokens is None:
-        return "it is in with every budget"
-    if whole and tokens is not None:
-        fewer = -tokens
-        return f"not in, or not in full, with {fewer:,} fewer tokens of budget; in with {fewer - 1:,} fewer"
+    if decision.verdict == "kept" and decision.detail == "full":
+        return _fewer(found)
     goal = "in" if decision.verdict == "left out" else "in full"
-    ways = [] if tokens is None else [_more(tokens)]
-    ways += [] if score is None else [f"with a score of {cut.score(score)}"]
-    return f"{goal} {'; or '.join(ways)}" if ways else f"no budget brings it {goal}"
+    ways = [] if found.tokens is None else [_more(*found.tokens)]
+    ways += [] if found.score is None else [f"with a score of {cut.score(found.score)}"]
+    known = f"{goal} {'; or '.join(ways)}" if ways else ""
+    if found.most and not found.tokens:
+        untried = _untried(found.most, manifest.budget)
+        return "; ".join(filter(None, (known or cut.keeps(decision), untried)))
+    return known or f"no budget brings it {goal}"
 
 
-def _more(tokens: int) -> str:
+def _untried(most: int, budget: int) -> str:
+    if most == budget:
+        return "a larger budget was not tried: the model takes no more"
+    return f"not with a budget of {most:,} tokens; larger ones were not tried"
+
+
+def _fewer(found: Change) -> str:
+    if found.tokens is None:
+        return "it is in with every budget"
+    fewer, still = -found.tokens[0], -found.tokens[1]
+    return f"not in, or not in full, with {fewer:,} fewer tokens of budget; in with {still:,} fewer"
+
+
+def _more(tokens: int, fewer: int) -> str:
     if tokens == 1:
         return "with one token more of budget"
-    return f"with {tokens:,} more tokens of budget, not with {tokens - 1:,}"
+    return f"with {tokens:,} more tokens of budget, not with {fewer:,}"
