@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from foveal import wire
+from foveal import StoreDamagedError, wire
 from foveal.model import File, Format, Image, Message, Opaque, Text, Thinking
 
 PNG = "aGk="
@@ -181,3 +181,17 @@ def test_a_screenshot_is_an_image_and_shell_output_stays_structured() -> None:
 
 def test_no_model_is_no_name() -> None:
     assert wire.load({"model": None, "messages": []}).model == ""
+
+
+def test_a_stored_message_that_was_changed_is_damage_and_never_the_original() -> None:
+    message = wire.message_of({"role": "user", "content": "port 8081"}, "openai")
+    assert wire.original(message.body, message.digest) == {"role": "user", "content": "port 8081"}
+    for changed in (message.body.replace("8081", "8082"), '{"a":"\\ud800"}', "[1", "[" * 100_000, "NaN"):
+        with pytest.raises(StoreDamagedError, match="not what was stored"):
+            wire.original(changed, message.digest)
+
+
+def test_a_system_prompt_from_outside_the_messages_is_its_own_original() -> None:
+    body = {"system": "Be brief.", "messages": [{"role": "user", "content": "x"}]}
+    for message in wire.load(body, format="anthropic").messages:
+        assert wire.original(message.body, message.digest) in ("Be brief.", body["messages"][0])

@@ -63,7 +63,14 @@ class MessageLog:
         return self._entries
 
     def catch_up(self) -> None:
-        """Read what was written since, by this process or another."""
+        """Read what was written since, by this process or another; an interrupted one starts again."""
+        try:
+            self._catch_up()
+        except BaseException:
+            self.reset()  # histories may lack messages that the entries have
+            raise
+
+    def _catch_up(self) -> None:
         head = self._store.head(self._session)
         if (head.branch, head.version) != (self.head.branch, self.head.version):
             earlier = self._histories if head.branch == self.head.branch else {}

@@ -61,11 +61,17 @@ def reread(body: str, format: Format, role: Role, *, digest: str) -> Message:
 
 
 def original(body: str, digest: str) -> Any:
-    """The JSON value of a stored message, as it was passed."""
+    """The JSON value of a stored message, as it was passed.
+
+    Raises `StoreDamagedError` for a body that is not the one with this digest.
+    """
     try:
-        return json.loads(body)
+        value, found = json.loads(body), address(body)
     except (ValueError, RecursionError) as error:
         raise _changed(digest) from error
+    if found != digest:
+        raise _changed(digest)
+    return value
 
 
 def _changed(digest: str) -> StoreDamagedError:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import random
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import apsw
 import pytest
 
+from foveal.events import MessageMarked, Warned
 from foveal.model import handle_of
 from foveal.store import Store, SummaryRecord, open_store
 from foveal.testing import draft
@@ -110,3 +113,34 @@ def test_no_byte_of_a_tasks_summary_is_left(tmp_path: Path) -> None:
         assert store.save_task_summary(session, task.number, SECRET)
         store.erase(session, "m102")
         assert not holds_secret(tmp_path / "a.db")
+
+
+@pytest.mark.parametrize(
+    "payload",
+    ['\'{"id": "own-id"\'', '\'{"id": "other\'', "CAST(x'7b22ff223a226f776e2d6964227d' AS TEXT)"],
+)
+def test_a_damaged_event_is_deleted_with_what_is_erased(payload: str, tmp_path: Path) -> None:
+    with closing(open_store(tmp_path / "a.db")) as store:
+        session = store.session("work", now=0.0).id
+        one = draft("one")
+        store.append(session, [replace(one, message=replace(one.message, id="own-id"))], counter="words")
+        store.log("work", [Warned(session="work", text="w")] * 2, now=1.0)
+        with closing(apsw.Connection(str(tmp_path / "a.db"))) as db:
+            db.execute(
+                f"UPDATE events SET payload = {payload}, name = 'context:summarized' WHERE position = 1"  # noqa: S608
+            )
+        assert store.erase(session, "own-id") == ["m2"]
+        assert [event.number for event in store.events()] == [2]
+
+
+def test_an_erased_message_is_renamed_in_every_event_that_names_it(tmp_path: Path) -> None:
+    with closing(open_store(tmp_path / "a.db")) as store:
+        session = store.session("work", now=0.0).id
+        drafts = [replace(one, message=replace(one.message, id="own-id")) for one in [draft("one")] * 2]
+        store.append(session, drafts[:1], counter="words")
+        store.append(session, drafts[1:], counter="words", at=0)  # a copy on an abandoned branch
+        store.log(
+            "work", [MessageMarked(session="work", id=id, mark="pinned") for id in ("own-id", "m9")], now=1.0
+        )
+        (now,) = store.erase(session, "own-id")
+        assert [json.loads(event.payload)["id"] for event in store.events()] == [now, "m9"]

@@ -249,8 +249,8 @@ def transaction(db: apsw.Connection, begin: str) -> Iterator[None]:
     if db.in_transaction:
         yield
         return
-    db.execute(begin)
     try:
+        db.execute(begin)  # which may be stopped after it has begun
         yield
         db.execute("COMMIT")
     except BaseException:

@@ -9,7 +9,7 @@ the events that name it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import apsw
@@ -59,8 +59,9 @@ _REDACT_EVENTS = """
       AND name = 'context:summarized'
 """
 _EVENTS_NAMING = """
-    SELECT number, payload FROM events
-    WHERE tenant = ? AND session = (SELECT name FROM sessions WHERE id = ?) AND instr(payload, ?)
+    SELECT number, CAST(payload AS BLOB) FROM events
+    WHERE tenant = ? AND session = (SELECT name FROM sessions WHERE id = ?)
+      AND (NOT json_valid(payload) OR EXISTS (SELECT 1 FROM json_each(?) WHERE instr(payload, value)))
 """
 _DELETE_UNUSED = """
     DELETE FROM contents WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM entries WHERE content = ?1)
@@ -82,10 +83,8 @@ def erase(db: apsw.Connection, tenant: int, session: int, *, head: Head, message
     db.executemany(_TOMBSTONE, list(rows))
     derived.delete_task_summaries(db, session, [seq for _, seq, *_ in copies])
     _delete_abandoned_stand_ins(db, session, head)
+    _rename_in_events(db, tenant, session, {id: now for id, now in ids.items() if now != id})
     db.execute(_REDACT_EVENTS, (tenant, session))
-    for before, now in ids.items():
-        if now != before:
-            _rename_in_events(db, tenant, session, before, now)
     _wipe_unused(db, tenant, [content])
     return list(ids.values())
 
@@ -103,23 +102,31 @@ def _pairing(keys: str) -> str:
     return id_list(tuple(map(erased_key, json.loads(keys)))) if keys else ""
 
 
-def _rename_in_events(db: apsw.Connection, tenant: int, session: int, before: str, now: str) -> None:
-    """Replace an id in the events of a session that name it."""
-    named = db.execute(_EVENTS_NAMING, (tenant, session, json.dumps(before))).fetchall()
-    rows = [
-        (json.dumps(_renamed(json.loads(str(payload)), before, now)), number) for number, payload in named
-    ]
-    db.executemany("UPDATE events SET payload = ? WHERE number = ?", rows)
+def _rename_in_events(db: apsw.Connection, tenant: int, session: int, ids: Mapping[str, str]) -> None:
+    """Replace ids in the events of a session that name them.
+
+    A damaged event, of which nobody can say what it names, is deleted.
+    """
+    quoted = json.dumps([json.dumps(id) for id in ids])
+    for number, stored in db.execute(_EVENTS_NAMING, (tenant, session, quoted)).fetchall():
+        try:
+            payload = json.dumps(_renamed(json.loads(stored), ids))
+        except (ValueError, RecursionError):
+            db.execute("DELETE FROM events WHERE number = ?", (number,))
+        else:
+            db.execute("UPDATE events SET payload = ? WHERE number = ?", (payload, number))
 
 
-def _renamed(value: Any, before: str, now: str, key: str = "") -> Any:
+def _renamed(value: Any, ids: Mapping[str, str], key: str = "") -> Any:
     match value:
         case dict():
-            return {name: _renamed(each, before, now, name) for name, each in value.items()}
+            return {name: _renamed(each, ids, name) for name, each in value.items()}
         case list():
-            return [_renamed(each, before, now, key) for each in value]
+            return [_renamed(each, ids, key) for each in value]
+        case str():
+            return ids.get(value, value) if key in _IDS else value
         case _:
-            return now if value == before and key in _IDS else value
+            return value
 
 
 def _delete_abandoned_stand_ins(db: apsw.Connection, session: int, head: Head) -> None:
