@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import ExitStack, asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import asdict, is_dataclass
 from functools import wraps
 from typing import Annotated, Any, get_type_hints
@@ -46,8 +46,8 @@ class ApiRoute(APIRoute):
 
         async def handle(request: Request) -> Response:
             strict = _Strict(request.scope, request.receive)
-            with suppress(ClientDisconnect):
-                await strict.body()  # before taking a turn: a slow upload blocks no other request
+            if not await arrived(strict):  # before taking a turn: a slow upload blocks no other request
+                return abandoned()
             async with turn(request.app.state.turns), _watched(request):
                 response: Response = await handler(strict)
             return response
@@ -79,6 +79,20 @@ def received(body: bytes, gone: asyncio.Event) -> Receive:
         return {"type": "http.disconnect"}
 
     return receive
+
+
+async def arrived(request: Request) -> bool:
+    """Read the body; False if the client left before its end."""
+    try:
+        await request.body()
+    except ClientDisconnect:
+        return False
+    return True
+
+
+def abandoned() -> Response:
+    """For a client that is gone: it is not sent, but the metrics count it."""
+    return Response(status_code=499)
 
 
 async def disconnected(receive: Receive) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from itertools import permutations
 
 import pytest
 
@@ -61,6 +62,30 @@ def test_a_job_that_is_cancelled_while_it_waits_gives_its_place_to_the_next() ->
         return done
 
     assert asyncio.run(cancelled()) == 2
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
+def test_a_lane_goes_on_when_the_running_job_and_those_that_wait_are_cancelled_at_once(
+    order: tuple[int, ...],
+) -> None:
+    async def went_on() -> bool:
+        pool, ran = Pool(SETUP, slots=1), asyncio.Event()
+
+        async def job(seconds: float) -> None:
+            async with pool._turn(A):
+                ran.set()
+                await asyncio.sleep(seconds)
+
+        tasks = [asyncio.ensure_future(job(60)) for _ in order]
+        await ran.wait()
+        for each in order:
+            tasks[each].cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        async with asyncio.timeout(5):
+            await asyncio.gather(job(0), job(0))
+        return True
+
+    assert asyncio.run(went_on())
 
 
 def test_a_queue_that_is_too_long_is_refused() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -95,6 +97,17 @@ def test_the_work_stops_when_the_client_leaves(busy: Served) -> None:
         working = workers(busy)
     assert soon(lambda: not set(working) <= set(alive(working)))
     assert busy.get("/sessions/long/why/m7")["id"] == "m7"
+
+
+def test_an_upload_that_the_client_aborts_is_no_error_of_the_service(tmp_path: Path) -> None:
+    body = "content-type: application/json\r\ncontent-length: 90\r\n\r\n{"
+    with served(tmp_path) as service:
+        for route in ("build", "compare"):
+            head = f"POST {API}/sessions/long/{route} HTTP/1.1\r\nhost: localhost\r\n"
+            with socket.create_connection(("127.0.0.1", urlsplit(service.address).port or 0)) as line:
+                line.sendall((head + body).encode())
+        assert soon(lambda: service.client.get("/metrics").text.count('status="499"') == 2)
+    assert "failed" not in service.said.read_text(encoding="utf-8")
 
 
 def test_no_worker_outlives_the_service(tmp_path: Path) -> None:

@@ -159,13 +159,15 @@ class Pool:
                 self._free += 1
                 if lane in self._waiting:
                     self._waiting.move_to_end(lane)
-            else:
+            elif turn in queue:
                 queue.remove(turn)
             self._next()
 
     def _next(self) -> None:
         for lane in list(self._waiting):
             queue = self._waiting[lane]
+            while queue and queue[0].done():  # cancelled; its task learns of it later
+                queue.popleft()
             if not queue:
                 del self._waiting[lane]
             elif self._free and lane not in self._running:

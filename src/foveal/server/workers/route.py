@@ -19,7 +19,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive
 
 from foveal.errors import FovealError
-from foveal.server.api import ApiRoute, disconnected, received
+from foveal.server.api import ApiRoute, abandoned, arrived, disconnected, received
 from foveal.server.middleware.access import TENANT
 from foveal.server.problems import Problem, internal, response_to
 from foveal.server.workers.frames import Job
@@ -65,6 +65,8 @@ class LongRoute(ApiRoute):
         async def handle(request: Request) -> Response:
             if PROGRESS in request.scope:  # in a worker
                 return await here(request)  # type: ignore[no-any-return]
+            if not await arrived(request):
+                return abandoned()
             reports, body = _Reports(), await request.body()
             pool: Pool | None = request.app.state.pool
             if pool is None:
@@ -116,7 +118,7 @@ async def _finished(task: asyncio.Future[Response], reports: _Reports, receive: 
         if task.done():
             return task.result()
         if gone.done():
-            return Response(status_code=499)  # it is not sent; the metrics count it
+            return abandoned()
         raise _late()
     finally:
         gone.cancel()
