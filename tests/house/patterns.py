@@ -187,10 +187,7 @@ def build() -> None:
     _is_word("a-1", "a-1")
     _reference("task 3", cast("Any", SimpleNamespace(number=3, name="", summary="")))
     Patterns("*.log\na/**/b\n").verdict("a/x.log", folder=False)
-    call = {"id": "1", "type": "function", "function": {"name": "a b", "arguments": "{}"}}
-    calling: dict[str, Any] = {"role": "assistant", "content": None, "tool_calls": [call]}
-    fit([{"role": "user", "content": "hi"}, calling, {"role": "tool", "tool_call_id": "1", "content": "ok"}])
-    used = {"type": "tool_use", "id": "a.1", "name": "a", "input": {}}
-    answer = {"type": "tool_result", "tool_use_id": "a.1", "content": "ok"}
-    asked = {"role": "user", "content": "hi"}
-    fit([asked, {"role": "assistant", "content": [used]}, {"role": "user", "content": [answer]}])
+    use = {"type": "tool_use", "id": "a b", "name": "a b", "input": {}}
+    used = {"type": "tool_result", "tool_use_id": "a b", "content": "ok"}
+    turns = (("user", "hi"), ("assistant", [use]), ("user", [used]))
+    fit([{"role": role, "content": content} for role, content in turns], format="anthropic")

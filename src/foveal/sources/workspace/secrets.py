@@ -30,7 +30,7 @@ _NAMES = re.compile(
             r"(?:access_tokens|credentials)\.db",
             r"\.git-credentials|\.vault[_-]pass(?:word)?|\.terraformrc|terraform\.rc|wallet\.dat|kubeconfig",
             r"(?:.*[._-])?(?:keystore|key|signing)\.properties|auth\.json|\.dev\.vars|\.?rclone\.conf",
-            r"\.authinfo|\.mylogin\.cnf|.*firebase[_-]adminsdk.*\.json",
+            r"\.authinfo|\.mylogin\.cnf|(?>.*?firebase[_-]adminsdk).*\.json",
             r"\.[\w.-]*(?:token|_history)",
             rf"(?:.*[._-])?credentials?(?:{_DATA})?",
             rf"(?:.*[._-])?secrets?(?:{_DATA})?",
@@ -43,7 +43,7 @@ _NAMES = re.compile(
 _KEY_BLOCK = re.compile(r"^(?:-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY|PuTTY-User-Key-File-)", re.MULTILINE)
 _MAY_HOLD_PASSWORDS = re.compile(r".+\.properties|\.yarnrc(?:\.yml)?|pip\.conf")
 _SETTING = re.compile(
-    r"(?:export[ \t]+|set[ \t]+)?[\"']?([\w./@-]{1,200}(?::_?[\w-]{1,80})?)[\"']?[ \t]*[=:][ \t]*(.*)"
+    r"(?:export[ \t]+|set[ \t]+)?[\"']?([\w./@-]{1,200}(?::_?[\w-]{1,80})?)[\"']?[ \t]*[=:](.*)"
 )
 _SECRET_SETTING = re.compile(
     r"passw|passphrase|pwd|secret|token|api[_.-]?key|access[_.-]?key|private|credential|auth$|client-key-data"
