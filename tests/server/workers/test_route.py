@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import subprocess
@@ -13,7 +14,11 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from starlette.responses import Response
 
+from foveal.server.api import received
+from foveal.server.problems import Problem
+from foveal.server.workers import route
 from serving import API, Served, served
 
 NDJSON = {"accept": "application/x-ndjson"}
@@ -102,12 +107,24 @@ def test_the_work_stops_when_the_client_leaves(busy: Served) -> None:
 def test_an_upload_that_the_client_aborts_is_no_error_of_the_service(tmp_path: Path) -> None:
     body = "content-type: application/json\r\ncontent-length: 90\r\n\r\n{"
     with served(tmp_path) as service:
-        for route in ("build", "compare"):
-            head = f"POST {API}/sessions/long/{route} HTTP/1.1\r\nhost: localhost\r\n"
+        for name in ("build", "compare"):
+            head = f"POST {API}/sessions/long/{name} HTTP/1.1\r\nhost: localhost\r\n"
             with socket.create_connection(("127.0.0.1", urlsplit(service.address).port or 0)) as line:
                 line.sendall((head + body).encode())
         assert soon(lambda: service.client.get("/metrics").text.count('status="499"') == 2)
     assert "failed" not in service.said.read_text(encoding="utf-8")
+
+
+def test_a_request_that_is_stopped_late_may_have_been_completed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(route, "SECONDS_MOST", 0.01)
+
+    async def late() -> None:
+        work: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
+        await route._finished(work, route._Reports(), received(b"", asyncio.Event()))
+
+    with pytest.raises(Problem) as stopped:
+        asyncio.run(late())
+    assert "may have been completed" in stopped.value.detail
 
 
 def test_no_worker_outlives_the_service(tmp_path: Path) -> None:

@@ -169,8 +169,8 @@ def _last_line(response: Response) -> bytes:
 def _late() -> Problem:
     return Problem(
         "timeout",
-        f"the request took more than {SECONDS_MOST:.0f} seconds and was stopped; nothing was changed",
-        "ask for less: one preset, an earlier build, a smaller budget; the command line has no such limit",
+        f"the request took more than {SECONDS_MOST:.0f} seconds and was stopped; it may have been completed",
+        "check what the session has now, then ask for less: one preset, an earlier build, a smaller budget",
     )
 
 
