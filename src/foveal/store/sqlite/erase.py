@@ -105,12 +105,12 @@ def _pairing(keys: str) -> str:
 def _rename_in_events(db: apsw.Connection, tenant: int, session: int, ids: Mapping[str, str]) -> None:
     """Replace ids in the events of a session that name them.
 
-    A damaged event, of which nobody can say what it names, is deleted.
+    A damaged event, which may name them in any form, is deleted.
     """
     quoted = json.dumps([json.dumps(id) for id in ids])
     for number, stored in db.execute(_EVENTS_NAMING, (tenant, session, quoted)).fetchall():
         try:
-            payload = json.dumps(_renamed(json.loads(stored), ids))
+            payload = json.dumps(_renamed(json.loads(str(stored)), ids))
         except (ValueError, RecursionError):
             db.execute("DELETE FROM events WHERE number = ?", (number,))
         else:
