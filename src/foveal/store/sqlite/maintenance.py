@@ -193,7 +193,11 @@ def _address(body: str) -> str:
 def backup(database: Database, path: str) -> None:
     """Copy the whole store, as it is at this moment, to a new file, while others read and write it."""
     copy = Path(os.path.expanduser(path))
-    with database.using() as db, translated_errors(str(copy), database.wait_seconds):
+    with (
+        within(unlimited()),
+        database.using() as db,
+        translated_errors(str(copy), database.wait_seconds),
+    ):
         try:
             os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         except FileExistsError as error:
