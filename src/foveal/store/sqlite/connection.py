@@ -183,6 +183,11 @@ class Database:
         self._changing = False
         connection.set_progress_handler(self._is_late, CHECK)
 
+    @property
+    def path(self) -> str:
+        """The file on disk; empty for a store in memory."""
+        return self._connection.db_filename("main")
+
     def using(self) -> AbstractContextManager[apsw.Connection]:
         """The connection without a transaction, for single statements and those SQLite refuses inside one."""
         return self._block("")

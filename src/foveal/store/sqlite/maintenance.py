@@ -1,4 +1,4 @@
-"""Verify a store, back it up, and overwrite the remains of what was erased from it."""
+"""Verify a store and back it up."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from foveal.store.sqlite.migrate import words_of
 from foveal.store.sqlite.sessions import branch_slices, head_of, read_all
 from foveal.wire import address
 
-REWRITTEN_MOST = 1 << 29
-"""Bytes of a file that is rewritten when something is erased: of a larger one, only backups are."""
 _BODIES = """
     SELECT digest, body FROM contents WHERE tenant = ?1 AND body IS NOT NULL
     UNION ALL
@@ -165,22 +163,6 @@ def _problems_of_derived(db: apsw.Connection, tenant: int) -> Iterator[str]:
         yield f"{what} {number} is still there, though every message that mentions it is gone"
     for (number,) in db.execute(_MISCOUNTED, (tenant,)):
         yield f"the mentions of thing {number} do not add up"
-
-
-def overwrite_remains(db: apsw.Connection) -> bool:
-    """Rewrite the file and empty its log; returns False if another process prevented it.
-
-    SQLite zeroes a row that is deleted. But when pages are split or joined, rows move, and a copy stays in
-    the unused part of the page they were on, until something else is written there.
-    """
-    size = db.pragma("page_count") * db.pragma("page_size")
-    try:
-        if size <= REWRITTEN_MOST:
-            db.execute("VACUUM")
-    except apsw.Error:  # another process is writing, or the disk is full: what was erased is committed
-        return False
-    ((busy, _, _),) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return not busy
 
 
 def _address(body: str) -> str:
