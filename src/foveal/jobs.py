@@ -75,11 +75,11 @@ class Worker:
         self._draining = 0
         self._closing = False
 
-    def wake(self) -> None:
-        """Check every job for work, in the background."""
+    def wake(self, *names: str) -> None:
+        """Check these jobs for work, by default every job, in the background."""
         with self._changed:
-            for state in self._states.values():
-                state.waiting = True
+            for name in names or self._states:
+                self._states[name].waiting = True
             self._start()
             self._changed.notify_all()
 

@@ -99,9 +99,10 @@ def test_no_string_of_a_forgotten_message_is_left(batch: int, which: str, tmp_pa
         stored = [shape for session, format in sessions for shape in used(session, format, tokens)]
         fov.profile()
         fov.settle(30)
-        with fov._store.transaction():  # the file is rewritten once
+        with fov._store.transaction():
             forgotten = forget(stored[:-2], tokens, which)
         forgotten |= forget(stored[-2:], tokens, which)
+        assert fov.settle(30)
         assert len(forgotten) > EACH
         windows = []
         for session, _ in sessions:

@@ -175,14 +175,16 @@ def test_forget_really_erases(fov: Foveal, session: Session, tmp_path: Path) -> 
     assert session.search("swordfish") == ()
     with pytest.raises(NotFoundError, match="erased"):
         session.recall(secret)
+    assert fov.settle()
     assert all(b"swordfish" not in file.read_bytes() for file in tmp_path.iterdir())
 
 
-def test_what_was_erased_is_in_no_event_either(session: Session, tmp_path: Path) -> None:
+def test_what_was_erased_is_in_no_event_either(fov: Foveal, session: Session, tmp_path: Path) -> None:
     ids = [session.add("user", f"the swordfish password, turn {number}") for number in range(6)]
     session.summarize(keep=1)
     for id in ids:
         session.forget(id)
+    assert fov.settle()
     assert all(b"swordfish" not in file.read_bytes() for file in tmp_path.iterdir())
 
 

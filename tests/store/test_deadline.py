@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 
 from foveal import StoreTimeoutError
 from foveal.store import deadline as deadlines
+from foveal.store import open_store
 from foveal.store.deadline import Deadline, within
 from foveal.store.sqlite import connection
 from foveal.store.sqlite.connection import Database
@@ -33,9 +36,15 @@ def test_a_query_that_does_not_end_is_stopped(database: Database) -> None:
     assert "ask for less" in stopped.value.remedy
 
 
-def test_so_is_one_without_a_deadline(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "QUERY_SECONDS", 0.05)
-    with pytest.raises(StoreTimeoutError), database.using() as db:
+def test_without_a_deadline_nothing_is_stopped_however_long_it_takes(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = itertools.count(step=50.0)
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    with database.reading() as db:
+        for _ in range(3):
+            assert db.execute(LONG).get == 300_000
+    with pytest.raises(StoreTimeoutError), within(Deadline(600)), database.reading() as db:
         list(db.execute(ENDLESS))
 
 
@@ -64,3 +73,13 @@ def test_a_change_is_completed_after_the_deadline(database: Database) -> None:
 def test_maintenance_has_no_deadline(database: Database) -> None:
     with within(Deadline(0)), within(deadlines.unlimited()), database.reading() as db:
         assert db.execute(LONG).get == 300_000
+
+
+def test_a_backup_has_no_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "CHECK", 1)
+    with closing(open_store(tmp_path / "store.db")) as store:
+        store.session("a", now=0.0)
+        with within(Deadline(0)):
+            store.backup(str(tmp_path / "copy.db"))
+    with closing(open_store(tmp_path / "copy.db")) as copy:
+        assert [each.name for each in copy.sessions()] == ["a"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -112,6 +113,7 @@ class Foveal:
             light=embedder in ("", "none"),
             writer=writer,
         )
+        self._store.when_erased(partial(self._resources.worker.wake, "erasing"))
 
     def _jobs(self, writer: Answer | None) -> dict[str, Job]:
         """The background work of a store. Each job loads what it needs when it first runs."""
@@ -132,7 +134,11 @@ class Foveal:
 
             return self._resources.part(Warmer).warm_some()
 
-        jobs: dict[str, Job] = {"embedding": embed, "knowledge": read, "warm-up": warm}
+        def overwrite() -> bool:
+            self._store.overwrite_remains()
+            return False
+
+        jobs: dict[str, Job] = {"embedding": embed, "knowledge": read, "warm-up": warm, "erasing": overwrite}
         if writer:
             jobs["summaries"] = lambda: self._resources.library.write_one(writer)
         return jobs
@@ -265,7 +271,7 @@ class Foveal:
         self._store.backup(str(a_path(path, "path")))
 
     def settle(self, seconds: float = 60.0) -> bool:
-        """Finish background work now: embedding, mining, summaries. Returns False if some is left."""
+        """Finish background work now: embedding, mining, summaries, erasing; False if some is left."""
         return self._resources.worker.drain(a_duration(seconds, "seconds"))
 
     # The user profile

@@ -1,6 +1,6 @@
 """Say until when queries may run: a request sets its deadline, and the store stops its queries after it.
 
-A change that has begun is completed: only reading stops.
+A change that has begun is completed: only reading stops. Where no deadline is set, nothing is stopped.
 """
 
 from __future__ import annotations
@@ -10,9 +10,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-
-QUERY_SECONDS = 60.0
-"""That the queries of one reading may take where no deadline is set."""
 
 
 class Deadline:
@@ -41,7 +38,7 @@ def current_deadline() -> Deadline | None:
 
 @contextmanager
 def within(deadline: Deadline) -> Iterator[None]:
-    """Stop queries of this context, and of the threads that it starts, after the deadline."""
+    """Stop the queries of this context after the deadline; a plain thread that it starts has none."""
     token = _current.set(deadline)
     try:
         yield

@@ -9,7 +9,7 @@ for any store.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -378,5 +378,15 @@ class Store(Protocol):
 
     def backup(self, path: str) -> None:
         """Copy the store to a new file while others go on using it; an existing file raises `StoreError`."""
+
+    def overwrite_remains(self) -> None:
+        """Overwrite copies that the file still has of what was erased; nothing if there are none.
+
+        It may rewrite the whole file, so it is for the background; `close` does it if nothing else did.
+        Raises `StoreBusyError` if another process prevents it.
+        """
+
+    def when_erased(self, call: Callable[[], None]) -> None:
+        """Call this when something was erased, and now if there is something left to overwrite."""
 
     def close(self) -> None: ...

@@ -68,6 +68,7 @@ def test_a_fork_restores_nothing_that_was_erased(fov: Foveal, session: Session, 
     session.forget(secret)
     session.sync(lines("ONE", "the password is swordfish"))
     assert session.search("swordfish") == ()
+    assert fov.settle()
     assert all(b"swordfish" not in file.read_bytes() for file in tmp_path.iterdir())
     assert fov.verify().clean
 

@@ -66,6 +66,7 @@ def test_no_byte_of_a_forgotten_memory_is_left(
         store.knowledge.save_bundles([BUNDLE], as_of=store.knowledge.forget_count())
         assert holds_secret(tmp_path / "a.db")
         change(store.knowledge, kept.number)
+        store.overwrite_remains()
         assert not holds_secret(tmp_path / "a.db")
 
 
@@ -77,6 +78,7 @@ def test_no_byte_of_knowledge_from_an_erased_message_is_left(tmp_path: Path) -> 
         named = replace(MAYA, slug=SECRET, name=SECRET.title())
         store.knowledge.save_mentions(session, {digest("harmless"): [named]})
         store.erase(session, "m1")
+        store.overwrite_remains()
         assert not holds_secret(tmp_path / "a.db")
 
 

@@ -8,7 +8,6 @@ as this package's own, with the file and a remedy.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import fields
@@ -19,15 +18,13 @@ from typing import Any, TypeVar, cast
 import apsw
 
 from foveal.errors import InputError, StoreBusyError, StoreDamagedError, StoreError, StoreTimeoutError
-from foveal.store.deadline import QUERY_SECONDS, current_deadline
+from foveal.store.deadline import current_deadline
 from foveal.store.decode import Check, check_of, checked, damaged, declared
 
 T = TypeVar("T")
 
 CHECK = 20_000
 """Instructions of SQLite's virtual machine between two looks at the clock: a few milliseconds."""
-GAP = 1.0
-"""Seconds between two looks that count at most: the time between queries is not theirs."""
 _COLUMNS: dict[tuple[type, str], list[str]] = {}
 """The columns of each query, compared with the fields of its record when it first finds a row."""
 
@@ -144,9 +141,9 @@ def _ours(error: apsw.Error, file: str, wait_seconds: float) -> StoreError | Inp
 
 def _stopped(file: str) -> StoreTimeoutError:
     deadline = current_deadline()
-    seconds = QUERY_SECONDS if deadline is None else deadline.seconds
+    limit = "" if deadline is None else f" of {deadline.seconds:g} s"
     return StoreTimeoutError(
-        f"{file}: reading was stopped after its limit of {seconds:g} s, or because its client is gone",
+        f"{file}: reading was stopped after its limit{limit}, or because its client is gone",
         remedy="ask for less: fewer words, one session, fewer results",
     )
 
@@ -184,9 +181,12 @@ class Database:
         """The thread that has a block open; its nested blocks cost next to nothing."""
         self._nested = _NestedBlock(self, connection)
         self._changing = False
-        self._spent = self._looked = 0.0
-        """Seconds that the queries of the open block took, and when the clock was last looked at."""
         connection.set_progress_handler(self._is_late, CHECK)
+
+    @property
+    def path(self) -> str:
+        """The file on disk; empty for a store in memory."""
+        return self._connection.db_filename("main")
 
     def using(self) -> AbstractContextManager[apsw.Connection]:
         """The connection without a transaction, for single statements and those SQLite refuses inside one."""
@@ -210,7 +210,6 @@ class Database:
         with self._lock, translated_errors(self.file, self.wait_seconds):
             before, self._owner = self._owner, threading.get_ident()
             self._changing = begin == "BEGIN IMMEDIATE"
-            self._spent, self._looked = 0.0, time.monotonic()
             try:
                 with transaction(self._connection, begin) if begin else nullcontext():
                     yield self._connection
@@ -219,13 +218,8 @@ class Database:
 
     def _is_late(self) -> bool:
         """Called by SQLite while a query runs; True stops it."""
-        now = time.monotonic()
-        self._spent += min(now - self._looked, GAP)
-        self._looked = now
-        if self._changing:
-            return False
         deadline = current_deadline()
-        return self._spent > QUERY_SECONDS if deadline is None else deadline.passed
+        return deadline is not None and deadline.passed and not self._changing
 
 
 class _NestedBlock:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import apsw
 
@@ -18,17 +18,17 @@ from foveal.store.port_knowledge import (
 )
 from foveal.store.sqlite import memories, things
 from foveal.store.sqlite.connection import Database
+from foveal.store.sqlite.remains import Remains
 from foveal.store.sqlite.sessions import head_of
 
 
 class SqliteKnowledge:
     """Implements `foveal.store.port_knowledge.Knowledge`, which documents each method."""
 
-    def __init__(self, database: Database, tenant: int, truncate_log: Callable[[], None]) -> None:
+    def __init__(self, database: Database, tenant: int, remains: Remains) -> None:
         self._database = database
         self._tenant = tenant
-        self._truncate_log = truncate_log
-        """Removes overwritten data from the write-ahead log."""
+        self._remains = remains
 
     def memories(self) -> Sequence[MemoryRecord]:
         with self._database.reading() as db:
@@ -40,14 +40,15 @@ class SqliteKnowledge:
         with self._database.writing() as db:
             self._check_session(db, session)
             saved = memories.save_memory(db, self._tenant, record, session=session, digest=digest)
-        if record.number:
-            self._truncate_log()
+            if saved and record.number:
+                self._remains.add(db)
         return saved
 
     def forget_memory(self, number: int, *, now: float) -> bool:
         with self._database.writing() as db:
             forgotten = memories.forget_memory(db, self._tenant, number, now)
-        self._truncate_log()
+            if forgotten:
+                self._remains.add(db)
         return forgotten
 
     def unread(self, *, limit: int, session: int | None = None) -> Sequence[Unread]:
@@ -76,7 +77,8 @@ class SqliteKnowledge:
     def change_thing(self, number: int, *, name: str = "", hidden: bool = False) -> bool:
         with self._database.writing() as db:
             changed = things.change_thing(db, self._tenant, number, name=name, hidden=hidden)
-        self._truncate_log()
+            if changed:
+                self._remains.add(db)
         return changed
 
     def forget_count(self) -> int:

@@ -1,4 +1,4 @@
-"""Verify a store, back it up, and overwrite the remains of what was erased from it."""
+"""Verify a store and back it up."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from foveal.store.sqlite.migrate import words_of
 from foveal.store.sqlite.sessions import branch_slices, head_of, read_all
 from foveal.wire import address
 
-REWRITTEN_MOST = 1 << 29
-"""Bytes of a file that is rewritten when something is erased: of a larger one, only backups are."""
 _BODIES = """
     SELECT digest, body FROM contents WHERE tenant = ?1 AND body IS NOT NULL
     UNION ALL
@@ -167,22 +165,6 @@ def _problems_of_derived(db: apsw.Connection, tenant: int) -> Iterator[str]:
         yield f"the mentions of thing {number} do not add up"
 
 
-def overwrite_remains(db: apsw.Connection) -> bool:
-    """Rewrite the file and empty its log; returns False if another process prevented it.
-
-    SQLite zeroes a row that is deleted. But when pages are split or joined, rows move, and a copy stays in
-    the unused part of the page they were on, until something else is written there.
-    """
-    size = db.pragma("page_count") * db.pragma("page_size")
-    try:
-        if size <= REWRITTEN_MOST:
-            db.execute("VACUUM")
-    except apsw.Error:  # another process is writing, or the disk is full: what was erased is committed
-        return False
-    ((busy, _, _),) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return not busy
-
-
 def _address(body: str) -> str:
     try:
         return address(body)
@@ -193,7 +175,11 @@ def _address(body: str) -> str:
 def backup(database: Database, path: str) -> None:
     """Copy the whole store, as it is at this moment, to a new file, while others read and write it."""
     copy = Path(os.path.expanduser(path))
-    with database.using() as db, translated_errors(str(copy), database.wait_seconds):
+    with (
+        within(unlimited()),
+        database.using() as db,
+        translated_errors(str(copy), database.wait_seconds),
+    ):
         try:
             os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         except FileExistsError as error:

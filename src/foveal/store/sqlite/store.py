@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import apsw
@@ -36,8 +36,9 @@ from foveal.store.sqlite.connection import (
     read_rows,
 )
 from foveal.store.sqlite.knowledge import SqliteKnowledge
-from foveal.store.sqlite.maintenance import backup, overwrite_remains, verify
+from foveal.store.sqlite.maintenance import backup, verify
 from foveal.store.sqlite.migrate import tenant_number
+from foveal.store.sqlite.remains import Remains
 from foveal.store.sqlite.search import hits, search
 from foveal.store.sqlite.vectors import MissingVectors, VectorScan
 
@@ -83,20 +84,17 @@ class SqliteStore:
 
     def __init__(self, database: Database, tenant: str) -> None:
         self._database = database
-        self._holds_remains = False
-        """Whether something was erased of which the file or its log may still have copies."""
+        self._remains = Remains(database)
         self._scans: dict[str, VectorScan] = {}
         self._missing_vectors: dict[str, MissingVectors] = {}
         with database.using() as db:
             self._tenant = tenant_number(db, messages.storable(tenant))
-        self.knowledge = SqliteKnowledge(database, self._tenant, self._overwrite_remains)
+        self.knowledge = SqliteKnowledge(database, self._tenant, self._remains)
 
     @contextmanager
     def transaction(self, *, write: bool = True) -> Iterator[None]:
         with self._database.writing() if write else self._database.reading():
             yield
-        if self._holds_remains:
-            self._overwrite_remains(wait=False)
 
     def session(self, name: str, *, now: float, model: str = "", preset: str = "") -> SessionRecord:
         name = messages.storable(name)
@@ -217,15 +215,21 @@ class SqliteStore:
                     f"there is no message {id!r}", remedy="`search` gives ids and handles", see="messages"
                 )
             erased = erase.erase(db, self._tenant, session, head=head, message=message)
+            self._remains.add(db)
             db.execute(_COUNT_CHANGE, (session,))
-        self._overwrite_remains()
         return erased
 
     def delete_session(self, session: int) -> None:
         with self._database.writing() as db:
             self._check_session(db, session)
             erase.delete_session(db, self._tenant, session)
-        self._overwrite_remains()
+            self._remains.add(db)
+
+    def overwrite_remains(self) -> None:
+        self._remains.overwrite()
+
+    def when_erased(self, call: Callable[[], None]) -> None:
+        self._remains.report_to(call)
 
     def search(self, query: str, *, session: int | None = None, limit: int = 10) -> Sequence[Found]:
         with self._database.reading() as db:
@@ -366,8 +370,11 @@ class SqliteStore:
         backup(self._database, path)
 
     def close(self) -> None:
-        with self._database.using() as db:
-            db.close()
+        try:
+            self._remains.close()
+        finally:
+            with self._database.using() as db:
+                db.close()
 
     def _check_session(self, db: apsw.Connection, session: int | None) -> None:
         """Raise `NotFoundError` unless the session is this tenant's."""
@@ -381,14 +388,3 @@ class SqliteStore:
     def _missing(self, db: apsw.Connection, embedder: str) -> MissingVectors:
         fresh = MissingVectors(tenant=self._tenant, embedder=embedder)
         return fresh if has_uncommitted_changes(db) else self._missing_vectors.setdefault(embedder, fresh)
-
-    def _overwrite_remains(self, *, wait: bool = True) -> None:
-        """Remove copies of what was erased, as far as other processes allow; else the next change does it."""
-        with self._database.using() as db:
-            self._holds_remains = db.in_transaction  # then `transaction` does it when it ends
-            if not self._holds_remains:
-                db.set_busy_timeout(round(wait * self._database.wait_seconds * 1000))
-                try:
-                    self._holds_remains = not overwrite_remains(db)
-                finally:
-                    db.set_busy_timeout(round(self._database.wait_seconds * 1000))
