@@ -46,6 +46,18 @@ def test_a_traceback_keeps_its_lines() -> None:
     assert len(lines) > 3
 
 
+def test_no_text_begins_a_line_or_makes_a_record_longer_than_the_limit() -> None:
+    try:
+        raise ValueError("\nerror: forged" + "\x1b" * LINE_MOST)
+    except ValueError as error:
+        caught = (ValueError, error, error.__traceback__)
+    record = logging.LogRecord("x", logging.ERROR, "", 0, "failed\nerror: forged", (), caught)
+    shown = SafeFormatter().format(record)
+    assert all(line.startswith("  ") for line in shown.splitlines()[1:])
+    assert "\n  error: forged" in shown
+    assert len(shown) < LINE_MOST + 100
+
+
 def test_the_name_of_a_model_reaches_the_terminal_escaped(tmp_path: Path) -> None:
     with served(tmp_path) as service:
         body = {"messages": [{"role": "user", "content": "hi"}], "budget": 100, "model": HOSTILE}

@@ -7,29 +7,35 @@ import re
 import warnings
 
 LINE_MOST = 2_000
-"""Characters of one record; the traceback of an error included."""
+"""Characters of one record as it is written; the traceback of an error included."""
 _UNSAFE = re.compile(r"[^\n\t -~\u00a1-\ud7ff\uf900-\ufffc]|[\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f]")
 """Control characters, marks that change the direction of text, and what no terminal shows the same way."""
 
 
 def escaped(text: str) -> str:
-    r"""The text with its control characters as escapes, and at most `LINE_MOST` characters of it.
+    r"""The text with its control characters as escapes; line breaks stay.
 
     >>> escaped("model \x1b[2J is\runknown")
     'model \\x1b[2J is\\runknown'
     """
-    short = text if len(text) <= LINE_MOST else f"{text[:LINE_MOST]} … ({len(text):,} characters)"
-    return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode(), short)
+    return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 class SafeFormatter(logging.Formatter):
-    """Escapes what a record says. Only the lines of a traceback begin on lines of their own."""
+    """Escapes what a record says, then cuts it. Only the first line of a record is not indented."""
 
     def format(self, record: logging.LogRecord) -> str:
-        message = escaped(record.getMessage()).replace("\n", "\\n")
-        line = f"{record.levelname.lower()}: {record.name}: {message}"
+        message = record.getMessage()
         trace = self.formatException(record.exc_info) if record.exc_info else ""
-        return f"{line}\n{escaped(trace)}" if trace else line
+        lines = [_short(message).replace("\n", "\\n"), *_short(trace).splitlines()]
+        whole = f"{record.levelname.lower()}: {record.name}: " + "\n  ".join(lines)
+        size = len(message) + len(trace)
+        return whole if len(whole) <= LINE_MOST else f"{whole[:LINE_MOST]} … ({size:,} characters)"
+
+
+def _short(text: str) -> str:
+    """Escaped; of a long text no more than a record may have, because escaping it takes time."""
+    return escaped(text[: LINE_MOST + 1])
 
 
 def log_to_stderr() -> None:
