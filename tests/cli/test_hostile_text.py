@@ -11,9 +11,9 @@ from foveal import Foveal
 from foveal.cli.app import run
 from terminal import on_a_terminal
 
-HOSTILE = "\x1b]0;owned\x07\x1b[2J\x1b[31m\x9b31m\x08\x7f\rred"
+HOSTILE = "\x1b]0;owned\x07\x1b[2J\x1b[31m\x9b31m\x08\x7f\u202e\u2066\rred"
 OURS = re.compile(rb"\x1b\[(?:0|1|2|3[0-7])m")
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 COMMANDS = (
     ("sessions",),
     ("--json", "sessions"),

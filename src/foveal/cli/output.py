@@ -18,7 +18,11 @@ import typer
 from foveal.config import coloured
 
 WIDTH = 80
-_CONTROL = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "\N{REPLACEMENT CHARACTER}")
+_CONTROL = dict.fromkeys(
+    (*range(9), *range(11, 32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A)),
+    "\N{REPLACEMENT CHARACTER}",
+)
+"""What could manipulate a terminal, and what changes the direction in which it shows text."""
 _TERMINAL_ESCAPE = "\x1b"
 _ESCAPE = chr(0xF0000 + randbelow(0xFFF0))
 """Begins our own colours until they are printed. No text that we print can know it."""

@@ -312,6 +312,20 @@ def test_properties_are_read_unless_they_hold_a_password(place: Fenced) -> None:
     assert place.why("gradle.properties") == "holds a password or the like"
 
 
+@pytest.mark.parametrize("name", ["config.ini", "app.cfg"])
+def test_ini_files_are_read_unless_they_hold_a_password(place: Fenced, name: str) -> None:
+    place.put(name, "[app]\nport = 80\n")
+    assert place.workspace().text(name)
+    place.put(name, "[app]\naws_secret_access_key = hunter2\n")
+    assert place.why(name) == "holds a password or the like"
+
+
+@pytest.mark.parametrize("before", ["x hello\n" * 2_000, "hello ", "  key: |\n    ", '{"a": "b"}\nKEY = "'])
+def test_private_keys_are_found_anywhere_in_a_file(place: Fenced, before: str) -> None:
+    place.put("notes.txt", f"{before}-----BEGIN RSA PRIVATE KEY-----\nMIIE\n")
+    assert place.why("notes.txt") == "holds a private key"
+
+
 @pytest.mark.parametrize("kind", ["", "RSA ", "EC ", "DSA ", "OPENSSH ", "ENCRYPTED "])
 @pytest.mark.parametrize(
     "before", ["", "\n\n", "Bag Attributes\n  name: x\n", "-----BEGIN CERTIFICATE-----\nMII\n"]

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from unicodedata import category, normalize
 
 from foveal.model import Entry, Message, Role, handle_of
 from foveal.pipeline.summarize.values import Passage, Record
@@ -178,11 +180,21 @@ _IS_SPEAKER = re.compile(rf"\b(?:{_SPEAKERS})\b", re.IGNORECASE)
 LONGEST_NAME = 40
 """Characters of a speaker's name."""
 _INVISIBLE = r"\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
-"""Characters without width: a mark behind them looks as if it began the line."""
+"""Characters without width: a speaker behind them looks as if it began the line."""
 _BREAKS = r"\r\v\f\x1c-\x1e\x85\u2028\u2029"
+_BREAK = re.compile(rf"([\n{_BREAKS}])")
 _LINE = rf"(?:^|(?<=[{_BREAKS}]))"
 """Where a line begins, for every break that a reader could see as one."""
-_INDENT = rf"(?:[^\S\n{_BREAKS}]|[{_INVISIBLE}])*"
+_SPACE = rf"[^\S\n{_BREAKS}]"
+_DISGUISE = re.compile(
+    r"[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\xa0\xaa\xad\xb2\xb3\xb9\xba\u017f\u02b0-\u02b8\u034f\u061c"
+    r"\u115f\u1160\u17b4\u17b5\u180b-\u180f\u1d2c-\u1d6a\u2000-\u200f\u202a-\u202f\u205f-\u209c\u2100-\u214f"
+    r"\u2160-\u217f\u2460-\u24ff\u2c7c\u3000\u3164\ufb00-\ufb06\ufe00-\ufe19\ufe33-\ufe6b\ufeff"
+    r"\uff01-\uff5e\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U0001d400-\U0001d7ff"
+    r"\U0001f100-\U0001f16f\U000e0000-\U000e0fff]+"
+)
+"""Characters that are not seen or read as others: without width, of another width, in another style."""
+_FILLERS = "\u115f\u1160\u3164\uffa0"
 _CONTROL = re.compile(
     r"<\|([^|<>\n]{0,60})\|>|<\|([^\n]{0,3})|\[(/?INST)\]|<<(/?SYS)>>|<(/?s)>", re.IGNORECASE
 )
@@ -196,9 +208,10 @@ _SPEAKER = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _LIKE_MARK = re.compile(
-    rf"{_LINE}(?={_INDENT}(?:\[(?:Summary of|End of summary|Log of messages|End of log|Earlier messages"
-    rf"|End of earlier|Output of a tool|End of tool output|recall fv-"
-    rf"|Key exchanges|Messages? \d|\.\.\. \d|(?:{_SPEAKERS})\b(?!\.\w))|{RECORDS_MARK}))",
+    rf"{_LINE}(?={_SPACE}*(?:\[{_SPACE}*(?:Summary{_SPACE}+of|Log{_SPACE}+of{_SPACE}+messages"
+    rf"|End{_SPACE}+of{_SPACE}+(?:summary|log|earlier|tool{_SPACE}+output)|Earlier{_SPACE}+messages"
+    rf"|Output{_SPACE}+of{_SPACE}+a{_SPACE}+tool|recall{_SPACE}+fv-|Key{_SPACE}+exchanges"
+    rf"|Messages?{_SPACE}+\d|\.\.\.{_SPACE}+\d|(?:{_SPEAKERS})\b(?!\.\w))|On{_SPACE}+record:))",
     re.IGNORECASE | re.MULTILINE,
 )
 """Where a line begins that looks like a mark of ours, or like a speaker in a text of many messages."""
@@ -210,10 +223,20 @@ _LIKE_SUMMARY = re.compile(
 )
 """Where a line begins that looks like one of a summary or an arc."""
 _LIKE_MATERIAL = re.compile(
-    rf"{_LINE}(?={_INDENT}(?:#{{2,6}}{_INDENT}\[|\[(?:Gathered by a|End of what was)\b))",
+    rf"{_LINE}(?={_SPACE}*(?:#{{2,6}}{_SPACE}*\[|\[{_SPACE}*(?:Gathered{_SPACE}+by{_SPACE}+a"
+    rf"|End{_SPACE}+of{_SPACE}+what{_SPACE}+was)\b))",
     re.IGNORECASE | re.MULTILINE,
 )
 """Where a line begins that looks like a mark or a title in a note of material."""
+_LIKE_ENTRY = re.compile(
+    rf"{_LINE}(?=(?:-{_SPACE}+)?\[\d[\d–,]*(?:(?: \w+){{1,3}}\]|\]{_SPACE}))", re.MULTILINE
+)
+"""Where a line begins that looks like an entry of a log: `[12 user] yes`, `- [12] pytest`."""
+_LIKE_TAG = re.compile(
+    rf"{_LINE}(?= ?</?(?:system(?:-reminder)?|user|assistant|developer|human)(?:[\s/>]|$))",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Where a line begins with the tag of a role. An indented one is an element: `    <user>`."""
 _TOKEN = re.compile(r"<\|([\w /-]{1,60})\|>|(?<!\w)\[(/?INST)\]|<<(/?SYS)>>")
 """A control token that can be nothing else: `<|` is an operator, `<S>` a type, `items[INST]` an index."""
 _LIKE_SPEAKER = re.compile(
@@ -233,17 +256,17 @@ def neutral(text: str) -> str:
     lines = "\n".join(text.splitlines())
     plain = _CONTROL.sub(lambda found: f"({next(filter(None, found.groups()), '|')})", lines)
     plain = _TAG.sub(r"(\1)", plain)
-    return marked_as_quoted(_SPEAKER.sub(r"\1(\2)\3", plain))
+    return _barred(_SPEAKER.sub(r"\1(\2)\3", plain), _LIKE_MARK, _LIKE_SPEAKER)
 
 
 def marked_as_quoted(text: str) -> str:
     """The same text, with a bar before every line that looks like a mark of ours."""
-    return _LIKE_MARK.sub("| ", text)
+    return _barred(text, _LIKE_MARK)
 
 
 def quoted(text: str) -> str:
-    """The text of a message: lines that look like a summary's get a bar as well."""
-    return _LIKE_SUMMARY.sub("| ", marked_as_quoted(text))
+    """The text of a message among others: as material, and lines that look like a summary's get a bar too."""
+    return _barred(quoted_material(text), _LIKE_SUMMARY)
 
 
 def quoted_material(text: str) -> str:
@@ -256,4 +279,34 @@ def quoted_material(text: str) -> str:
     (im_start)
     """
     plain = _TOKEN.sub(lambda found: f"({next(filter(None, found.groups()))})", text)
-    return _LIKE_MATERIAL.sub("| ", _LIKE_SPEAKER.sub("| ", marked_as_quoted(plain)))
+    return _barred(plain, _LIKE_MARK, _LIKE_SPEAKER, _LIKE_MATERIAL, _LIKE_ENTRY, _LIKE_TAG)
+
+
+def _barred(text: str, *looks: re.Pattern[str]) -> str:
+    """The text with a bar before each line that a reader could take for what one of the patterns finds.
+
+    >>> _barred("Us\u00ader\uff1a a", _LIKE_SPEAKER) == "| Us\u00ader\uff1a a"
+    True
+    """
+    seen = _DISGUISE.sub(_as_seen, text)
+    if seen == text:
+        for look in looks:
+            text = look.sub("| ", text)
+        return text
+    if not any(look.search(seen) for look in looks):
+        return text
+    lines = zip(_BREAK.split(text), _BREAK.split(seen), strict=True)
+    return "".join(
+        f"| {line}" if any(look.match(as_seen) for look in looks) else line for line, as_seen in lines
+    )
+
+
+def _as_seen(found: re.Match[str]) -> str:
+    return "".join(map(_plain, found[0]))
+
+
+@cache
+def _plain(character: str) -> str:
+    """What a reader sees: nothing, or a plain character. Normalising a long run at once takes square time."""
+    hidden = character in _FILLERS or category(character) in ("Cc", "Cf", "Cn", "Mn")
+    return "" if hidden else normalize("NFKC", character)

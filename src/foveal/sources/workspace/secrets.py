@@ -1,4 +1,4 @@
-"""Recognize files that hold secrets, by their names and by how their texts begin.
+"""Recognize files that hold secrets, by their names and by what their texts say.
 
 Names are compared without case, and without the endings that editors append to copies. An example of a
 secret file (`.env.example`) and a public key (`id_rsa.pub`) are not secrets. Where a name is not enough,
@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_HEAD = 4_096
 _FOLDERS = frozenset(
     (".aws", ".azure", ".docker", ".gnupg", ".kube", ".password-store", ".ssh", "legacy_credentials")
 )
@@ -40,8 +39,13 @@ _NAMES = re.compile(
         )
     )
 )
-_KEY_BLOCK = re.compile(r"^(?:-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY|PuTTY-User-Key-File-)", re.MULTILINE)
-_MAY_HOLD_PASSWORDS = re.compile(r".+\.properties|\.yarnrc(?:\.yml)?|pip\.conf")
+_KEY_BLOCK = re.compile(
+    r"^(?:-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY|PuTTY-User-Key-File-)"
+    r"|-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?![\"'`])",
+    re.MULTILINE,
+)
+"""A key anywhere; a title that is quoted alone has no key behind it."""
+_MAY_HOLD_PASSWORDS = re.compile(r".+\.(?:properties|ini|cfg)|\.yarnrc(?:\.yml)?|pip\.conf")
 _SETTING = re.compile(
     r"(?:export[ \t]+|set[ \t]+)?[\"']?([\w./@-]{1,200}(?::_?[\w-]{1,80})?)[\"']?[ \t]*[=:](.*)"
 )
@@ -75,9 +79,8 @@ def secret_file(name: str) -> bool:
 
 
 def secret_text(text: str) -> bool:
-    """Whether a text begins like a file with a private key."""
-    head = text[:_HEAD]
-    return bool(_KEY_BLOCK.search(head) or (head.lstrip()[:1] == "{" and _KEY_FIELD.search(head)))
+    """Whether a text has a private key in it."""
+    return bool(_KEY_BLOCK.search(text) or (text.lstrip()[:1] == "{" and _KEY_FIELD.search(text)))
 
 
 def may_hold_passwords(name: str) -> bool:
