@@ -181,3 +181,13 @@ def test_import_and_stats_agree_on_the_format(shell: CommandLine) -> None:
     assert row["format"] == shell.foveal("stats", "--json").json["format"]
     shell.foveal("--session", "two", "import", "plain.json", "--format", "anthropic")
     assert shell.foveal("--session", "two", "stats", "--json").json["format"] == "anthropic"
+
+
+@pytest.mark.parametrize("date", [-9e14, -6.3e10, -1e11, 5e14, "9999-12-31T23:59:59-14:00"])
+def test_an_impossible_date_of_a_message_is_left_out(shell: CommandLine, date: object) -> None:
+    (one,) = export("Ports")
+    one["mapping"]["q"]["message"]["create_time"] = date  # type: ignore[index]
+    name = shell.foveal("import", shell.write("conversations.json", [one]), "--json").json[0]["session"]
+    assert shell.foveal("--session", name, "search", "ports").code == 0
+    assert shell.foveal("search", "ports", "--everywhere").code == 0
+    assert shell.foveal("verify").code == 0
