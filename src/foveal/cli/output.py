@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, is_dataclass
+from datetime import datetime
 from secrets import randbelow
 from textwrap import wrap
 from threading import Timer
@@ -127,6 +128,14 @@ def without_control(text: str) -> str:
 
 def _printable(text: str) -> str:
     return text.replace("\r\n", "\n").translate(_CONTROL)
+
+
+def moment(at: float, form: str = "%Y-%m-%d %H:%M") -> str:
+    """A time in the zone of this machine; a dash for one that its calendar does not have."""
+    try:
+        return f"{datetime.fromtimestamp(at):{form}}"
+    except (ValueError, OverflowError, OSError):
+        return "–"
 
 
 def snippet(text: str, words: Sequence[str] = (), *, width: int = WIDTH - 4) -> str:

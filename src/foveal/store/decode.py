@@ -16,14 +16,13 @@ from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from foveal.errors import InputError, StoreDamagedError
+from foveal.wire.times import LATEST
 
 T = TypeVar("T")
 Check = Callable[[Any], bool]
 REMEDY = "run `foveal verify` to see what is damaged, and restore a copy made with `foveal backup`"
 MOST = 2**53 - 1
 """The largest integer that is stored; every JSON reader reads it exactly."""
-LATEST = 253_402_300_800
-"""Seconds from 1970 to the year 10000, where Python's calendar ends."""
 
 
 def damaged(what: str) -> StoreDamagedError:
@@ -77,7 +76,7 @@ def column_check(name: str, kind: Any) -> Check:
     fits = check_of(kind)
     if not name.endswith("_at"):
         return fits
-    return lambda value: fits(value) and (value is None or abs(value) < LATEST)
+    return lambda value: fits(value) and (value is None or abs(value) <= LATEST)
 
 
 @lru_cache(maxsize=256)

@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 
 _MILLISECONDS = 1e11
 """A number above this (the year 5138 in seconds) is in milliseconds."""
-_LIMIT = 1e15
-"""Not a time in either unit; NaN is not below it."""
+_DAY = 86_400
+EARLIEST = -62_135_596_800 + 2 * _DAY
+LATEST = 253_402_300_800 - 2 * _DAY
+"""The times that are stored: the years 1 to 9999 in every time zone, where Python's calendar ends."""
 
 
 def seconds(value: object) -> float | None:
@@ -15,13 +17,20 @@ def seconds(value: object) -> float | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        if not abs(value) < _LIMIT:
+        if not EARLIEST <= value <= LATEST * 1000:  # NaN is not
             return None
-        return value / 1000 if value > _MILLISECONDS else float(value)
-    if not isinstance(value, str):
+        found = value / 1000 if value > _MILLISECONDS else float(value)
+    elif isinstance(value, str):
+        try:
+            date = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+        found = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+    else:
         return None
-    try:
-        found = datetime.fromisoformat(value)
-    except ValueError:
-        return None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    return found if is_time(found) else None
+
+
+def is_time(value: float) -> bool:
+    """Whether every time zone can show it."""
+    return EARLIEST <= value <= LATEST

@@ -132,3 +132,8 @@ def _watched(shell: CommandLine, arguments: Sequence[str], seconds: str) -> str:
     shown = os.read(ours, 100_000).decode()
     os.close(ours)
     return shown
+
+
+@pytest.mark.parametrize("moment", [-1e11, -6.3e10, 253_402_300_799.0, 1e300, float("nan"), float("inf")])
+def test_a_time_outside_the_calendar_is_shown_as_a_dash(moment: float) -> None:
+    assert output.moment(moment) in ("–", "9999-12-31 23:59")

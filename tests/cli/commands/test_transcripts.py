@@ -83,12 +83,16 @@ def test_the_model_of_a_transcript_becomes_the_session_s(shell: CommandLine) -> 
     assert shell.foveal("--session", "two", "stats", "--json").json["model"] == "gpt-5"
 
 
+ID = "7f3a1c2-0000-4000-8000-000000000000"
+"""All but the first digit of the ids in an export."""
+
+
 def export(*titles: str) -> list[dict[str, object]]:
     """An export of ChatGPT with a conversation of each title."""
     return [
         {
             "title": title,
-            "conversation_id": f"{at}7f3a1c2-0000",
+            "conversation_id": f"{at}{ID}",
             "current_node": "q",
             "mapping": {
                 "q": {
@@ -107,7 +111,7 @@ def export(*titles: str) -> list[dict[str, object]]:
 def test_every_conversation_of_an_export_becomes_a_session(shell: CommandLine) -> None:
     file = shell.write("conversations.json", export("Ports", "Ports", "A/B"))
     rows = shell.foveal("import", file, "--json").json
-    names = ["Ports 17f3a1c2", "Ports 27f3a1c2", "A B 37f3a1c2"]
+    names = [f"Ports 1{ID}", f"Ports 2{ID}", f"A B 3{ID}"]
     assert [row["session"] for row in rows] == names
     shell.write("conversations.json", export("Ports, renamed", "Ports", "A/B"))
     again = shell.foveal("import", file, "--json").json
@@ -118,10 +122,10 @@ def test_one_conversation_of_an_export_can_be_chosen(shell: CommandLine) -> None
     file = shell.write("conversations.json", export("Ports", "Ports", "Hosts"))
     shell.foveal("--session", "mine", "import", file, "--conversation", "hosts")
     assert shell.history("mine") == [said("Hosts")]
-    assert shell.foveal("import", file, "--conversation", "17f3a1c2-0000").code == 0
+    assert shell.foveal("import", file, "--conversation", f"1{ID}").code == 0
     several = shell.foveal("import", file, "--conversation", "Ports")
     assert "2 conversations titled 'Ports'" in several.err
-    assert "`27f3a1c2-0000`" in several.err
+    assert f"`2{ID}`" in several.err
     assert "as in 'Hosts'" in shell.foveal("import", file, "--conversation", "Host").err
     assert "`foveal import conversations.json --conversation TITLE`" in shell.foveal("fit", file).err
 
@@ -134,7 +138,7 @@ def zipped(shell: CommandLine, member: str, content: bytes) -> str:
 
 def test_an_export_can_be_imported_as_the_zip_it_came_in(shell: CommandLine) -> None:
     file = zipped(shell, "conversations.json", json.dumps(export("Ports")).encode())
-    assert shell.foveal("import", file, "--json").json[0]["session"] == "Ports 17f3a1c2"
+    assert shell.foveal("import", file, "--json").json[0]["session"] == f"Ports 1{ID}"
     assert "has no conversations.json" in shell.foveal("import", zipped(shell, "chat.html", b"x")).err
 
 
@@ -181,3 +185,36 @@ def test_import_and_stats_agree_on_the_format(shell: CommandLine) -> None:
     assert row["format"] == shell.foveal("stats", "--json").json["format"]
     shell.foveal("--session", "two", "import", "plain.json", "--format", "anthropic")
     assert shell.foveal("--session", "two", "stats", "--json").json["format"] == "anthropic"
+
+
+@pytest.mark.parametrize("date", [-9e14, -6.3e10, -1e11, 5e14, "9999-12-31T23:59:59-14:00"])
+def test_an_impossible_date_of_a_message_is_left_out(shell: CommandLine, date: object) -> None:
+    (one,) = export("Ports")
+    one["mapping"]["q"]["message"]["create_time"] = date  # type: ignore[index]
+    name = shell.foveal("import", shell.write("conversations.json", [one]), "--json").json[0]["session"]
+    assert shell.foveal("--session", name, "search", "ports").code == 0
+    assert shell.foveal("search", "ports", "--everywhere").code == 0
+    assert shell.foveal("verify").code == 0
+
+
+def claude_ai(*ids: str) -> list[dict[str, object]]:
+    """An export of Claude.ai with a conversation of each id, which is its only message too."""
+    return [{"uuid": id, "name": "", "chat_messages": [{"sender": "human", "text": id}]} for id in ids]
+
+
+def test_an_export_writes_into_no_session_that_it_did_not_create(shell: CommandLine) -> None:
+    shell.foveal("--session", "fix login", "add", "user", "my own")
+    shell.foveal("--session", "login", "add", "user", "my own")
+    (row,) = shell.foveal("import", shell.write("e.json", claude_ai("login")), "--json").json
+    assert row["session"] not in ("fix login", "login")
+    assert shell.foveal("import", "e.json", "--json").json[0]["stored"] == 0
+    assert shell.history("fix login") == shell.history("login") == [said("my own")]
+
+
+def test_conversations_with_ids_that_begin_alike_or_differ_in_punctuation_stay_apart(
+    shell: CommandLine,
+) -> None:
+    ids = ("0190a5b2-0000-7000-8000-000000000001", "0190a5b2-0000-7000-8000-000000000002", "!!!", "???")
+    rows = shell.foveal("import", shell.write("e.json", claude_ai(*ids)), "--json").json
+    assert [row["stored"] for row in rows] == [1, 1, 1, 1]
+    assert len({row["session"] for row in rows}) == 4

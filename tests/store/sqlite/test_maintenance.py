@@ -58,6 +58,11 @@ def problems_after(store: Store, path: Path, sql: str) -> str:
         ("UPDATE records SET session = 99", "points to nothing in sessions"),
         ("UPDATE vectors SET vector = x'00' WHERE id = 1", "the 2 vectors of embedder 'static' are not all"),
         ("UPDATE vectors SET content = 99 WHERE id = 1", "points to nothing in contents"),
+        (
+            "UPDATE entries SET created_at = 5e14 WHERE seq = 2",
+            "session 'work' has a message that cannot be read",
+        ),
+        ("UPDATE entries SET created_at = 5e14 WHERE seq = 7", "`created_at` of a Entry is an invalid float"),
         ("UPDATE tasks SET ended_at = 1.0", "task 1 of session 'work' has an invalid range of messages"),
         ("UPDATE tasks SET ended_at = 1.0, last = 99", "task 1 of session 'work' has an invalid range"),
     ],

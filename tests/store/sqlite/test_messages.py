@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foveal.errors import StoreError
+from foveal.errors import InputError, StoreError
 from foveal.model import Text
 from foveal.store import Draft, Store, open_store
 from foveal.testing import draft
@@ -147,3 +147,12 @@ def test_any_sequence_of_forks_reads_as_a_list_would(steps: list[tuple[int, list
 
 def texts_from(store: Store, session: int, *, start: int) -> list[str]:
     return [content.body for content in store.messages(session, start=start) if content]
+
+
+@pytest.mark.parametrize("moment", [-9e14, 5e14, -6.3e10, float("nan")])
+def test_a_time_that_could_not_be_read_again_is_not_stored(moment: float) -> None:
+    store, session = opened()
+    dated = draft("hello")
+    message = replace(dated.message, created_at=moment)
+    with closing(store), pytest.raises(InputError, match="draft 0: `created_at`"):
+        store.append(session, [replace(dated, message=message)], counter="words")

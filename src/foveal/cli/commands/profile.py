@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
-from datetime import datetime
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -186,4 +185,4 @@ def _evidence(thing: Thing) -> str:
 
 
 def _day(moment: float) -> str:
-    return f"{datetime.fromtimestamp(moment):%Y-%m-%d}"
+    return output.moment(moment, "%Y-%m-%d")

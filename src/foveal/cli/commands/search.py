@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import datetime
 from typing import Annotated
 
 import typer
@@ -48,7 +47,7 @@ def _listed(hits: tuple[Hit, ...], query: str, *, everywhere: bool) -> Iterator[
 
     words = terms(query).all
     for hit in hits:
-        at = f"{datetime.fromtimestamp(hit.created_at):%Y-%m-%d %H:%M}" if hit.created_at else ""
+        at = output.moment(hit.created_at) if hit.created_at else ""
         weak = "  (weak)" if hit.weak else ""
         rest = f"{hit.handle}  {hit.role:<9}  {at}".rstrip() + weak
         room = output.WIDTH - len(rest) - len(hit.id) - 4

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import datetime
 from typing import Annotated
 
 import typer
@@ -27,7 +26,7 @@ def sessions(context: typer.Context, *, json: Json = False) -> None:
         return
     rows = [("session", "messages", "format", "model", "since")]
     for record in records:
-        since = f"{datetime.fromtimestamp(record.created_at).astimezone():%Y-%m-%d %H:%M}"
+        since = output.moment(record.created_at)
         rows.append(
             (record.name, f"{record.head.length:,}", record.format or "plain", record.model or "–", since)
         )

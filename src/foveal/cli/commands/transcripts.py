@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
+from hashlib import sha256
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,8 +28,7 @@ CONVERSATIONS_NAMED = 5
 """Conversations of an export that an error names."""
 TITLE_MOST = 60
 """Characters of a conversation's title in the name of its session."""
-ID_SHOWN = 8
-"""Characters of its id there."""
+_UUID = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 
 
 def import_(
@@ -58,10 +58,11 @@ def import_(
     stored: list[dict[str, object]] = []
     try:
         with shell.store(new=True) as fov:
+            imported = _names_by_id(fov)
             for file, transcripts in chain([first], given):
                 note_skipped(display_name(file), [each for one in transcripts for each in one.skipped])
                 for one in transcripts:
-                    name = _session_name(shell, fov, one, of=len(transcripts))
+                    name = _session_name(shell, imported, one, of=len(transcripts))
                     session = shell.session_in(fov, name, new=True)
                     ids = _keep(session, one.conversation, file, options)
                     stored.append(_stored(file, one, session, len(ids), json=json))
@@ -118,17 +119,26 @@ def _chosen(found: Sequence[Transcript], named: str, file: str | None) -> Sequen
     )
 
 
-def _session_name(shell: Shell, fov: Foveal, one: Transcript, *, of: int) -> str:
+def _names_by_id(fov: Foveal) -> dict[str, str]:
+    """The sessions by the last word of their names, which for an imported conversation is its id."""
+    return {each.name.rpartition(" ")[2]: each.name for each in reversed(fov.sessions())}
+
+
+def _session_name(shell: Shell, imported: dict[str, str], one: Transcript, *, of: int) -> str:
     """The session of a conversation: in an export the one named after it; else the one of the settings.
 
-    The id in the name keeps it unique, and finds the session again when the title has changed.
+    The whole id in the name keeps it unique, and finds the session again when the title has changed. A text
+    that could also be a word of the user's own names is no such id: its hash stands for it.
     """
     if not one.id or (of == 1 and shell.options.get("session")):
         return ""
-    key = re.sub(r"[^0-9A-Za-z-]", "", one.id)[:ID_SHOWN]
+    key = (
+        one.id
+        if _UUID.fullmatch(one.id)
+        else sha256(one.id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    )
     title = re.sub(r"[^\w .,!?()'&+#-]", " ", one.title[:TITLE_MOST])
-    name = " ".join(f"{title} {key}".split())
-    return next((each.name for each in fov.sessions() if each.name.endswith(f" {key}")), name)
+    return imported.setdefault(key, " ".join(f"{title} {key}".split()))
 
 
 def _stored(

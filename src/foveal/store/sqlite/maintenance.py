@@ -8,13 +8,13 @@ from pathlib import Path
 
 import apsw
 
-from foveal.errors import FovealError, NotFoundError, StoreBusyError, StoreError
+from foveal.errors import FovealError, NotFoundError, StoreBusyError, StoreDamagedError, StoreError
 from foveal.store.deadline import unlimited, within
 from foveal.store.port import Checked
 from foveal.store.sqlite.connection import Database, translated_errors
 from foveal.store.sqlite.derived import text_hash
 from foveal.store.sqlite.migrate import words_of
-from foveal.store.sqlite.sessions import branch_slices, head_of, read_all
+from foveal.store.sqlite.sessions import branch_slices, check_entries, head_of, read_all
 from foveal.wire import address
 
 _BODIES = """
@@ -132,6 +132,10 @@ def _problems_of_rows(db: apsw.Connection, tenant: int) -> Iterator[str]:
             branch_slices(db, head_of(db, tenant, record.id), 0, None)
         except NotFoundError as error:
             yield error.what
+        try:
+            check_entries(db, record.id)
+        except StoreDamagedError as error:
+            yield f"session {record.name!r} has a message that cannot be read: {error.what}"
 
 
 def _problems(db: apsw.Connection, tenant: int) -> Iterator[str]:

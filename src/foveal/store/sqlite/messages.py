@@ -15,6 +15,7 @@ from foveal.pipeline.turns import erased_key
 from foveal.store.port import Draft
 from foveal.store.sqlite.connection import read_row
 from foveal.store.sqlite.search import add_to_index
+from foveal.wire.times import is_time
 
 _ADD_CONTENT = """
     INSERT INTO contents (tenant, digest, format, body) VALUES (?, ?, ?, ?)
@@ -65,6 +66,13 @@ def check(drafts: Sequence[Draft]) -> None:
             raise InputError(
                 f"draft {number} has no original: its `body` or `digest` is empty",
                 remedy="store messages exactly as `foveal.wire` returned them",
+            )
+        moment = draft.created_at if draft.message.created_at is None else draft.message.created_at
+        if not is_time(moment):
+            raise InputError(
+                f"draft {number}: `created_at` is {moment!r}, which no calendar can show",
+                remedy="use seconds since 1970",
+                field="created_at",
             )
 
 

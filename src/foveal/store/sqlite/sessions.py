@@ -32,6 +32,9 @@ _ENTRIES = f"""
     SELECT {_COLUMNS}
     FROM entries WHERE branch = ? AND seq >= ? AND seq < ? ORDER BY seq
 """  # noqa: S608 — constants
+_ENTRIES_OF_ALL_BRANCHES = f"""
+    SELECT {_COLUMNS} FROM entries WHERE branch IN (SELECT id FROM branches WHERE session = ?)
+"""  # noqa: S608 — constants
 _LOCATE = f"""
     SELECT entries.branch, entries.format,
            iif(absence = 'erased', NULL, coalesce(entries.body, contents.body)), {_COLUMNS}
@@ -129,6 +132,12 @@ def read_entries(db: apsw.Connection, head: Head, start: int, stop: int | None) 
     found = [_entry(*row) for each in slices for row in db.execute(_ENTRIES, each)]
     _check_count(slices, len(found))
     return found
+
+
+def check_entries(db: apsw.Connection, session: int) -> None:
+    """Raise `StoreDamagedError` for an entry of any branch that cannot be read."""
+    for row in db.execute(_ENTRIES_OF_ALL_BRANCHES, (session,)):
+        _entry(*row)
 
 
 def _check_count(slices: list[tuple[int, int, int]], found: int) -> None:
