@@ -127,7 +127,7 @@ def test_a_damaged_event_is_deleted_with_what_is_erased(payload: str, tmp_path: 
         store.log("work", [Warned(session="work", text="w")] * 2, now=1.0)
         with closing(apsw.Connection(str(tmp_path / "a.db"))) as db:
             db.execute(
-                f"UPDATE events SET payload = {payload}, name = 'context:summarized' WHERE position = 1"  # noqa: S608
+                f"UPDATE events SET payload = {payload}, name = 'context:summarized' WHERE position = 1"
             )
         assert store.erase(session, "own-id") == ["m2"]
         assert [event.number for event in store.events()] == [2]
