@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import permutations
 
 import pytest
 
 from foveal.config import Settings
 from foveal.server.problems import Problem
-from foveal.server.settings import Serving
+from foveal.server.settings import Serving, hashed
 from foveal.server.tenants import Setup
-from foveal.server.workers.pool import WAITING_MOST, Lane, Pool
+from foveal.server.workers.pool import WAITING_MOST, Lane, Pool, Worker, environment
 
 SETUP = Setup(settings=Settings(), numbers={}, serving=Serving())
 A, B, C = ("acme", "work"), ("globex", "work"), ("initech", "work")
@@ -92,3 +93,37 @@ def test_a_queue_that_is_too_long_is_refused() -> None:
     with pytest.raises(Problem) as refused:
         started([A] * (WAITING_MOST + 2), slots=1)
     assert (refused.value.kind.status, refused.value.headers["retry-after"]) == (429, "5")
+
+
+def test_a_new_process_is_started_before_one_is_taken_from_another_lane(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Started:
+        ended = False
+        lane: Lane = ("", "")
+
+    async def start(_: Setup) -> Started:
+        return Started()
+
+    monkeypatch.setattr(Worker, "start", start)
+
+    async def workers() -> list[object]:
+        pool, found = Pool(SETUP, slots=2), list[object]()
+        for lane in (A, B, A, C):
+            worker = await pool._worker(lane)
+            pool._idle.append(worker)
+            found.append(worker)
+        return found
+
+    first, second, third, fourth = asyncio.run(workers())
+    assert first is third
+    assert first is not second
+    assert fourth in (first, second)
+
+
+def test_a_worker_has_no_token_of_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    token = "0123456789abcdef" * 3
+    monkeypatch.setenv("ACME_TOKEN", token)
+    setup = replace(SETUP, serving=Serving(tokens={hashed(token): "acme"}))
+    assert "PATH" in environment(setup)
+    assert "ACME_TOKEN" not in environment(setup)

@@ -57,7 +57,7 @@ class Worker:
             stdout=PIPE,
             limit=LINE_MOST,
             process_group=0,
-            env={**os.environ, **ONE_THREAD},
+            env={**environment(setup), **ONE_THREAD},
         )
         worker = cls(process)
         content = TypeAdapter(Setup).dump_json(setup)
@@ -94,12 +94,22 @@ class Worker:
         await self._process.wait()
 
 
+def environment(setup: Setup) -> dict[str, str]:
+    """The variables of the service but its tokens: a worker checks no token."""
+    serving = setup.serving
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not serving.reads_metrics(value.strip()) and serving.tenant_of(value.strip()) is None
+    }
+
+
 class Pool:
     """The worker processes of a service; each is started when it is needed."""
 
     def __init__(self, setup: Setup, *, slots: int = SLOTS, idle: float = IDLE) -> None:
         self._setup = setup
-        self._free = slots
+        self._slots = self._free = slots
         self._idle_seconds = idle
         self._idle: list[Worker] = []
         self._all: set[Worker] = set()
@@ -176,11 +186,15 @@ class Pool:
                 queue.popleft().set_result(None)
 
     async def _worker(self, lane: Lane) -> Worker:
-        """An idle process, best the one that has the tenant's sessions in memory, else a new one."""
+        """The idle process of this lane, else a new one; that of another lane if there are all that may be.
+
+        Whose jobs are cancelled loses its own processes, not those that have others' sessions in memory.
+        """
+        self._all = {worker for worker in self._all if not worker.ended}
         self._idle = [worker for worker in self._idle if not worker.ended]
         known = [worker for worker in self._idle if worker.lane == lane]
         worker = next(iter(known or self._idle), None)
-        if worker is None:
+        if worker is None or (not known and len(self._all) < self._slots):
             try:
                 worker = await Worker.start(self._setup)
             except OSError as error:
