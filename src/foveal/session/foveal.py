@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from foveal import catalog, presets
 from foveal.config import Settings, Tables, default_store, embedder_key
-from foveal.errors import FovealError, NotFoundError
+from foveal.errors import FovealError, InputError, NotFoundError
 from foveal.events import Bus, Subscriber, Warned
 from foveal.jobs import Job, Worker
 from foveal.knowledge.values import (
@@ -175,8 +175,11 @@ class Foveal:
         """
         presets.check(preset)
         model = catalog.checked(model)
-        if self._store.find_session(an_id(a_text(name, "name"), "name")) is None:
+        try:
             a_session_name(name, "name")
+        except InputError:
+            if self._store.find_session(an_id(a_text(name, "name"), "name")) is None:
+                raise
         return Session(
             self._resources, self._store.session(name, now=time.time(), model=model, preset=preset)
         )

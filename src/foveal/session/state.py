@@ -338,7 +338,10 @@ class SessionState:
         raise _erased(handle)
 
     def locate(self, name: str) -> Located | None:
-        """The message with that id or handle, else with that number: `23`, `m23` and `#23` are the same."""
+        """The message with that id or handle, else with that number, as `23`, `#23` or `m23`.
+
+        After a fork, an id such as `m23` may belong to another message than the number.
+        """
         place, number = self.store.locate(self.id, name), message_number(name)
         if place is not None or number is None:
             return place

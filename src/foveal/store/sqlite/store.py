@@ -346,9 +346,11 @@ class SqliteStore:
             return derived.read_builds(db, session, last=None if before is None else before - 1, limit=limit)
 
     def log(self, session: str, events: Sequence[Event], *, now: float) -> None:
+        if not events:
+            return
         name = messages.storable(session)
         with self._database.writing() as db:
-            last = db.execute(_NUMBERED, (len(events), self._tenant)).get
+            (last,) = read_row(db, _NUMBERED, (len(events), self._tenant), int)
             numbered = enumerate(events, start=last - len(events) + 1)
             db.executemany(
                 _LOG,
