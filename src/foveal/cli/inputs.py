@@ -123,6 +123,8 @@ def read_json(file: str | None) -> object:
             f"{name} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}",
             remedy="correct that place, or check that it is the right file",
         ) from error
+    except ValueError as error:
+        raise InputError(f"{name} has a number with too many digits", remedy="write it as text") from error
     except RecursionError as error:
         raise InputError(f"{name} is nested too deeply", remedy="flatten it") from error
 

@@ -65,3 +65,10 @@ def test_without_a_name_it_is_wrong_usage(shell: CommandLine) -> None:
     done = shell.foveal("op")
     assert (done.code, done.out) == (2, "")
     assert "--list" in done.err
+
+
+def test_a_number_of_thousands_of_digits_is_refused(shell: CommandLine) -> None:
+    file = shell.write("request.json", f"[{'9' * 5_000}]")
+    for arguments in (("op", "tokens_count", file), ("fit", shell.write("m.json", "[]"), "--tools", file)):
+        done = shell.foveal(*arguments)
+        assert (done.code, "too many digits" in done.err) == (1, True)

@@ -55,3 +55,14 @@ def test_the_log_gets_the_place_of_an_error_and_never_its_message(
     assert (answer.status_code, SECRET in answer.text) == (500, False)
     assert "RuntimeError at broken" in caplog.text
     assert SECRET not in caplog.text
+
+
+def test_a_body_with_two_lengths_is_refused_and_its_connection_closed() -> None:
+    async def once() -> httpx.Response:
+        transport = httpx.ASGITransport(app=Limits(streaming))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            both = {"content-length": "2", "transfer-encoding": "chunked"}
+            return await client.post("/", content=b"{}", headers=both)
+
+    answer = asyncio.run(once())
+    assert (answer.status_code, answer.headers["connection"]) == (400, "close")

@@ -136,6 +136,13 @@ class Limits:
 
 def _check(headers: Headers, most: int) -> None:
     length = headers.get("content-length", "")
+    if length and "transfer-encoding" in headers:  # a proxy may see another end of the body
+        raise Problem(
+            "malformed",
+            "the request has both `Content-Length` and `Transfer-Encoding`",
+            "send one of them",
+            headers={"connection": "close"},
+        )
     if length.isascii() and length.isdigit() and int(length) > most:
         raise _too_large(most)
     if length in ("", "0") and "transfer-encoding" not in headers:

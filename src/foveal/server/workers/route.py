@@ -34,6 +34,8 @@ BEAT = 2.0
 """Seconds after which a client that reads progress gets another line, even if nothing changed."""
 _KEPT = frozenset({"content-type", "accept", "traceparent", "tracestate"})
 """The request headers that a worker gets."""
+_TRACE_MOST = 512
+"""Characters of a trace header; a longer one is left out."""
 
 
 class _Stopped(Exception):  # noqa: N818 — not an error: the result has no reader
@@ -93,7 +95,11 @@ async def _delegated(
     request: Request, body: bytes, pool: Pool, lane: tuple[str, str], reports: Progress
 ) -> Response:
     scope = request.scope
-    headers = tuple((name, value) for name, value in request.headers.items() if name in _KEPT)
+    headers = tuple(
+        (name, value)
+        for name, value in request.headers.items()
+        if name in _KEPT and (len(value) <= _TRACE_MOST or not name.startswith("trace"))
+    )
     job = Job(
         tenant=scope[TENANT],
         method=scope["method"],

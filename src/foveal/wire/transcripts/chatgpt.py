@@ -91,7 +91,7 @@ def _flaw(message: object) -> str:
 def _is_hidden(message: JSON) -> bool:
     details = _details(message)
     hidden = details.get("is_visually_hidden_from_conversation") is True
-    return hidden or message["content"].get("content_type") in _HIDDEN
+    return hidden or _text(message["content"].get("content_type")) in _HIDDEN
 
 
 def _author(message: JSON) -> JSON:

@@ -27,7 +27,7 @@ def read(value: JSON) -> Recorded:
     found: list[Found] = []
     for at, message in enumerate(_path(value)):
         where = f"chat_messages[{at}]"
-        if not isinstance(message, dict) or message.get("sender") not in _ROLES:
+        if not isinstance(message, dict) or not _is_role(message.get("sender")):
             skipped.append(Skipped(where=where, why=f"`sender` is not one of {', '.join(_ROLES)}"))
             continue
         date = seconds(message.get("created_at"))
@@ -41,6 +41,10 @@ def read(value: JSON) -> Recorded:
         id=value["uuid"] if isinstance(value.get("uuid"), str) else "",
         skipped=tuple(skipped),
     )
+
+
+def _is_role(value: object) -> bool:
+    return isinstance(value, str) and value in _ROLES
 
 
 def _path(value: JSON) -> list[Any]:

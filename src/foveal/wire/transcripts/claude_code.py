@@ -57,17 +57,22 @@ def read(lines: list[Line]) -> Recorded:
 def _kept(lines: list[Line]) -> list[Line]:
     """The messages that the user did not take back: of two prompts with one parent the later one counts."""
     messages = [line for line in lines if _is_message(line.value) and not any(map(line.value.get, _SKIPPED))]
-    prompts = {line.value.get("parentUuid"): line for line in messages if _is_prompt(line)}
-    dropped: set[Any] = set()
+    prompts = {_id(line, "parentUuid"): line for line in messages if _is_prompt(line)}
+    dropped: set[str] = set()
     kept = []
     for line in messages:
-        parent = line.value.get("parentUuid")
-        replaced = parent is not None and _is_prompt(line) and prompts[parent] is not line
-        if replaced or parent in dropped:
-            dropped.add(line.value.get("uuid"))
+        parent = _id(line, "parentUuid")
+        replaced = parent and _is_prompt(line) and prompts[parent] is not line
+        if replaced or (parent and parent in dropped):
+            dropped.add(_id(line, "uuid"))
         else:
             kept.append(line)
     return kept
+
+
+def _id(line: Line, key: str) -> str:
+    id = line.value.get(key)
+    return id if isinstance(id, str) else ""
 
 
 def _is_prompt(line: Line) -> bool:
