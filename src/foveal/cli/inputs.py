@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -36,6 +36,16 @@ Active = Annotated[
     list[str] | None,
     typer.Option(metavar="FILE", help="A file open in the editor, as a path below DIR; repeat for several."),
 ]
+Model = Annotated[str, typer.Option(metavar="NAME", help="The model that will read it.")]
+Written = Annotated[
+    Literal["text", "openai", "responses", "anthropic", "gemini", "json"],
+    typer.Option(metavar="FORMAT", help="text, openai, responses, anthropic, gemini or json."),
+]
+
+
+def as_format(written: Written) -> Format | None:
+    """The provider's format, if one was requested."""
+    return None if written == "text" or written == "json" else written  # noqa: PLR1714 — mypy narrows
 
 
 def tokens(text: str | int) -> int:

@@ -30,12 +30,11 @@ from functools import lru_cache, reduce
 from hashlib import blake2b
 from operator import add
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from foveal import catalog
 from foveal.catalog import ModelCard, Prices
 from foveal.model import Chunk, Entry
-from foveal.pipeline.fit import Fitted, Order
 from foveal.pipeline.history import History
 from foveal.pipeline.values import cache_expired
 from foveal.session.target import Target
@@ -43,6 +42,9 @@ from foveal.store import BuildRecord, Head
 from foveal.store.decode import checked, decoding
 from foveal.window import Cost, Costs
 from foveal.wire.jsontext import compact
+
+if TYPE_CHECKING:
+    from foveal.pipeline.fit import Fitted, Order
 
 
 def predicted(tokens: int, repeated: int, card: ModelCard) -> Cost:

@@ -28,13 +28,9 @@ from foveal.session.arguments import (
     any_text,
     in_thread,
 )
-from foveal.session.build import bill
 from foveal.session.build.values import BuildRequest
-from foveal.session.history import append, marks
-from foveal.session.history.records import session_records
 from foveal.session.resources import Resources
 from foveal.session.state import SessionState
-from foveal.session.target import Count
 from foveal.session.values import Hit, Recorded, Removal, Stats
 from foveal.store import SessionRecord, TaskRecord
 from foveal.window import Manifest, Window
@@ -44,6 +40,7 @@ if TYPE_CHECKING:
     from foveal.session.inspect.compare import Comparison
     from foveal.session.inspect.diff import Diff
     from foveal.session.inspect.why import Why
+    from foveal.session.target import Count
     from foveal.sources.assemble import SmartContext
     from foveal.sources.contributor import Contributor, Progress
     from foveal.sources.workspace.workspace import Workspace
@@ -91,6 +88,8 @@ class Session:
         name: str = "",
     ) -> str:
         """Store one text message and return its id. `sync` leaves messages added this way in place."""
+        from foveal.session.history import append
+
         words = a_text(text, "text")
         message = append.plain_message(role, words, name=name, timestamp=timestamp, metadata=metadata)
         kind, level = a_choice(kind, Kind, "kind"), a_choice(level, Level, "level")
@@ -100,6 +99,8 @@ class Session:
 
     def extend(self, messages: Any, *, format: Format | None = None) -> tuple[str, ...]:
         """Append messages in any provider's format and return their ids."""
+        from foveal.session.history import append
+
         return append.extend(self._state, messages, format)
 
     def sync(self, history: Any, *, format: Format | None = None) -> tuple[str, ...]:
@@ -109,6 +110,8 @@ class Session:
         history differs from the stored one, the session continues as a fork that shares the common prefix.
         The old branch stays in the store; pins and other marks follow the messages.
         """
+        from foveal.session.history import append
+
         return append.sync(self._state, history, format)
 
     def resume(
@@ -120,6 +123,8 @@ class Session:
         that is stored is left out, unless the latest message was recorded in part. `progress` is called with
         the number of messages that are stored and of all.
         """
+        from foveal.session.history import append
+
         return append.resume(self._state, history, format, a_function(progress, "progress"))
 
     # Building
@@ -248,6 +253,8 @@ class Session:
 
         `input_tokens`: all input tokens. Cache numbers that are not given are taken from the prediction.
         """
+        from foveal.session.build import bill
+
         bill.record_bill(self._state, input_tokens, build, cached=cached_tokens, written=cache_write_tokens)
 
     def compare(
@@ -351,6 +358,7 @@ class Session:
 
     def entries(self) -> tuple[Entry, ...]:
         """Every message of the history without its body: id, handle, role, tokens, marks."""
+
         with self._state.reading():
             return tuple(self._state.log.history(self._state.target()).entries)
 
@@ -364,6 +372,8 @@ class Session:
 
         Only what the user and the model said themselves: text from a tool, a file or the web is ignored.
         """
+        from foveal.session.history.records import session_records
+
         return session_records(self._state)
 
     def stats(self) -> Stats:
@@ -379,10 +389,14 @@ class Session:
 
         Here and in every call that takes an id: the id, the handle, or the message's number.
         """
+        from foveal.session.history import marks
+
         return marks.mark(self._state, an_id(id, "id"), "pinned", pinned=True)
 
     def unpin(self, id: str) -> str:
         """Allow a pinned message to be evicted again, and return its id."""
+        from foveal.session.history import marks
+
         return marks.mark(self._state, an_id(id, "id"), "unpinned", pinned=False)
 
     def forget(self, id: str, *, erase: bool = True) -> tuple[str, ...]:
@@ -391,6 +405,8 @@ class Session:
         Other messages with the same text stay. With `erase=False` the message is only left out of windows
         until `restore`.
         """
+        from foveal.session.history import marks
+
         an_id(id, "id")
         if erase:
             return marks.erase(self._state, id)
@@ -401,6 +417,8 @@ class Session:
 
         If a stand-in covers the message, the stand-in is removed and every message it covers is restored.
         """
+        from foveal.session.history import marks
+
         return marks.restore(self._state, None if id is None else an_id(id, "id"))
 
     def archive(self) -> tuple[Entry, ...]:
@@ -412,10 +430,14 @@ class Session:
 
         `dry_run`, here and below: return what would be left out, and change nothing.
         """
+        from foveal.session.history import marks
+
         return marks.prune(self._state, max_tokens, dry_run=dry_run)
 
     def summarize(self, keep: int | None = None, *, dry_run: bool = False) -> Removal:
         """Replace all but the latest `keep` messages by one note, until they are restored."""
+        from foveal.session.history import marks
+
         return marks.summarize(self._state, keep, dry_run=dry_run)
 
     def compress(self, max_tokens: int | None = None, *, dry_run: bool = False) -> Removal:

@@ -14,14 +14,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from foveal import catalog, wire
 from foveal.catalog import ModelCard
 from foveal.errors import InputError, printable
 from foveal.model import Chunk, Conversation, Entry, Format, Message, Repair
-from foveal.pipeline.explain import explain
-from foveal.pipeline.fit import Fitted, Order
 from foveal.pipeline.history import Frame
 from foveal.pipeline.repair import Scribe
 from foveal.pipeline.tokens.count import (
@@ -35,6 +33,9 @@ from foveal.pipeline.tokens.count import (
 from foveal.pipeline.values import Scene
 from foveal.presets import Preset
 from foveal.window import Window
+
+if TYPE_CHECKING:
+    from foveal.pipeline.fit import Fitted, Order
 
 
 def stable_pieces(fitted: Fitted) -> int:
@@ -157,6 +158,8 @@ class Target:
         system: Sequence[Message] = (),
     ) -> Order:
         """The pipeline's input for one window."""
+        from foveal.pipeline.fit import Order
+
         return Order(
             scene=Scene(now=now, task=task, budget=budget, count=self.meter.text),
             framing=self.meter.request,
@@ -190,6 +193,8 @@ class Target:
 
         `followed`: the next window will begin with this one, so it gets the provider's cache markers.
         """
+        from foveal.pipeline.explain import explain
+
         system = [m for chunk in fitted.chunks for m in chunk.messages if m.role == "system"]
         outside = wire.dump(system, self.format).system
         most, manifest = wire.rules(self.format).max_markers, fitted.manifest

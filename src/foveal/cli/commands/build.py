@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as json_text
 from collections.abc import Iterator
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -14,8 +14,11 @@ from foveal import catalog, wire
 from foveal.cli import output
 from foveal.cli.inputs import (
     Active,
+    Model,
     Source,
+    Written,
     active_files,
+    as_format,
     display_name,
     only_one,
     read_data,
@@ -26,17 +29,13 @@ from foveal.cli.inputs import (
 from foveal.cli.output import READING, progress_bar
 from foveal.cli.state import Json, shell_of
 from foveal.config import Settings
-from foveal.model import Conversation, Format, Message
+from foveal.model import Conversation, Message
 from foveal.pipeline.explain import spent
 from foveal.pipeline.summarize.notes import message_range
 from foveal.session.responses import count_response, fit_response, stats_response, window_response
 from foveal.session.values import Stats
 from foveal.window import Window
 
-Written = Annotated[
-    Literal["text", "openai", "responses", "anthropic", "gemini", "json"],
-    typer.Option(metavar="FORMAT", help="text, openai, responses, anthropic, gemini or json."),
-]
 File = Annotated[str | None, typer.Argument(metavar="FILE", help="`-` or nothing reads stdin.")]
 Budget = Annotated[
     int | None,
@@ -44,7 +43,6 @@ Budget = Annotated[
         metavar="N", parser=tokens, help="Tokens, as in 8000 or 8k; by default as many as the model takes."
     ),
 ]
-Model = Annotated[str, typer.Option(metavar="NAME", help="The model that will read it.")]
 Preset = Annotated[str, typer.Option(metavar="NAME", help="The preset that chooses; `foveal` unless set.")]
 Task = Annotated[str, typer.Option(metavar="TEXT", help="What the window is for.")]
 System = Annotated[str | None, typer.Option(metavar="TEXT", help="A system prompt for this window only.")]
@@ -103,11 +101,6 @@ def build(  # noqa: PLR0913 — every option a build has, by name
                 progress=progress,
             )
         show(window, "json" if json and format == "text" else format)
-
-
-def as_format(written: Written) -> Format | None:
-    """The provider's format, if one was requested."""
-    return None if written == "text" or written == "json" else written  # noqa: PLR1714 — mypy narrows
 
 
 def show(window: Window, format: Written) -> None:

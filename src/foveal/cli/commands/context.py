@@ -11,8 +11,8 @@ import typer
 
 import foveal
 from foveal.cli import output
-from foveal.cli.commands.build import Budget, Model
-from foveal.cli.inputs import Active, active_files
+from foveal.cli.commands.build import Budget
+from foveal.cli.inputs import Active, Model, active_files
 from foveal.cli.output import READING, progress_bar
 from foveal.cli.state import Json, Shell, shell_of
 from foveal.errors import BudgetError

@@ -10,8 +10,8 @@ import typer
 
 import foveal
 from foveal.cli import output
-from foveal.cli.commands.build import Budget, Model, Preset, Task
-from foveal.cli.inputs import Source, read_data, tokens
+from foveal.cli.commands.build import Budget, Preset, Task
+from foveal.cli.inputs import Model, Source, read_data, tokens
 from foveal.cli.output import progress_bar, slow_note
 from foveal.cli.state import Json, shell_of
 from foveal.pipeline.explain import Line, lines

@@ -10,8 +10,7 @@ from typing import Annotated
 import typer
 
 from foveal.cli import output
-from foveal.cli.commands.build import Model, Written, as_format, show
-from foveal.cli.inputs import tokens
+from foveal.cli.inputs import Model, Written, as_format, tokens
 from foveal.cli.output import slow_note
 from foveal.cli.state import Json, shell_of
 from foveal.session.session import Session
@@ -87,6 +86,8 @@ def focus(
     As many as fit, complete and in order. It looks back and is not the next request: no message is
     guaranteed a place, and no build is stored.
     """
+    from foveal.cli.commands.build import show
+
     with shell_of(context).session() as session, slow_note(READING):
         window = session.focus(question, budget=budget, model=model, format=as_format(format))
     show(window, "json" if json and format == "text" else format)
