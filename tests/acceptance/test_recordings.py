@@ -73,6 +73,7 @@ def _leads(message: dict[str, Any]) -> bool:
     return message.get("role") in ("system", "developer")
 
 
+@pytest.mark.filterwarnings("ignore:the budget of")
 def test_a_session_that_is_sent_every_request_returns_the_latest_as_it_came(file: Path) -> None:
     for format, model, body in requests(file):
         with Foveal(":memory:") as fov:

@@ -111,8 +111,8 @@ def test_an_unknown_model_gets_a_small_window_and_says_so() -> None:
     assert prices("nobody-has-heard-of-it") is None
 
 
-@given(st.text(max_size=40))
-def test_any_name_gets_a_card(model: str) -> None:
+@given(st.text(max_size=40).filter(str.isprintable))
+def test_any_printable_name_gets_a_card(model: str) -> None:
     assert find(model).context > 0
 
 

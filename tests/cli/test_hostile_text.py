@@ -45,13 +45,13 @@ COMMANDS = (
 @pytest.fixture
 def filled(shell: CommandLine) -> CommandLine:
     with Foveal(shell.store) as fov:
-        session = fov.session("work", model=HOSTILE)
+        session = fov.session("work", model="red-model")
         session.add("user", f"the {HOSTILE} button of file{HOSTILE}.py", name=HOSTILE)
         call = {"id": "c", "type": "function", "function": {"name": HOSTILE, "arguments": HOSTILE}}
         session.extend([{"role": "assistant", "content": HOSTILE, "tool_calls": [call]}])
         session.extend([{"role": "tool", "tool_call_id": "c", "content": HOSTILE * 30}])
         session.start_task("task")
-        with pytest.warns(UserWarning, match=r"model `\\x1b\]0;owned"):
+        with pytest.warns(UserWarning, match="`red-model`"):
             session.build(budget=5_000)
         fov.session("~[31mred".replace("~", "\N{SYMBOL FOR ESCAPE}"))
     (shell.folder / "folder").mkdir()

@@ -51,7 +51,7 @@ CHATGPT = {
                 "author": {"role": "tool"},
                 "content": {
                     "content_type": "multimodal_text",
-                    "parts": [{"content_type": "image_asset_pointer", "asset_pointer": "file://1"}],
+                    "parts": [{"content_type": "image_asset_pointer", "asset_pointer": "sediment:1"}],
                 },
             },
         },

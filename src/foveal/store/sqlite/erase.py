@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import apsw
 
@@ -110,7 +110,7 @@ def _rename_in_events(db: apsw.Connection, tenant: int, session: int, ids: Mappi
     quoted = json.dumps([json.dumps(id) for id in ids])
     for number, stored in db.execute(_EVENTS_NAMING, (tenant, session, quoted)).fetchall():
         try:
-            payload = json.dumps(_renamed(json.loads(str(stored)), ids))
+            payload = json.dumps(_renamed(json.loads(cast("str | bytes", stored)), ids))
         except (ValueError, RecursionError):
             db.execute("DELETE FROM events WHERE number = ?", (number,))
         else:
