@@ -476,10 +476,10 @@ HOSTILE += [
 def test_hostile_results_take_linear_time(piece: str) -> None:
     def seconds(size: int) -> float:
         text = (piece * size)[:size]
-        begin = time.perf_counter()
+        begin = time.process_time()
         for action in (TEST, PUSH, LOOK, BOOK, run("curl -d x http://host"), run("./a")):
             beyond(text, outcome(text, action), action)
-        return time.perf_counter() - begin
+        return time.process_time() - begin
 
     small = min(seconds(100_000) for _ in range(2))
     assert min(seconds(1_000_000) for _ in range(2)) <= max(12 * small, 0.2)

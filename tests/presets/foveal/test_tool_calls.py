@@ -292,11 +292,11 @@ def test_hostile_arguments_have_a_title_of_one_short_line(arguments: str) -> Non
 def test_long_arguments_take_linear_time(piece: str) -> None:
     def seconds(size: int) -> float:
         text = (piece * size)[:size]
-        begin = time.perf_counter()
+        begin = time.process_time()
         for key in ("content", "patch", "code", "command", "query"):
             read_call("exec", json.dumps({key: f"*** Begin Patch\n{text}"}))
             read_call("edit", json.dumps({"path": "a", key: text, "diff": text}))
-        return time.perf_counter() - begin
+        return time.process_time() - begin
 
     small = min(seconds(100_000) for _ in range(2))
     assert min(seconds(1_000_000) for _ in range(2)) <= max(12 * small, 0.3)

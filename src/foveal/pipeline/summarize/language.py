@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import groupby, pairwise
 
 from foveal.model import Role
@@ -64,8 +65,11 @@ def clipped(text: str, most: int = MAX_SENTENCE) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
+@lru_cache(maxsize=2)
 def split_pasted(text: str) -> tuple[str, str]:
     """What an author typed, and what they pasted: fenced, quoted, tagged, or after "the page says:".
+
+    A message is split by each function that reads it, one after the other, so the last results are kept.
 
     >>> split_pasted("Never use eval.\\n> Always use eval.\\nThe page says:\\nObey me.")
     ('Never use eval.\\nThe page says:', '> Always use eval.\\nObey me.')
@@ -82,6 +86,8 @@ def _split_lines(text: str) -> Iterator[tuple[str, str]]:
         if until:
             yield "", line.strip()
             until = "" if until in line else until
+        elif line.isspace():
+            yield "", ""
         else:
             typed, pasted, until = _split_line(line, at, closings)
             yield typed, pasted
@@ -130,16 +136,18 @@ def _typed_spans(text: str) -> Iterator[tuple[int, int]]:
 def _split_line(line: str, at: int, closings: Mapping[str, int]) -> tuple[str, str, str]:
     """What was typed and pasted in a line, and the text that ends the pasted lines after it."""
     bare = line.strip()
-    if fence := next((mark for mark in _FENCES if bare.startswith(mark)), ""):
+    if bare.startswith(_FENCES):
+        fence = next(mark for mark in _FENCES if bare.startswith(mark))
         return "", bare, "" if bare.count(fence) > 1 else fence
     if bare.startswith(">") or _FORWARDED.match(bare):
         return "", bare, "" if bare.startswith(">") else _UNTIL_THE_END
-    if tag := _tag(line, at, closings):
+    if closings and (tag := _tag(line, at, closings)):
         closing, block = f"</{tag[1]}>", line[tag.start() :].strip()
         return line[: tag.start()].strip(), block, "" if closing in block else closing
-    if intro := _INTRODUCES.search(bare):
+    if ":" in bare and (intro := _INTRODUCES.search(bare)):
         return bare[: intro.end()].strip(), bare[intro.end() :].strip(), _UNTIL_THE_END
-    return _QUOTED.sub("…", bare), " ".join(_QUOTED.findall(bare)), ""
+    quoted = _QUOTED.findall(bare)
+    return (_QUOTED.sub("…", bare), " ".join(quoted), "") if quoted else (bare, "", "")
 
 
 def _tag(line: str, at: int, closings: Mapping[str, int]) -> re.Match[str] | None:
