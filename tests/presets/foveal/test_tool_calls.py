@@ -299,7 +299,7 @@ def test_long_arguments_take_linear_time(piece: str) -> None:
         return time.process_time() - begin
 
     small = min(seconds(100_000) for _ in range(2))
-    assert min(seconds(1_000_000) for _ in range(2)) <= max(12 * small, 0.3)
+    assert min(seconds(1_000_000) for _ in range(2)) <= max(25 * small, 0.3)  # square time: 100
 
 
 @pytest.mark.skipif(not TRAJECTORIES.exists(), reason="the recorded sessions are not on this machine")

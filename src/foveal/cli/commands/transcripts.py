@@ -128,7 +128,7 @@ def _session_name(shell: Shell, imported: dict[str, str], one: Transcript, *, of
     """The session of a conversation: in an export the one named after it; else the one of the settings.
 
     The whole id in the name keeps it unique, and finds the session again when the title has changed. A text
-    that could also be a word of the user's own names is no such id: its hash stands for it.
+    that could also be a word of the user's own names is no such id: its hash replaces it.
     """
     if not one.id or (of == 1 and shell.options.get("session")):
         return ""

@@ -22,7 +22,7 @@ from foveal.store.sqlite.connection import Database, read_rows, translated_error
 REWRITTEN_MOST = 1 << 29
 """Bytes of a file that is rewritten when something is erased: of a larger one, only backups are."""
 WAIT = 100
-"""Milliseconds to wait for readers before the log is emptied: until then, nobody can write."""
+"""Milliseconds to wait for readers before the log is emptied: until then, no process can write."""
 _COUNTS = "SELECT erased, rewritten, emptied FROM remains"
 _ERASED = """
     INSERT INTO remains (id, erased) VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET erased = erased + 1
