@@ -2,7 +2,7 @@
 
 Every command runs in a process of its own, as a user runs it: its seconds are user and system time, and the
 best of several runs counts. With `--before`, the same commands of another checkout run in turn with ours,
-on copies of the same store:
+on copies of a store of the same messages:
 
     git worktree add /tmp/before COMMIT
     python benchmarks/commands.py --before /tmp/before
@@ -20,9 +20,6 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-from foveal import Foveal
-from generated_runs import run
 
 HERE = Path(__file__).parents[1]
 SIZES = {"short": 23, "long": 1_150}
@@ -54,13 +51,28 @@ BACK = 390
 MOST_SECONDS = 600.0
 
 
-def stored(folder: Path, size: str) -> dict[str, str]:
-    """A store with one session and one build; the id of a message that its window left out."""
-    with Foveal(folder / "foveal.db") as fov:
-        session = fov.session("default", model="gpt-4o")
-        session.extend(run(1, SIZES[size]))
-        session.build(budget=int(BUDGET))
-        return {"id": session.entries()[-BACK].id}
+STORING = f"""
+import sys
+from foveal import Foveal
+from generated_runs import run
+with Foveal(sys.argv[1]) as fov:
+    session = fov.session("default", model="gpt-4o")
+    session.extend(run(1, int(sys.argv[2])))
+    session.build(budget={BUDGET})
+    print(session.entries()[-{BACK}].id)
+"""
+"""Writes a store with one session and one build; prints the id of a message that its window left out."""
+
+
+def stored(checkout: Path, folder: Path, size: str) -> str:
+    """The id of the message to recall in a store that the checkout itself wrote, as it can read it."""
+    folder.mkdir()
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(checkout / "src"), str(HERE / "benchmarks")])
+    }
+    command = [sys.executable, "-c", STORING, str(folder / "foveal.db"), str(SIZES[size])]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return ran.stdout.strip()
 
 
 def seconds(checkout: Path, store: Path, arguments: Sequence[str]) -> float:
@@ -91,15 +103,16 @@ def measured(checkouts: Mapping[str, Path], size: str, only: Sequence[str]) -> d
     """Processor seconds by command and checkout; the checkouts run in turn."""
     found: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        values = stored(Path(folder), size)
+        stores = {of: Path(folder, of) for of in checkouts}
+        ids = {of: stored(checkout, stores[of], size) for of, checkout in checkouts.items()}
         for name, command in COMMANDS.items():
             if (only and name not in only) or (size == "long" and name not in LONG):
                 continue
-            arguments = [part.format(**values) for part in command]
             found[name] = {of: float("inf") for of in checkouts}
             for _ in range(RUNS[size]):
                 for of, checkout in checkouts.items():
-                    found[name][of] = min(found[name][of], seconds(checkout, Path(folder), arguments))
+                    arguments = [part.format(id=ids[of]) for part in command]
+                    found[name][of] = min(found[name][of], seconds(checkout, stores[of], arguments))
             shown = "  ".join(f"{of} {value:8.2f}" for of, value in found[name].items())
             print(f"{size:6} {name:18} {shown}", flush=True)
     return found
