@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -131,7 +132,8 @@ def _use(path: Path, found: list[str], warned: list[Event]) -> None:
 
 def _run(found: list[str], name: str, operation: Callable[[], object]) -> None:
     try:
-        with _in_time(SECONDS):
+        with _in_time(SECONDS), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # a damaged name of a model is an unknown one
             operation()
     except FovealError:
         pass
