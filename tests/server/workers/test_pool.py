@@ -17,13 +17,14 @@ from foveal.server.workers.pool import WAITING_MOST, Lane, Pool, Worker, environ
 
 SETUP = Setup(settings=Settings(), numbers={}, serving=Serving())
 A, B, C = ("acme", "work"), ("globex", "work"), ("initech", "work")
+SEARCH_A, SEARCH_B = ("acme", "search"), ("globex", "search")
 
 
-def started(lanes: Sequence[Lane], *, slots: int) -> list[Lane]:
+def started(lanes: Sequence[Lane], *, slots: int, most: int = 1) -> list[Lane]:
     """The lanes of the jobs in the order in which they start, each taking the same time."""
 
     async def all() -> list[Lane]:
-        pool, order = Pool(SETUP, slots=slots), list[Lane]()
+        pool, order = Pool(SETUP, slots=slots, most=max(slots, most)), list[Lane]()
 
         async def job(lane: Lane) -> None:
             async with pool._turn(lane):
@@ -43,6 +44,10 @@ def test_a_lane_does_not_wait_behind_the_queue_of_another() -> None:
 
 def test_lanes_take_turns_when_there_are_more_of_them_than_slots() -> None:
     assert started([A, A, A, B, C], slots=1) == [A, B, C, A, A]
+
+
+def test_a_tenant_that_runs_nothing_does_not_wait_for_tenants_that_hold_every_slot() -> None:
+    assert started([A, SEARCH_A, B, SEARCH_B, C], slots=2, most=3) == [A, SEARCH_A, B, C, SEARCH_B]
 
 
 def test_a_job_that_is_cancelled_while_it_waits_gives_its_place_to_the_next() -> None:

@@ -1,8 +1,9 @@
 """Run long requests in worker processes, so that no other request waits for the processor or the store.
 
 A process serves one job at a time. Each tenant has one lane for searches and one for everything else, and a
-lane runs one job at a time: the load of one tenant takes no slot that another one needs. A job that is
-cancelled is stopped by killing its process; SQLite undoes what was not committed.
+lane runs one job at a time. A tenant that runs nothing gets a process beyond the usual number, so that it does
+not wait for others. A job that is cancelled is stopped by killing its process; SQLite undoes what was not
+committed.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from foveal.server.workers.frames import LINE_MOST, Answer, Job
 
 SLOTS = max(4, os.cpu_count() or 1)
 """Processes at once. Their priority is low: more of them than processors delay no short request."""
+SLOTS_MOST = 4 * SLOTS
+"""Processes at once if each runs the first job of a tenant."""
 WAITING_MOST = 32
 """Requests that wait in one lane; further ones are refused."""
 IDLE = 120.0
@@ -107,9 +110,11 @@ def environment(setup: Setup) -> dict[str, str]:
 class Pool:
     """The worker processes of a service; each is started when it is needed."""
 
-    def __init__(self, setup: Setup, *, slots: int = SLOTS, idle: float = IDLE) -> None:
+    def __init__(
+        self, setup: Setup, *, slots: int = SLOTS, most: int = SLOTS_MOST, idle: float = IDLE
+    ) -> None:
         self._setup = setup
-        self._slots = self._free = slots
+        self._slots, self._most = slots, most
         self._idle_seconds = idle
         self._idle: list[Worker] = []
         self._all: set[Worker] = set()
@@ -166,7 +171,6 @@ class Pool:
         finally:
             if turn.done() and not turn.cancelled():
                 self._running.discard(lane)
-                self._free += 1
                 if lane in self._waiting:
                     self._waiting.move_to_end(lane)
             elif turn in queue:
@@ -180,10 +184,14 @@ class Pool:
                 queue.popleft()
             if not queue:
                 del self._waiting[lane]
-            elif self._free and lane not in self._running:
+            elif self._has_slot(lane):
                 self._running.add(lane)
-                self._free -= 1
                 queue.popleft().set_result(None)
+
+    def _has_slot(self, lane: Lane) -> bool:
+        """Whether a lane may run a job now; the first job of a tenant may be one more than usual."""
+        first = all(tenant != lane[0] for tenant, _ in self._running)
+        return lane not in self._running and len(self._running) < (self._most if first else self._slots)
 
     async def _worker(self, lane: Lane) -> Worker:
         """The idle process of this lane, else a new one; that of another lane if there are all that may be.
