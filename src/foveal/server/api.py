@@ -68,13 +68,22 @@ async def _watched(request: Request) -> AsyncIterator[None]:
         gone.cancel()
 
 
-def received(body: bytes, gone: asyncio.Event) -> Receive:
-    """A request's body that was read already, and then its end once `gone` is set."""
+def received(body: bytes, then: Receive) -> Receive:
+    """A request's body that was read already, and then what `then` receives."""
     whole = iter([{"type": "http.request", "body": body, "more_body": False}])
 
     async def receive() -> Message:
         for message in whole:
             return message
+        return await then()
+
+    return receive
+
+
+def end(gone: asyncio.Event) -> Receive:
+    """The end of a client, once `gone` is set."""
+
+    async def receive() -> Message:
         await gone.wait()
         return {"type": "http.disconnect"}
 

@@ -67,6 +67,13 @@ class Tenant:
         if "://" not in self.settings.embedder:
             _ = self.fov._resources.embedder
 
+    def changed(self, created: str = "") -> None:
+        """A worker process has changed the store, and perhaps created the session of that name."""
+        if created and self.fov.find(created):
+            self.feed.announce("session.created", created, {"session": created})
+        self.feed.check()
+        self.fov._resources.worker.wake()
+
     @property
     def settings(self) -> Settings:
         return self.setup.settings

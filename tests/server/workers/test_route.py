@@ -16,7 +16,7 @@ import httpx
 import pytest
 from starlette.responses import Response
 
-from foveal.server.api import received
+from foveal.server.api import end, received
 from foveal.server.problems import Problem
 from foveal.server.workers import route
 from serving import API, Served, served
@@ -120,11 +120,26 @@ def test_a_request_that_is_stopped_late_may_have_been_completed(monkeypatch: pyt
 
     async def late() -> None:
         work: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
-        await route._finished(work, route._Reports(), received(b"", asyncio.Event()))
+        await route._finished(work, route._Reports(), received(b"", end(asyncio.Event())))
 
     with pytest.raises(Problem) as stopped:
         asyncio.run(late())
     assert "may have been completed" in stopped.value.detail
+
+
+def test_a_large_body_is_read_by_a_worker_and_has_the_effects_of_a_small_one(tmp_path: Path) -> None:
+    said = [{"role": "user", "content": f"{n} " + "x" * 5_000} for n in range(100)]
+    with served(tmp_path) as service, service.client.stream("GET", f"{API}/events") as stream:
+        small = service.client.post(f"{API}/fit", json={"messages": said[:1], "budget": 900})
+        assert (small.status_code, workers(service)) == (200, [])
+        stored = service.client.post(f"{API}/sessions/new/messages/import", json={"messages": said})
+        assert (stored.json()["stored"], len(workers(service))) == (100, 1)
+        lines = iter(stream.iter_lines())
+        names = [next(line for line in lines if line.startswith("event: ")) for _ in range(2)]
+        assert set(names) == {"event: session.created", "event: messages.added"}
+        assert service.get("/sessions/new/stats")["messages"] == 100
+        wrong = service.client.post(f"{API}/fit", json={"messages": said, "bugdet": 1})
+        assert (wrong.status_code, wrong.json()["field"]) == (422, "bugdet")
 
 
 def test_no_worker_outlives_the_service(tmp_path: Path) -> None:

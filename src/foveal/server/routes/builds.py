@@ -13,11 +13,11 @@ from foveal.model import Format
 from foveal.pipeline.material.categories import PenguinNumbers
 from foveal.presets.numbers import overridden
 from foveal.server import schemas as body
-from foveal.server.api import ApiRoute, CurrentTenant, Number, SessionName
+from foveal.server.api import CurrentTenant, Number, SessionName
 from foveal.server.middleware.telemetry import traced
 from foveal.server.problems import Problem
 from foveal.server.tenants import Tenant
-from foveal.server.workers.route import CurrentProgress, LongRoute
+from foveal.server.workers.route import BulkRoute, CurrentProgress, LongRoute
 from foveal.session.budget import budget_for
 from foveal.session.inspect.builds import (
     Builds,
@@ -50,9 +50,9 @@ from foveal.session.target import target_for
 from foveal.sources.assemble import SmartContext
 from foveal.window import Decision, Manifest, Window
 
-router = APIRouter(route_class=ApiRoute)
+router = APIRouter(route_class=BulkRoute)
 long_router = APIRouter(route_class=LongRoute)
-context_router = APIRouter(route_class=ApiRoute)
+context_router = APIRouter(route_class=BulkRoute)
 Which = Annotated[str, Path(pattern=r"^(newest|[1-9][0-9]{0,14})$", description="A build, or `newest`.")]
 
 

@@ -10,12 +10,13 @@ from fastapi import APIRouter, Header, Path, Query
 from starlette.responses import Response
 
 from foveal import operations
-from foveal.server.api import ApiRoute, CurrentTenant
+from foveal.server.api import CurrentTenant
 from foveal.server.event_stream import EventStream
 from foveal.server.schemas import INTEGER_MOST
+from foveal.server.workers.route import BulkRoute
 from foveal.session.responses import ModelResponse, models_response
 
-router = APIRouter(route_class=ApiRoute)
+router = APIRouter(route_class=BulkRoute)
 live = APIRouter()
 
 

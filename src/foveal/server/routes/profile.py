@@ -10,9 +10,10 @@ from fastapi import APIRouter, Path, Query
 
 from foveal.knowledge.values import Memory, MemoryKind, Origin, Prediction, PredictionLedger, Profile
 from foveal.server import schemas as body
-from foveal.server.api import ApiRoute, CurrentTenant
+from foveal.server.api import CurrentTenant
+from foveal.server.workers.route import BulkRoute
 
-router = APIRouter(route_class=ApiRoute)
+router = APIRouter(route_class=BulkRoute)
 Id = Annotated[str, Path(min_length=1, max_length=500, description="As `GET /profile` shows it.")]
 
 

@@ -15,8 +15,8 @@ from starlette.responses import StreamingResponse
 from foveal import wire
 from foveal.model import Format
 from foveal.server import schemas as body
-from foveal.server.api import ApiRoute, CurrentTenant, Limit, SessionName
-from foveal.server.workers.route import LongRoute
+from foveal.server.api import CurrentTenant, Limit, SessionName
+from foveal.server.workers.route import BulkRoute, LongRoute
 from foveal.session.arguments import a_name, a_text
 from foveal.session.inspect.builds import Page, export_messages, list_messages
 from foveal.session.responses import (
@@ -32,9 +32,9 @@ from foveal.session.session import Session
 from foveal.session.values import Removal
 from foveal.store import TaskRecord
 
-router = APIRouter(route_class=ApiRoute)
+router = APIRouter(route_class=BulkRoute)
 long_router = APIRouter(route_class=LongRoute)
-tasks_router = APIRouter(route_class=ApiRoute)
+tasks_router = APIRouter(route_class=BulkRoute)
 long_tasks_router = APIRouter(route_class=LongRoute)
 PAGE = 100
 """Messages of an export that are sent in one chunk."""

@@ -18,7 +18,7 @@ from typing import BinaryIO
 from pydantic import TypeAdapter
 from starlette.types import ASGIApp, Message, Scope
 
-from foveal.server.api import received
+from foveal.server.api import end, received
 from foveal.server.app import bare_app
 from foveal.server.logs import log_to_stderr
 from foveal.server.middleware.access import TENANT
@@ -74,7 +74,7 @@ class Runner:
         scope = {**_scope(job), PROGRESS: self._report}
         never = asyncio.Event()  # the client's end is the end of this process
         try:
-            await self._app(scope, received(job.body, never), send)
+            await self._app(scope, received(job.body, end(never)), send)
         except Exception as error:  # noqa: BLE001 — no internals may reach a client
             log_error(error, scope)
             failed = internal().response()

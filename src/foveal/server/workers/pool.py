@@ -1,9 +1,9 @@
 """Run long requests in worker processes, so that no other request waits for the processor or the store.
 
-A process serves one job at a time. Each tenant has one lane for searches and one for everything else, and a
-lane runs one job at a time. A tenant that runs nothing gets a process beyond the usual number, so that it does
-not wait for others. A job that is cancelled is stopped by killing its process; SQLite undoes what was not
-committed.
+A process serves one job at a time. Each tenant has a lane for searches, one for large bodies and one for
+everything else, and a lane runs one job at a time. A tenant that runs nothing gets a process beyond the usual
+number, so that it does not wait for others. A job that is cancelled is stopped by killing its process; SQLite
+undoes what was not committed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The route class for long work: in a worker process, with progress, stopped with its client or its deadline.
+"""The route classes for work in a worker process: with progress, stopped with its client or its deadline.
 
 A store in memory exists in one process only: there the work stays in a thread, which stops at its next
 report of progress.
@@ -19,9 +19,10 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive
 
 from foveal.errors import FovealError
-from foveal.server.api import ApiRoute, abandoned, arrived, disconnected, received
+from foveal.server.api import ApiRoute, abandoned, arrived, disconnected, end, received
 from foveal.server.middleware.access import TENANT
 from foveal.server.problems import Problem, internal, response_to
+from foveal.server.tenants import Tenant
 from foveal.server.workers.frames import Job
 from foveal.server.workers.pool import Pool, Progress
 
@@ -60,6 +61,8 @@ class LongRoute(ApiRoute):
     """A route whose function may compute for seconds."""
 
     lane = "work"
+    here_most = -1
+    """Bytes of the largest body with which it runs in the service itself."""
 
     def get_route_handler(self) -> Callable[..., Any]:
         here = super().get_route_handler()
@@ -69,11 +72,14 @@ class LongRoute(ApiRoute):
                 return await here(request)  # type: ignore[no-any-return]
             if not await arrived(request):
                 return abandoned()
-            reports, body = _Reports(), await request.body()
+            body = await request.body()
+            if len(body) <= self.here_most:
+                return await here(Request(request.scope, received(body, request.receive)))  # type: ignore[no-any-return]
+            reports = _Reports()
             pool: Pool | None = request.app.state.pool
             if pool is None:
                 scope = {**request.scope, PROGRESS: reports}
-                work: Awaitable[Response] = here(Request(scope, received(body, reports.gone)))
+                work: Awaitable[Response] = here(Request(scope, received(body, end(reports.gone))))
             else:
                 lane = (request.scope[TENANT], self.lane)
                 work = _delegated(request, body, pool, lane, reports)
@@ -83,6 +89,13 @@ class LongRoute(ApiRoute):
             return await _finished(task, reports, request.receive)
 
         return handle
+
+
+class BulkRoute(LongRoute):
+    """A route that is quick unless the body of its request is large: reading one holds up everything else."""
+
+    lane = "bulk"
+    here_most = 256 * 1024
 
 
 class SearchRoute(LongRoute):
@@ -108,10 +121,12 @@ async def _delegated(
         headers=headers,
         body=body,
     )
+    tenant: Tenant | None = request.app.state.tenants.open.get(scope[TENANT])
+    session = request.path_params.get("name", "")
+    missing = tenant and session and await asyncio.to_thread(tenant.fov.find, session) is None
     answer = await pool.run(job, lane, reports)
-    tenant = request.app.state.tenants.open.get(scope[TENANT])
     if tenant and scope["method"] != "GET":
-        tenant.feed.check()  # its events are in the log already
+        await asyncio.to_thread(tenant.changed, session if missing else "")
     return Response(answer.body, answer.status, headers=dict(answer.headers))
 
 
