@@ -10,6 +10,7 @@ import pytest
 from foveal import operations
 from foveal.errors import InputError, NotFoundError
 from foveal.operations import REGISTRY
+from foveal.operations.examples import EXAMPLES
 
 NAMES = [each.name for each in REGISTRY.operations]
 CODED = [each for each in REGISTRY.operations if each.code]
@@ -26,6 +27,17 @@ def test_every_operation_says_what_it_is_takes_and_gives(name: str) -> None:
     assert found["about"]
     assert {found["request"]["type"], found["result"]["type"]} == {"object"}
     json.dumps(found)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_example_of_an_operation_runs_and_is_in_its_schema(name: str) -> None:
+    example = operations.schema(name)["example"]
+    assert operations.run(name, example)
+    assert operations.example(name) == example == json.loads(json.dumps(example))
+
+
+def test_there_is_an_example_for_each_operation_and_for_no_other() -> None:
+    assert sorted(EXAMPLES) == sorted(NAMES)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "window_fit"])  # takes any request body

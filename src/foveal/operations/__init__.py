@@ -13,7 +13,7 @@ from __future__ import annotations
 from foveal.operations import fifth, fit, omar, openscroll, penguin, prediction, reploid
 from foveal.operations.registry import Events, Operation, Registry
 
-__all__ = ["REGISTRY", "Events", "Operation", "events", "find", "run", "schema"]
+__all__ = ["REGISTRY", "Events", "Operation", "events", "example", "find", "run", "schema"]
 
 REGISTRY = Registry(
     (
@@ -26,4 +26,5 @@ REGISTRY = Registry(
         *fit.OPERATIONS,
     )
 )
-find, run, events, schema = REGISTRY.find, REGISTRY.run, REGISTRY.events, REGISTRY.schema
+find, run, events = REGISTRY.find, REGISTRY.run, REGISTRY.events
+schema, example = REGISTRY.schema, REGISTRY.example

@@ -77,14 +77,21 @@ class Registry:
         parsed = _parse(operation, request)
         return operation.events(parsed) if operation.events else []
 
+    def example(self, name: str | int) -> dict[str, Any]:
+        """A request that the operation takes."""
+        from foveal.operations.examples import EXAMPLES  # for those who look an operation up
+
+        return dict(EXAMPLES[self.find(name).name])
+
     def schema(self, name: str | int) -> dict[str, Any]:
-        """JSON Schema of an operation's request and result."""
+        """JSON Schema of an operation's request and result, and an example of a request."""
         operation = self.find(name)
         request, result = _types(operation.run)
         return {
             "name": operation.name,
             "code": operation.code,
             "about": operation.about,
+            "example": self.example(name),
             "request": request.json_schema(),
             "result": {"additionalProperties": False, **result.json_schema(mode="serialization")},
         }

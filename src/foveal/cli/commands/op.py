@@ -26,6 +26,7 @@ def op(
     schema: Annotated[
         bool, typer.Option("--schema", help="Print the schemas of its request and result.")
     ] = False,
+    example: Annotated[bool, typer.Option("--example", help="Print a request that it takes.")] = False,
     json: Json = False,
 ) -> None:
     """Run an operation: a JSON request in, a JSON result out.
@@ -40,6 +41,8 @@ def op(
         raise typer.BadParameter("name an operation; `--list` names them all")
     elif schema:
         output.print_json(operations.schema(name))
+    elif example:
+        output.print_json(operations.example(name))
     else:
         operations.find(name)  # before stdin is read: an unknown name fails at once
         output.print_json(operations.run(name, _request(file)))
