@@ -219,6 +219,13 @@ def test_an_output_may_answer_a_call_that_the_server_stores() -> None:
     assert wire.check({"input": [OUTPUT], "previous_response_id": "resp_1"}, "responses") == []
 
 
+def test_plain_calls_without_ids_are_no_duplicates() -> None:
+    results = [{"role": "tool", "name": "f", "content": text} for text in ("4", "5")]
+    assert wire.check({"messages": [USER, asks(call(""), call("")), *results, USER]}, "plain") == []
+    twice = {"messages": [USER, asks(call(), call()), result(), result(), USER]}
+    assert "duplicate_call_id" in wire.check(twice, "plain")
+
+
 def test_plain_results_need_no_call() -> None:
     assert wire.check({"messages": [USER, {"role": "tool", "content": "4"}]}, "plain") == []
 

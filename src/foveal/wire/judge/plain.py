@@ -19,6 +19,19 @@ def _anonymous(message: JSON) -> bool:
     return message.get("role") in ("tool", "function") and not message.get("tool_call_id")
 
 
+def duplicate_call_id(request: JSON) -> bool:
+    """Calls may lack ids; only those that have one must differ."""
+    named = [_with_identified_calls(message) for message in openai.messages_of(request)]
+    return openai.duplicate_call_id({"messages": named})
+
+
+def _with_identified_calls(message: JSON) -> JSON:
+    calls = message.get("tool_calls")
+    if not isinstance(calls, list):
+        return message
+    return {**message, "tool_calls": [call for call in calls if not isinstance(call, dict) or call.get("id")]}
+
+
 def malformed_call(request: JSON) -> bool:
     """Calls may lack ids."""
     found = [message.get("tool_calls") or [] for message in openai.messages_of(request)]
@@ -33,7 +46,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "null_content": openai.null_content,
         "bad_content": openai.bad_content,
         "empty_content": openai.empty_content,
-        "duplicate_call_id": openai.duplicate_call_id,
+        "duplicate_call_id": duplicate_call_id,
         "malformed_call": malformed_call,
         "misplaced_call": openai.misplaced_call,
         "ends_with_assistant": openai.ends_with_assistant,
