@@ -141,7 +141,7 @@ def test_codex_files_of_the_older_form_hold_bare_items() -> None:
         ("{oops\n[1]\n", "log, line 1: not JSON .*; 1 more parts cannot be read"),
         ("[1]\n[2]\n", "log, line 2: not JSON"),
         (jsonl({"role": 5, "content": "x"}, {"role": 5}), "log, line 1: `role` is of type int"),
-        ('[\n{"role": "user", "content": "x"},\n{"role": "user"', "log, line 3: not JSON"),
+        ('[\n{"role": "user", "content": "x"},\n{"role": "user"', r"log, line 3: not JSON \(character 16: [^:]*\)"),
         (jsonl(claude("user", None)), "log, line 1: `message.content` is missing"),
         (jsonl(codex("session_meta", id="s")), "log has no messages"),
         ("[" * 100_000, "nested too deep|not JSON"),
@@ -174,6 +174,14 @@ def test_lines_that_cannot_be_read_are_skipped_and_reported(
     assert [message.text for message in found.conversation.messages] == ["hello", "hi"]
     assert [each.line for each in found.skipped] == [line for line, _ in skipped]
     assert all(each.why.startswith(why) for each, (_, why) in zip(found.skipped, skipped, strict=True))
+
+
+def test_the_reason_of_a_skipped_line_counts_characters_and_names_no_other_line() -> None:
+    (found,) = read_text("\n".join([json.dumps(USER), json.dumps(SAID), '{"role": }', '{"role": "us']))
+    assert [(each.where, each.why) for each in found.skipped] == [
+        ("line 3", "not JSON (character 10: Expecting value)"),
+        ("line 4", "not JSON (character 10: Unterminated string)"),
+    ]
 
 
 def test_a_transcript_survives_lines_that_cannot_be_read() -> None:

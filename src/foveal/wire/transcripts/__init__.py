@@ -74,7 +74,7 @@ def _whole(text: str, name: str) -> Any:
     except json.JSONDecodeError as error:
         first = text.lstrip().partition("\n")[0].strip()
         if first in ("{", "[") or first.startswith("["):  # JSON over several lines that is cut or damaged
-            raise InputError(f"{name}, line {error.lineno}: not JSON ({error})", _REMEDY) from None
+            raise InputError(f"{name}, line {error.lineno}: {_not_json(error)}", _REMEDY) from None
         return None
     except ValueError:
         return None
@@ -104,8 +104,16 @@ def _object(line: str) -> tuple[JSON | None, str]:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
-        return None, f"not JSON ({error})"
+        return None, _not_json(error)
     return (value, "") if isinstance(value, dict) else (None, f"{type(value).__name__}, not an object")
+
+
+def _not_json(error: Exception) -> str:
+    """Why a line is not JSON; the parser counts lines of its own, so its numbers are not repeated."""
+    if not isinstance(error, json.JSONDecodeError):
+        return f"not JSON ({error})"
+    what = error.msg.removesuffix(" at").removesuffix(" starting").rstrip(": ")
+    return f"not JSON (character {error.colno}: {what})"
 
 
 def is_export(value: object) -> bool:
