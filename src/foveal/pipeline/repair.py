@@ -300,7 +300,7 @@ class _Pairing:
         return self.stored or (not rules.needs_call and not (rules.pairs_by_name and result.call_id))
 
     def _orphan(self, result: ToolResult) -> None:
-        self.turn.report("orphan result", "a tool result had no call")
+        self.turn.report("orphan result", "a tool result was not paired with a call")
         text = "\n".join(filter(str.strip, map(_text, result.parts)))
         note = result_note(text, tool=result.name, call_id=result.call_id)
         self.orphans.append(self.turn.scribe.note(note))
