@@ -141,7 +141,10 @@ def test_codex_files_of_the_older_form_hold_bare_items() -> None:
         ("{oops\n[1]\n", "log, line 1: not JSON .*; 1 more parts cannot be read"),
         ("[1]\n[2]\n", "log, line 2: not JSON"),
         (jsonl({"role": 5, "content": "x"}, {"role": 5}), "log, line 1: `role` is of type int"),
-        ('[\n{"role": "user", "content": "x"},\n{"role": "user"', r"log, line 3: not JSON \(character 16: [^:]*\)"),
+        (
+            '[\n{"role": "user", "content": "x"},\n{"role": "user"',
+            r"log, line 3: not JSON \(character 16: [^:]*\)",
+        ),
         (jsonl(claude("user", None)), "log, line 1: `message.content` is missing"),
         (jsonl(codex("session_meta", id="s")), "log has no messages"),
         ("[" * 100_000, "nested too deep|not JSON"),

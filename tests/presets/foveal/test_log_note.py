@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import Any
 
 from hypothesis import given
@@ -141,6 +142,17 @@ def test_an_action_is_not_merged_with_one_before_the_user_spoke_unless_it_is_old
         "[1 user]",
         "[4 user]",
         "[2–5] Bash pytest -q ×2 → passed 15",
+    ]
+
+
+def test_old_checks_of_different_files_are_not_merged() -> None:
+    files = ["tests/test_a.py", "tests/test_b.py", "tests/test_a.py"]
+    runs = [
+        step(n, "Bash", f"1 failed: test_{n}", command=f"pytest -x {file}") for n, file in enumerate(files, 1)
+    ]
+    assert heads([said("Go."), *chain.from_iterable(runs)], merged_until=99)[1:] == [
+        "[4] Bash pytest -x tests/test_b.py → FAILED 1: test_2",
+        "[2–6] Bash pytest -x tests/test_a.py ×2 → FAILED 1: test_3",
     ]
 
 

@@ -232,6 +232,38 @@ def test_a_program_without_an_exit_code_is_reported_with_what_it_printed() -> No
     assert outcome("Checkpoints: 17\n[exit code: 0]", run("./entire explain")) == Outcome(ok=True, text="ok")
 
 
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        ("1 failed: test_20: AssertionError", "FAILED 1: test_20: AssertionError"),
+        ("13 passed\n1 failed: test_20: AssertionError", "FAILED 1 of 14: test_20: AssertionError"),
+    ],
+)
+def test_a_count_of_failures_may_be_followed_by_what_failed(result: str, text: str) -> None:
+    for command in ("pytest tests/test_20.py", "python run_tests.py"):
+        assert outcome(result, run(command)) == Outcome(ok=False, text=text, counts="tests")
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        ("reading\n5 checks failed", 'ends "5 checks failed"'),
+        ("Success! Case 5 works.\nCase 6 failed.\nbye", 'prints "Case 6 failed."'),
+        ("compiled successfully\n3 type errors", 'ends "3 type errors"'),
+        ("failures=2", '"failures=2"'),
+    ],
+)
+def test_where_a_text_mentions_failures_it_is_quoted_and_nothing_is_said_of_success(
+    result: str, text: str
+) -> None:
+    assert outcome(result, run("./entire explain")) == Outcome(ok=None, text=text)
+
+
+@pytest.mark.parametrize("result", ["no test failed", "0 of 5 failed", "failures: 0", "read failed.txt"])
+def test_a_text_that_denies_failures_is_no_error(result: str) -> None:
+    assert outcome(result, run("./entire explain")) == Outcome(ok=None, text=f'no error, "{result}"')
+
+
 NINJA = "+ /opt/bin/ninja\n[1/1] Generating write_version_file with a custom command\n"
 
 

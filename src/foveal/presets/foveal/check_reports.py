@@ -100,12 +100,26 @@ LAST = 12
 """Lines at the end of an output among which one that reports success is preferred."""
 
 
+_FAILURES = re.compile(
+    r"(\b(?:0|no|none|not|never|without)[ \t](?:\w{1,20}[ \t]){0,3})?"
+    r"(?<![\w./-])(?:fail(?:ed|ures?|ing|s)?|(?<=\d )(?:\w{1,20} )?errors?)"
+    r"(?![./-]?\w)(?![ \t]?[:=][ \t]?0\b)",
+    re.IGNORECASE,
+)
+"""A failure that a program mentions, or denies, with the denial as the group; no name of a file."""
+
+
+def mentions_failures(text: str) -> bool:
+    return any(not denied for denied in _FAILURES.findall(text))
+
+
 def printed(text: str) -> str:
-    """How the output of a program ends: the last line that reports success, else the last one."""
+    """How an output ends: the last line that mentions failures, else of success, else the last one."""
     lines = informative(text)
     if not lines:
         return "no output"
-    line = next(filter(_SUCCESS.search, reversed(lines[-LAST:])), lines[-1])
+    ends = (*filter(_SUCCESS.search, lines[-LAST:]), *filter(mentions_failures, lines))
+    line = ends[-1] if ends else lines[-1]
     how = "prints " if line != lines[-1] else "ends " if len(lines) > 1 else ""
     return f'{how}"{clipped(line, PRINTED)}"'
 
@@ -148,9 +162,10 @@ def checked(text: str, code: int | None) -> Outcome:
     """The outcome of a check without a report."""
     if _BROKEN.search(text) or _LOCATED.search(text):
         return failed(text)
-    if not text or _FINE.search(text) or code == 0:
+    fails = mentions_failures(text)
+    if not text or code == 0 or (_FINE.search(text) and not fails):
         return Outcome(ok=True, text="ok")
-    return Outcome(ok=None, text=f"no error, {printed(text)}")
+    return Outcome(ok=None, text=printed(text) if fails else f"no error, {printed(text)}")
 
 
 # Reports of tests.
@@ -176,7 +191,8 @@ _CARGO_NAME = re.compile(
 _JEST = re.compile(r"^\s{0,8}(Tests|Test Suites|Test Files):?[ \t]{1,12}(\d.{0,120})$", re.MULTILINE)
 _JEST_NAME = re.compile(r"^\s{0,12}(?:✕|×|●|FAIL)\s{1,4}(.{1,160})$", re.MULTILINE)
 _COUNT_LINE = re.compile(
-    r"^\s{0,8}(\d{1,6}) (pass|fail|passing|failing|passed|failed|flaky)(?:[ \t]\([^)\n]{1,20}\))?$",
+    r"^\s{0,8}(\d{1,6}) (pass|fail|passing|failing|passed|failed|flaky)"
+    r"(?:[ \t]\([^)\n]{1,20}\)|:[ \t](.{1,160}).{0,2000})?$",
     re.MULTILINE,
 )
 _COUNT_NAME = re.compile(r"^\s{0,8}(?:1\)|✗|✘|\(fail\)|\[\w{1,20}\] ›)[ \t](.{1,160})$", re.MULTILINE)
@@ -287,11 +303,11 @@ def _jest(text: str) -> Outcome | None:
 
 def _counted_lines(text: str) -> Outcome | None:
     """Mocha, Playwright, Bun: a line with the number that passed, a line with the number that failed."""
-    counts = {word[:4]: int(number) for number, word in _COUNT_LINE.findall(text)}
-    if not counts:
+    lines = {word[:4]: (int(number), name) for number, word, name in _COUNT_LINE.findall(text)}
+    if not lines:
         return None
-    failed, passed = counts.get("fail", 0), counts.get("pass", 0) + counts.get("flak", 0)
-    return _tests(failed, failed + passed, _COUNT_NAME.findall(text))
+    (failed, name), (passed, _), (flaky, _) = (lines.get(word, (0, "")) for word in ("fail", "pass", "flak"))
+    return _tests(failed, failed + passed + flaky, [name, *_COUNT_NAME.findall(text)])
 
 
 def _tap(text: str) -> Outcome | None:

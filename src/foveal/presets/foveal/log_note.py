@@ -13,6 +13,7 @@ is indented below the entry it comes from, so no text can pass for an entry.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -25,6 +26,8 @@ from foveal.presets.foveal.paths import Paths
 INDENT = "    "
 NAMED_EVERY = 2_000
 """Characters quoted from an entry after which it is named again."""
+_FILE = re.compile(r"(?<![^\s\"'=])[\w.@:/+-]{0,200}[./][\w.@:/+-]{1,200}")
+"""What the command of a check names: a file, a folder, a test."""
 Numbers = Mapping[tuple[int, int], tuple[int, ...]]
 """By id of an entry, the numbers of its excerpts that are shown."""
 
@@ -56,7 +59,8 @@ def log_lines(entries: Sequence[LogEntry], *, merged_until: int = -1) -> list[Lo
     """The lines of a log: repeated actions in one line.
 
     The same action with the same result, again before the user speaks, is one line. Before the position
-    `merged_until`, it is one line even if results differ in detail, however often the user spoke in between.
+    `merged_until`, it is one line even if results differ in detail, however often the user spoke in between;
+    a check of other files is another action.
     """
     lines: list[list[LogEntry]] = []
     known: dict[tuple[object, ...], int] = {}
@@ -70,7 +74,8 @@ def log_lines(entries: Sequence[LogEntry], *, merged_until: int = -1) -> list[Lo
             continue
         seen = entry.excerpts.text if action.kind == "look" else ""
         detail = () if entry.seq < merged_until else (action.subject, action.change, entry.outcome.text, seen)
-        key = (action.key, entry.outcome.ok, *detail)
+        files = tuple(_FILE.findall(action.subject)) if action.kind == "check" else ()
+        key = (action.key, entry.outcome.ok, files, *detail)
         at = known.get(key)
         if at is not None and lines[at]:
             # The line moves to the latest of its entries: a later outcome is read later.
