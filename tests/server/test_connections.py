@@ -25,19 +25,23 @@ FILES = 128
 SMALL = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, ({files}, {files}))
-from foveal.server import connections
-connections.HEAD_SECONDS, connections.PACE_SECONDS = {seconds}, {seconds}
+{patience}
 sys.argv = ["foveal", "serve", "--port", "0"]
 from foveal.cli.app import main
 main()
 """
 
+IMPATIENT = """
+from foveal.server import connections
+connections.HEAD_SECONDS, connections.PACE_SECONDS = 0.5, 0.5
+"""
+
 
 @contextmanager
-def limited(folder: Path, *, files: int = FILES, seconds: float = 60.0) -> Iterator[Served]:
+def limited(folder: Path, *, patience: str = "") -> Iterator[Served]:
     """A service with few files, or little patience."""
     script = folder / "small.py"
-    script.write_text(SMALL.format(files=files, seconds=seconds), encoding="utf-8")
+    script.write_text(SMALL.format(files=FILES, patience=patience), encoding="utf-8")
     with served(folder, command=[sys.executable, str(script)]) as service:
         yield service
 
@@ -79,12 +83,12 @@ def test_an_idle_connection_gives_way_after_the_stalled_ones(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("data", [HEAD, BODY], ids=["head", "body"])
 def test_a_client_that_does_not_finish_its_request_is_disconnected(tmp_path: Path, data: bytes) -> None:
-    with limited(tmp_path, seconds=0.5) as service, connect(service, data) as line:
+    with limited(tmp_path, patience=IMPATIENT) as service, connect(service, data) as line:
         assert closed(line)
 
 
 def test_so_is_one_that_sends_a_byte_at_a_time(tmp_path: Path) -> None:
-    with limited(tmp_path, seconds=0.5) as service, connect(service, HEAD) as line:
+    with limited(tmp_path, patience=IMPATIENT) as service, connect(service, HEAD) as line:
         assert eventually(lambda: refuses(line, b"x"))
 
 
@@ -97,7 +101,7 @@ def refuses(line: socket.socket, data: bytes) -> bool:
 
 
 def test_a_client_that_does_not_read_its_response_is_disconnected(tmp_path: Path) -> None:
-    with limited(tmp_path, seconds=0.5) as service:
+    with limited(tmp_path, patience=IMPATIENT) as service:
         text = "the harbour opens at six " * 40_000
         for _ in range(12):
             service.post("/sessions/s/messages", {"role": "user", "text": text[:90_000]})

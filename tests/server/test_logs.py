@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-from pathlib import Path
 
 from foveal.server.logs import LINE_MOST, SafeFormatter, escaped
-from serving import API, served
 
 HOSTILE = "gpt\x1b]0;owned\x07\x1b[2J\r\n\u202eerror: all is well\x9b31m"
 
@@ -56,14 +54,3 @@ def test_no_text_begins_a_line_or_makes_a_record_longer_than_the_limit() -> None
     assert all(line.startswith("  ") for line in shown.splitlines()[1:])
     assert "\n  error: forged" in shown
     assert len(shown) < LINE_MOST + 100
-
-
-def test_the_name_of_a_model_reaches_the_terminal_escaped(tmp_path: Path) -> None:
-    with served(tmp_path) as service:
-        body = {"messages": [{"role": "user", "content": "hi"}], "budget": 100, "model": HOSTILE}
-        service.client.post(f"{API}/fit", json=body)
-        service.client.post(f"{API}/sessions", json={"name": "s", "model": HOSTILE})
-        service.client.post(f"{API}/sessions/s/build", json={"budget": 100})
-    said = service.said.read_bytes()
-    assert b"\x1b" not in said
-    assert b"\x07" not in said

@@ -288,3 +288,17 @@ def test_without_the_extra_the_command_says_what_to_install(tmp_path: Path) -> N
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert (done.stdout.strip(), "pip install 'foveal[serve]'" in done.stderr) == ("1", True)
+
+
+FORGED = "gpt\x1b]0;owned\x07\x1b[2J\r\n\u202eerror: all is well\x9b31m"
+
+
+def test_the_name_of_a_model_reaches_the_terminal_escaped(tmp_path: Path) -> None:
+    with served(tmp_path) as service:
+        body = {"messages": [{"role": "user", "content": "hi"}], "budget": 100, "model": FORGED}
+        service.client.post(f"{API}/fit", json=body)
+        service.client.post(f"{API}/sessions", json={"name": "s", "model": FORGED})
+        service.client.post(f"{API}/sessions/s/build", json={"budget": 100})
+    said = service.said.read_bytes()
+    assert b"\x1b" not in said
+    assert b"\x07" not in said

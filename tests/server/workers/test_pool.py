@@ -8,11 +8,14 @@ from dataclasses import replace
 from itertools import permutations
 
 import pytest
+from starlette.responses import Response
 
 from foveal.config import Settings
+from foveal.server.api import end, received
 from foveal.server.problems import Problem
 from foveal.server.settings import Serving, hashed
 from foveal.server.tenants import Setup
+from foveal.server.workers import route
 from foveal.server.workers.pool import WAITING_MOST, Lane, Pool, Worker, environment
 
 SETUP = Setup(settings=Settings(), numbers={}, serving=Serving())
@@ -132,3 +135,15 @@ def test_a_worker_has_no_token_of_the_service(monkeypatch: pytest.MonkeyPatch) -
     setup = replace(SETUP, serving=Serving(tokens={hashed(token): "acme"}))
     assert "PATH" in environment(setup)
     assert "ACME_TOKEN" not in environment(setup)
+
+
+def test_a_request_that_is_stopped_late_may_have_been_completed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(route, "SECONDS_MOST", 0.01)
+
+    async def late() -> None:
+        work: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
+        await route._finished(work, route._Reports(), received(b"", end(asyncio.Event())))
+
+    with pytest.raises(Problem) as stopped:
+        asyncio.run(late())
+    assert "may have been completed" in stopped.value.detail
