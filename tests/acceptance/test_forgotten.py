@@ -115,3 +115,25 @@ def test_no_string_of_a_forgotten_message_is_left(batch: int, which: str, tmp_pa
         assert not left_in(json.dumps(shown, ensure_ascii=False).encode("utf-8", "replace"), forgotten)
         for file in tmp_path.iterdir():
             assert not left_in(file.read_bytes(), forgotten), file.name
+
+
+@pytest.mark.parametrize("place", ["repairs", "events", "tombstones", "the file"])
+def test_no_name_or_id_of_a_forgotten_call_is_left(place: str, tmp_path: Path) -> None:
+    call = {"id": "id-xyzzy", "type": "function", "function": {"name": "xyzzy.ls", "arguments": "{}"}}
+    results = [{"role": "tool", "tool_call_id": id, "content": "a"} for id in ("id-xyzzy", "orphan-xyzzy")]
+    with Foveal(tmp_path / "store.db", embedder="none") as fov:
+        session = fov.session("work", model="gpt-5")
+        session.add("user", "hello")
+        called: JSON = {"role": "assistant", "content": None, "tool_calls": [call, call]}
+        ids = session.extend([called, *results])
+        session.build(budget=2_000)
+        for id in ids:
+            session.forget(id)
+        assert fov.settle(30)
+        left: dict[str, object] = {
+            "repairs": session.manifest().repairs,
+            "events": [event.payload for event in fov._store.events(limit=10**6)],
+            "tombstones": [(entry.calls, entry.answers) for entry in session.entries()],
+            "the file": [file.read_bytes() for file in tmp_path.iterdir()],
+        }
+        assert "xyzzy" not in repr(left[place])
