@@ -19,7 +19,6 @@ from commands import CommandLine
 from foveal import __version__
 from foveal.cli import app
 from foveal.cli.errors import SEE
-from foveal.config import EXPECTED_COUNT
 from foveal.errors import See
 
 COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
@@ -31,6 +30,8 @@ ISSUED = (
 ENDLESS = {"serve"}
 """What has no result to print."""
 MESSAGES = [{"role": "user", "content": f"message {n}"} for n in range(3)]
+
+COUNT = "a number of tokens above 0, such as 8000, 8k or 1.5m"
 
 
 def test_every_command_is_there() -> None:
@@ -104,8 +105,8 @@ def test_wrong_usage_exits_2_and_names_the_help(shell: CommandLine, arguments: l
         (["qqqq"], "there is no command `qqqq`"),
         (["build", "--bugdet", "9"], "there is no option --bugdet; did you mean --budget?"),
         (["build", "--budget"], "--budget needs a value"),
-        (["build", "--budget", "8x"], f"--budget is '8x', not {EXPECTED_COUNT}"),
-        (["prune", "--max-tokens", "x"], f"--max-tokens is 'x', not {EXPECTED_COUNT}"),
+        (["build", "--budget", "8x"], f"--budget is '8x', not {COUNT}"),
+        (["prune", "--max-tokens", "x"], f"--max-tokens is 'x', not {COUNT}"),
         (["build", "a", "b"], "too many arguments: a b"),
         (["add"], "ROLE is missing: one of system, user, assistant, tool"),
         (["why"], "ID is missing"),
@@ -136,7 +137,7 @@ def test_with_json_an_error_is_json_on_stderr(shell: CommandLine) -> None:
     assert (misused.code, misused.out) == (2, "")
     assert json.loads(misused.err) == {
         "error": "UsageError",
-        "what": f"--budget is '8x', not {EXPECTED_COUNT}",
+        "what": f"--budget is '8x', not {COUNT}",
         "remedy": "`foveal build --help`",
         "field": "--budget",
     }

@@ -62,7 +62,7 @@ def test_a_handle_is_found_in_what_the_model_copied_around_it(talk: Session, spe
     assert SECRET in said(talk, wire.RECALL, {"handle": spelled.format(handle, "fv-0000")})
 
 
-@pytest.mark.parametrize("number", [7, "7", " 7 "])
+@pytest.mark.parametrize("number", [7, "7", " 7 ", "m7", "#7"])
 def test_the_number_of_a_message_serves_as_its_handle(talk: Session, number: object) -> None:
     found = said(talk, wire.RECALL, {"handle": number})
     assert SECRET in found
