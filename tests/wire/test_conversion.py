@@ -162,6 +162,15 @@ def test_a_rendered_image_that_became_text_reads_as_text() -> None:
     assert wire.rendered(messages, "openai")[0].text == "[image: https://example.org/a.png]"
 
 
+@pytest.mark.parametrize("format", ["anthropic", "gemini"])
+def test_a_system_prompt_is_sent_without_empty_texts_and_reasoning(format: Format) -> None:
+    prompt = {"role": "developer", "content": [{"type": "text", "text": "Be kind."}], "refusal": ""}
+    history = [{**prompt, "reasoning_content": ""}, {"role": "user", "content": "hello"}]
+    system = str(request(wire.load(history), format)["system"])
+    assert "Be kind." in system
+    assert "''" not in system
+
+
 def test_a_rendered_system_prompt_is_one_message() -> None:
     history = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "hello"}]
     found = wire.rendered(wire.load(history).messages, "anthropic")

@@ -130,6 +130,11 @@ def visible(parts: Sequence[Part]) -> list[Part]:
     return [p for p in parts if not (isinstance(p, Thinking) or (isinstance(p, Text) and not p.text.strip()))]
 
 
+def parts_for(target: Format, messages: Sequence[Message]) -> list[Part]:
+    """The parts of messages in a row: all of the target's own, of others those that can be sent."""
+    return [p for m in messages for p in (m.parts if m.format == target else visible(m.parts))]
+
+
 def described(part: Part) -> str:
     """A part as text, where the target format cannot express it."""
     match part:

@@ -169,7 +169,7 @@ def write(message: Message) -> list[JSON]:
 
 def write_system(messages: Sequence[Message]) -> Any:
     """Plain texts as one text, anything else as blocks."""
-    parts = [part for message in messages for part in message.parts]
+    parts = convert.parts_for("anthropic", messages)
     if all(isinstance(part, Text) and not part.raw for part in parts):
         return "\n\n".join(convert.described(part) for part in parts)
     own = {id(part) for message in messages if message.format == "anthropic" for part in message.parts}

@@ -186,7 +186,7 @@ def _role(message: Message) -> JSON:
 
 
 def write_system(messages: Sequence[Message]) -> Any:
-    parts = [part for message in messages for part in message.parts]
+    parts = convert.parts_for("gemini", messages)
     return {"parts": [_own_part(p) if _is_ours(p) else {"text": convert.described(p)} for p in parts]}
 
 
