@@ -257,11 +257,13 @@ def _branch(
     drafts = list(_keep_marks(drafts, left))
     entries = state.store.append(state.id, drafts, counter=target.history_key, at=at)
     state.log.reset()
-    new = tuple(entry.id for entry in entries if entry.id not in {before.id for before in left})
+    known = {entry.id for entry in left}
+    added = [entry for entry in entries if entry.id not in known]
+    new = tuple(entry.id for entry in added)
     replaced = len(left) - len(entries) + len(new)
     events.append(HistoryForked(session=state.name, shared=at, replaced=replaced))
     if new:
-        tokens = sum(entry.tokens for entry in entries if entry.id in new)
+        tokens = sum(entry.tokens for entry in added)
         events.append(MessagesAdded(session=state.name, ids=new, tokens=tokens))
     return new
 

@@ -31,6 +31,7 @@ def read(lines: list[Line]) -> Recorded:
     skipped: list[Skipped] = []
     model = ""
     response: tuple[Any, JSON] = (None, {})  # the id of the latest response, and the response
+    results = False  # whether the latest message has only results
     for line in _kept(lines):
         message = _message(line)
         if message is None:
@@ -38,18 +39,20 @@ def read(lines: list[Line]) -> Recorded:
             skipped.append(Skipped(where=f"line {line.number}", why=why, line=line.number))
             continue
         model = model_name(line.value["message"].get("model")) or model
-        key = line.value["message"].get("id")
+        key, only_results = line.value["message"].get("id"), _only_results(message)
         if message["role"] == "assistant" and key is not None and key == response[0]:
             # Its tools may have returned already: the rest of the response still belongs before them.
             _join(response[1], message)
-        elif found and _only_results(found[-1].value) and _only_results(message):
+            results = results and (only_results or found[-1].value is not response[1])
+        elif results and only_results:
             _join(found[-1].value, message)
         else:
             date = seconds(line.value.get("timestamp"))
             found.append(Found(value=message, date=date, where=f"line {line.number}", line=line.number))
+            results = only_results
             if message["role"] == "assistant":
                 response = (key, message)
-            elif message["role"] == "user" and not _only_results(message):
+            elif message["role"] == "user" and not only_results:
                 response = (None, {})
     return Recorded(format="anthropic", found=found, model=model, skipped=tuple(skipped))
 
