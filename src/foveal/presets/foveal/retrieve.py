@@ -254,20 +254,18 @@ def _excerpt(
     history: History, seq: int, query: str, room: int, count: Count
 ) -> tuple[tuple[int, ...], int] | None:
     """The numbers of the pieces of a message that match best, and their tokens; None if none fits."""
-    chosen = _matching(_pieces(_passages(history, seq)), query, room - LABEL, count)
+    chosen = _matching(_pieces(history, seq), frozenset(words(query)), room - LABEL, count)
     cost = count("\n".join(_lines(history, seq, chosen))) + 1 if chosen else 0
     return (chosen, cost) if chosen and cost <= room else None
 
 
-def _matching(pieces: Sequence[tuple[Passage, str]], query: str, room: int, count: Count) -> tuple[int, ...]:
-    """The numbers of the pieces that share the most words with the query, within `room` tokens."""
-    asked = frozenset(words(query))
-    shared = [len(asked.intersection(words(text))) for _, text in pieces]
+def _matching(pieces: _Pieces, asked: frozenset[str], room: int, count: Count) -> tuple[int, ...]:
+    """The numbers of the pieces that share the most of the words asked for, within `room` tokens."""
     chosen: list[int] = []
-    for number in sorted(range(len(pieces)), key=lambda number: (-shared[number], number)):
-        if not shared[number] or room <= 0:
+    for number in pieces.ranked(asked):
+        if room <= 0:
             break
-        cost = count(pieces[number][1]) + 3  # a line break, and perhaps a gap
+        cost = count(pieces.pieces[number][1]) + 3  # a line break, and perhaps a gap
         if cost <= room:
             room -= cost
             chosen.append(number)
@@ -321,7 +319,7 @@ def _lines(history: History, seq: int, numbers: tuple[int, ...]) -> Iterator[str
         for passage in passages:
             yield _quoted(passage, passage.text)
         return
-    pieces, last = _pieces(passages), -1
+    pieces, last = _pieces(history, seq).pieces, -1
     for number in numbers:
         passage, text = pieces[number]
         follows = number + 1 in numbers or number + 1 == len(pieces)
@@ -346,9 +344,32 @@ def _passages(history: History, seq: int) -> list[Passage]:
     return [passage for passage in found if passage.role != "tool" or not message.calls]
 
 
-def _pieces(passages: Sequence[Passage]) -> list[tuple[Passage, str]]:
+class _Pieces:
     """The sentences of what people said and the lines of everything else, in order."""
-    return [(passage, piece) for passage in passages for piece in _split(passage)][:MOST]
+
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        self.pieces = [(passage, piece) for passage in passages for piece in _split(passage)][:MOST]
+        self._ranked: tuple[frozenset[str], Sequence[int]] = (frozenset(), ())
+
+    def ranked(self, asked: frozenset[str]) -> Sequence[int]:
+        """The numbers of the pieces with any of these words, those with the most first."""
+        if self._ranked[0] != asked:
+            shared = [len(asked.intersection(words(text))) for _, text in self.pieces]
+            matching = (number for number, many in enumerate(shared) if many)
+            self._ranked = asked, sorted(matching, key=lambda number: -shared[number])
+        return self._ranked[1]
+
+
+def _pieces(history: History, seq: int) -> _Pieces:
+    """The pieces of a message; made once, since rebuilding a window asks for them again and again."""
+    made = history.cached(history.turn_of(seq), _by_message)
+    if seq not in made:
+        made[seq] = _Pieces(_passages(history, seq))
+    return made[seq]
+
+
+def _by_message(history: History, turn: int) -> dict[int, _Pieces]:  # noqa: ARG001 — `cached` passes both
+    return {}
 
 
 def _split(passage: Passage) -> list[str]:
