@@ -57,7 +57,7 @@ def load(extra: Path | None) -> Facts:
         return _bundled()
     try:
         text = extra.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # not UTF-8, or a path that no system has
         raise ConfigError(
             f"model file {extra} cannot be read: {error}", remedy="correct the path of the model file"
         ) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +30,7 @@ class Card:
 
 def read_card(folder: Path) -> Card:
     """Check that all files exist, and read the small ones."""
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # `is_dir` raises for names that are too long
         raise ConfigError(f"`embedder` names {folder}, and there is no such folder", remedy=_REMEDY)
     missing = [name for name in (CONFIG, TOKENIZER, WEIGHTS) if not (folder / name).is_file()]
     if missing:

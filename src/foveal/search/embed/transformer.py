@@ -6,6 +6,7 @@ Weights are loaded with the first text, once for all threads of a process.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from hashlib import blake2b, file_digest
@@ -120,4 +121,5 @@ def _shared(folder: Path) -> Transformer:
 
 def transformer(folder: Path) -> Transformer:
     """The instance shared by all callers that name this folder."""
-    return _shared(folder.expanduser().resolve())
+    named = os.path.expanduser(folder)
+    return _shared(Path(os.path.realpath(named) if os.path.isdir(named) else named))

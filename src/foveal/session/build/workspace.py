@@ -5,6 +5,7 @@ Nothing here locks the session while files are read or searched.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -125,7 +126,7 @@ class OpenWorkspaces:
         if isinstance(given, Workspace):
             return _Opened(workspace=given, refused=[])
         folder = a_path(given, "workspace")
-        root = str(folder.resolve()) if folder.is_dir() else ""
+        root = os.path.realpath(folder) if os.path.isdir(folder) else ""  # `is_dir` raises for long names
         with self._lock:
             if root not in self._opened:
                 while len(self._opened) >= WORKSPACES:
