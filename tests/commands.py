@@ -35,6 +35,11 @@ class Done:
         return json.loads(self.out)
 
 
+class _Terminal(BytesIO):
+    def isatty(self) -> bool:
+        return True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandLine:
     """A folder with a home and a store; `foveal` runs there."""
@@ -50,10 +55,13 @@ class CommandLine:
         home = dict.fromkeys(HOMES, str(self.folder / "home"))
         return {**kept, **home, "FOVEAL_STORE": str(self.store), "COLUMNS": "80", **more}
 
-    def foveal(self, *arguments: str | bytes, stdin: str | bytes = b"", **environment: str) -> Done:
-        """The `foveal` command, run to its exit in this process."""
+    def foveal(
+        self, *arguments: str | bytes, stdin: str | bytes = b"", terminal: bool = False, **environment: str
+    ) -> Done:
+        """The `foveal` command, run to its exit in this process; `terminal`: what it reads is typed."""
         given = stdin.encode() if isinstance(stdin, str) else stdin
-        streams = {"stdin": BytesIO(given), "stdout": BytesIO(), "stderr": BytesIO()}
+        kind = _Terminal if terminal else BytesIO
+        streams = {"stdin": kind(given), "stdout": kind(), "stderr": kind()}
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(self.folder)
             _exchange(patch, self.environment(**environment))
