@@ -138,11 +138,16 @@ def moment(at: float, form: str = "%Y-%m-%d %H:%M") -> str:
         return "–"
 
 
+SOUGHT = 50
+"""Words of a query that a snippet is chosen for: the text is searched for each."""
+
+
 def snippet(text: str, words: Sequence[str] = (), *, width: int = WIDTH - 4) -> str:
-    """One line of a text, chosen to show as many of the words as possible."""
+    """One line of a text, chosen to show as many of the words as possible; of many words the first count."""
     flat = " ".join(text.split()).translate(_CONTROL)
     lower = flat.lower()
-    hits = [at for word in words if (at := lower.find(word.lower())) >= 0] or [0]
+    asked = dict.fromkeys(word.lower() for word in words[:SOUGHT])
+    hits = [at for word in asked if (at := lower.find(word)) >= 0] or [0]
     last = max(0, len(flat) - width)
     starts = [min(last, max(0, hit - width // 4)) for hit in hits]
     start = max(starts, key=lambda at: sum(at <= hit < at + width for hit in hits))
