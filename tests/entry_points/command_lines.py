@@ -23,6 +23,7 @@ JSON = dict[str, Any]
 def shell(folder: Path) -> Iterator[CommandLine]:
     """A folder with a session that has a few messages and a window."""
     line = CommandLine(folder=folder)
+    line.write("foveal.toml", 'embedder = "none"\n')  # what is embedded in the background counts as well
     line.fill(*in_result("AssertionError in src/a.py"))
     line.foveal("build", "--budget", "900")
     yield line
