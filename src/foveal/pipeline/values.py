@@ -157,6 +157,9 @@ class Scene:
     """The layout of the last build, if nothing in it has changed since."""
     relevant: tuple[int, ...] = ()
     """Positions of messages that match the task or the user's latest message, best first."""
+    similarities: Mapping[int, float] = field(default_factory=dict)
+    """By position of a message, how similar it is to the task in meaning, 0 to 1. Empty without an embedder,
+    and for presets that do not compare meanings."""
     rates: Rates | None = None
     """The provider's prices, if the next window should begin with this one."""
 

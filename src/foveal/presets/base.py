@@ -33,6 +33,8 @@ class Preset:
     """It scores every turn in every build, so their texts are kept in memory."""
     stable_prefix: bool = False
     """A window begins with the same bytes as the one before for as long as that fits."""
+    compares: bool = False
+    """Its scores depend on how similar messages are to the task in meaning: `Scene.similarities`."""
     manages: Literal["", "compress"] = ""
     """What a build does first to the session's history where that outgrows the window: `compress` puts notes
     in place of old working memory. Empty: nothing."""

@@ -136,6 +136,21 @@ def test_what_is_past_its_age_is_compressed_however_much_room_there_is(session: 
     assert len(session.compress().ids) == 12
 
 
+def test_a_share_under_one_half_from_which_on_a_window_is_full_compresses_earlier(tmp_path: Path) -> None:
+    with Foveal(tmp_path / "f.db", numbers={"fifth": {"full_at": 0.4}}) as fov:
+        session = fov.session("early", model="gpt-5")
+        session.extend([{"role": "user", "content": f"{n}: {TOPIC}"} for n in range(60)])
+        assert session.compress().ids == ()
+        assert session.compress(1_000).final <= 400
+
+
+def test_what_scores_low_goes_before_what_is_older_while_space_is_needed(session: Session) -> None:
+    for number in range(40):
+        session.add("user", (TOPIC if number < 20 else f"The canteen had soup {number}. " * 3), timestamp=1e9)
+    session.add("user", f"Why is it that {TOPIC}?")
+    assert session.compress(900).ids[0] == "m21"
+
+
 def test_pins_system_prompts_and_the_open_turn_stay(talk: Session) -> None:
     talk.pin("m6")
     talk.compress(max_tokens=60)

@@ -21,6 +21,7 @@ def fifth(numbers: FifthNumbers = FifthNumbers()) -> Preset:
             pick=lambda units, room, slots: by_level(units, room, slots=slots, numbers=numbers),
         ),
         looks_at_all=True,
+        compares=True,
         manages="compress",
         retrieves=True,
     )

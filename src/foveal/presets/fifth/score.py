@@ -1,7 +1,8 @@
 """Score items by recency, references, relevance to the task and explicit marks.
 
 References are the share of mentions that came after the item which first named a thing. Relevance is the
-cosine of weighted words: a word that few items contain weighs more than one that most contain.
+similarity in meaning that the scene has for each item; if it has none, the cosine of weighted words: a word
+that few items contain weighs more than one that most contain.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def fifth(items: Sequence[Item], scene: Scene, *, numbers: FifthNumbers | None =
     columns = {
         "recency": [by.recency_weight * _recency(item, scene) for item in items],
         "references": [by.references_weight * share for share in references(items)],
-        "relevance": [by.relevance_weight * likeness for likeness in relevance(items, scene.task)],
+        "relevance": [by.relevance_weight * likeness for likeness in _relevance(items, scene)],
         "explicit": [by.explicit_weight * explicit(item) for item in items],
     }
     rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
@@ -55,8 +56,14 @@ def _share(*, later: int, all: int) -> float:
     return later / all if all else 0.0
 
 
+def _relevance(items: Sequence[Item], scene: Scene) -> list[float]:
+    if scene.similarities:
+        return [scene.similarities.get(item.index, 0.0) for item in items]
+    return relevance(items, scene.task)
+
+
 def relevance(items: Sequence[Item], task: str) -> list[float]:
-    """The similarity of each item to the task, 0 to 1; 0 without a task."""
+    """How many of its words each item shares with the task, 0 to 1; 0 without a task."""
     words = word_counts(task)
     if not words:
         return [0.0] * len(items)

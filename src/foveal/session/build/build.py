@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -101,17 +101,19 @@ def _draft(state: SessionState, request: BuildRequest, gathered: Gathered) -> _D
         system=system_messages(request.system),
     )
     warn(order.warnings)
+    history = state.log.history(target)
     scene = replace(
         order.scene,
         answer=answers,
         layout=current_layout(state, target, preset),
         rates=rates(state, target, preset),
+        similarities=similarities(state, preset, history, request.task),
     )
     return _Draft(
         target=target,
         preset=preset,
         order=replace(order, scene=scene, material=gathered.material, admit=preset.admit),
-        history=state.log.history(target),
+        history=history,
         answers=answers,
         tools=tools,
     )
@@ -148,6 +150,15 @@ def _made(state: SessionState, draft: _Draft, gathered: Gathered) -> Made:
         length=len(history.entries),
     )
     return Made(outgoing=outgoing, answers=draft.answers, stored=stored, events=gathered.events)
+
+
+def similarities(state: SessionState, preset: Preset, history: History, task: str) -> Mapping[int, float]:
+    """How similar messages are to the task, if the preset's scores depend on it."""
+    if not preset.compares:
+        return {}
+    from foveal.session.search.similarity import Similarity
+
+    return state.part(Similarity).of(history, task)
 
 
 def store_window(state: SessionState, made: Made, fetch: Any) -> Window:
@@ -204,6 +215,8 @@ def _save(state: SessionState, manifest: Manifest, made: Made) -> Costs:
     with state.writing() as events:
         state.log.save_counts()
         made.answers.save()
+        if made.outgoing.order.scene.similarities:
+            _save_vectors(state)
         state.cost_totals.catch_up(state.log.head, partial(state.store.build, state.id))
         entry, totals = state.cost_totals.entry(made.outgoing, made.moment)
         record = BuildRecord(
@@ -223,6 +236,12 @@ def _save(state: SessionState, manifest: Manifest, made: Made) -> Costs:
     state.cost_totals.commit(totals, number)
     stored_with(state, made.stored, number)
     return entry.costs
+
+
+def _save_vectors(state: SessionState) -> None:
+    from foveal.session.search.similarity import Similarity
+
+    state.part(Similarity).save()
 
 
 def _with_dollars(state: SessionState, manifest: Manifest, model: str) -> Manifest:

@@ -14,17 +14,20 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from foveal.events import Event, Reported
+from foveal.pipeline.fixed import open_turn
 from foveal.pipeline.history import History
-from foveal.pipeline.recipe import items
+from foveal.pipeline.recipe import default_task, items
 from foveal.pipeline.summarize.notes import message_range
 from foveal.pipeline.summarize.values import Answer
-from foveal.pipeline.values import Item
+from foveal.pipeline.values import Item, Scene
 from foveal.presets.fifth.levels import excess, past_its_age, slot_of
+from foveal.presets.fifth.score import fifth as score_items
 from foveal.session.arguments import a_count, a_yes_or_no
 from foveal.session.budget import budget_for
 from foveal.session.history import stand_ins
 from foveal.session.history.items import items_without_text
 from foveal.session.history.stand_ins import Note
+from foveal.session.search.similarity import Similarity
 from foveal.session.state import SessionState
 from foveal.session.target import Target
 from foveal.session.values import Removal
@@ -49,12 +52,14 @@ Turns = Mapping[int, Sequence[Item]]
 class _Goal:
     """How far to compress."""
 
+    scene: Scene
+    """By its time and its task, low scores are found."""
     used: int | None = None
     """Tokens that windows may show afterwards, at most."""
     freed: int = 0
     """If that is not given: the tokens to free."""
-    aged_at: float | None = None
-    """The time by which messages may be past their age; None: none is compressed for its age alone."""
+    aged: bool = False
+    """Whether messages past their age are compressed however much room there is."""
     notes: int | None = None
     """How many notes may be written for lack of space; None: as many as needed."""
 
@@ -83,7 +88,8 @@ def compress_history(state: SessionState, max_tokens: int | None, *, dry_run: bo
     begun, target = time.perf_counter(), state.target()
     budget = given or budget_for(target.card, None)
     # A caller who gives a number wants to keep that much: then nothing is compressed for its age alone.
-    goal = _Goal(used=_limit(state, budget), aged_at=None if given else time.time())
+    scene = Scene(now=time.time())
+    goal = _Goal(scene=scene, used=int(state.resources.fifth.full_at * budget), aged=given is None)
     plan = partial(_plan, state, target, goal)
     if dry_run:
         with state.reading():
@@ -103,7 +109,7 @@ def compress_for_window(state: SessionState, target: Target, order: Order) -> bo
     over = excess(found, scene, numbers=state.resources.fifth)
     if over <= 0:
         return False
-    goal = _Goal(freed=over + int(FREED * scene.budget), notes=NOTES_MOST)
+    goal = _Goal(scene=scene, freed=over + int(FREED * scene.budget), notes=NOTES_MOST)
     plan = partial(_plan, state, target, goal)
     apply = partial(_apply, state, begun=begun)
     return bool(stand_ins.plan_and_apply(state, target, plan, apply, waits=False).notes)
@@ -121,25 +127,23 @@ def _apply(state: SessionState, plan: _Plan, events: list[Event], *, begun: floa
     return plan
 
 
-def _limit(state: SessionState, budget: int) -> int:
-    return int(state.resources.fifth.full_at * budget)
-
-
 def _plan(state: SessionState, target: Target, goal: _Goal, answer: Answer) -> _Plan:
-    """Notes for turns that exceeded their age, then for the oldest ones until the rest is small enough."""
+    """Notes for turns that exceeded their age, then for others until the rest is small enough."""
     history = state.log.history(target)
     turns = items(history)
     fixed = _fixed(history, turns)
     used = sum(item.tokens for found in turns.values() for item in found)
     free = {turn: found for turn, found in turns.items() if turn not in fixed}
-    aged = [] if goal.aged_at is None else _aged(state, history, free, goal.aged_at)
+    aged = _aged(state, history, free, goal.scene.now) if goal.aged else []
     notes = list(_notes_for_aged(state, target, aged, answer))
     limit = used - goal.freed if goal.used is None else goal.used
     left = [turn for turn, found in free.items() if turn not in aged and _working(state, found)]
-    while left and (needed := _needed(notes, used, limit)) > 0 and len(notes) != goal.notes:
-        run = _stretch(state, history, left, needed)
-        left = left[len(run) :]
-        notes += _notes(state, target, run, answer)
+    low = _low_scored(state, history, goal.scene, turns) if _needed(notes, used, limit) > 0 else set()
+    for some in ([turn for turn in left if turn in low], [turn for turn in left if turn not in low]):
+        while some and (needed := _needed(notes, used, limit)) > 0 and len(notes) != goal.notes:
+            run = _stretch(state, history, some, needed)
+            del some[: len(run)]
+            notes += _notes(state, target, run, answer)
     tokens: dict[str, int] = {}
     for turn, what in fixed.items():
         tokens[what] = tokens.get(what, 0) + sum(item.tokens for item in turns[turn])
@@ -162,6 +166,19 @@ def _aged(state: SessionState, history: History, free: Turns, now: float) -> lis
     numbers = state.resources.fifth
     old = (item.index for found in free.values() for item in found if past_its_age(item, now, numbers))
     return sorted({history.turn_of(index) for index in old})
+
+
+def _low_scored(state: SessionState, history: History, scene: Scene, turns: Turns) -> set[int]:
+    """The turns of which no message scores `low_score` or more: they go first while space is needed."""
+    numbers = state.resources.fifth
+    task = scene.task or default_task(turns, open_turn(history))
+    likeness = scene.similarities or state.part(Similarity).of(history, task)
+    flat = [item for found in turns.values() for item in found]
+    scores = score_items(flat, replace(scene, task=task, similarities=likeness), numbers=numbers)
+    worth = {item.index: score.total for item, score in zip(flat, scores, strict=True)}
+    return {
+        turn for turn, found in turns.items() if max(worth[item.index] for item in found) < numbers.low_score
+    }
 
 
 def _working(state: SessionState, found: Sequence[Item]) -> bool:

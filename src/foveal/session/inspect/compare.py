@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -24,12 +25,12 @@ from foveal.pipeline.values import Layout, Rates, Scene, cache_expired
 from foveal.presets import PRESETS, Preset, find
 from foveal.session.arguments import a_list, a_time, any_text
 from foveal.session.budget import asked_reply, budget_for, check_budget
-from foveal.session.build.build import HANDLES
+from foveal.session.build.build import HANDLES, similarities
 from foveal.session.build.layout import current_layout, rates
 from foveal.session.build.manifest_json import build_record
 from foveal.session.build.values import BuildRequest
 from foveal.session.costs import dollars, predicted, repeated_tokens, shared_chunks
-from foveal.session.fit import history_of, relevant_to
+from foveal.session.fit import history_of, relevant_to, similarities_to
 from foveal.session.state import SessionState
 from foveal.session.target import Count, Target, target_for, warn
 from foveal.window import Cost, Window
@@ -102,6 +103,8 @@ class Case:
     """The layout that the session's next window begins with."""
     relevant: Callable[[History, Scene], tuple[int, ...]] = lambda *_: ()
     """Searches for what a task or the user's latest message refers to."""
+    similarities: Callable[[Preset, History, str], Mapping[int, float]] = lambda *_: {}
+    """How similar messages are to a task, for presets whose scores depend on it."""
 
 
 def compare(  # noqa: PLR0913 — every option of `fit`, by name
@@ -145,6 +148,7 @@ def compare(  # noqa: PLR0913 — every option of `fit`, by name
         now=time.time() if moment is None else moment,
         prices=catalog.prices(target.card.id, extra=catalogue),
         relevant=lambda history, scene: relevant_to(history, given.messages[: len(history.entries)], scene),
+        similarities=similarities_to,
     )
     return compared(case, chosen)
 
@@ -234,7 +238,12 @@ def _build(
     """The window of the first `stop` messages, with which the history is extended, and the layout before."""
     history.extend(case.entries[len(history.entries) : stop])
     order = case.target.order(preset, budget=case.budget, tools=case.given.tools, task=case.task, now=now)
-    scene = replace(order.scene, rates=case.rates(preset), layout=layout)
+    scene = replace(
+        order.scene,
+        rates=case.rates(preset),
+        layout=layout,
+        similarities=case.similarities(preset, history, case.task),
+    )
     if preset.stable_prefix:
         scene = replace(scene, relevant=case.relevant(history, scene))
     fitted = pipeline.fit(history, replace(order, scene=scene))
@@ -313,6 +322,7 @@ def compare_session(
             target=target,
             rates=lambda preset: rates(state, target, preset),
             layout=lambda preset: current_layout(state, target, preset),
+            similarities=partial(similarities, state),
             entries=state.log.entries,
             fresh=lambda: History(state.log.read, target.frame(state.format)),
             given=Conversation(format=target.format, messages=()),

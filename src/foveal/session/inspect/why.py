@@ -24,7 +24,7 @@ from foveal.pipeline.material.values import Material
 from foveal.pipeline.recipe import Recipe, Scorer
 from foveal.pipeline.sensitivity import Cut, crossing, worth
 from foveal.pipeline.values import Item, LogNote, RetrievedNote, Scene
-from foveal.session.build.build import HANDLES, TASK, stored_build
+from foveal.session.build.build import HANDLES, TASK, similarities, stored_build
 from foveal.session.build.layout import current_layout, layout_of, rates
 from foveal.session.build.manifest_json import read_manifest
 from foveal.session.build.material import gather
@@ -145,6 +145,7 @@ class Rebuild:
             order.scene,
             layout=current_layout(state, target, self._preset),
             rates=rates(state, target, self._preset),
+            similarities=similarities(state, self._preset, self._history, ""),
             answer=Answers(state.resources.library, target.meter.text, better=False),
         )
         self._order = replace(
