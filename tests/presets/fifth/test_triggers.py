@@ -101,6 +101,17 @@ def test_what_is_expanded_stays_inside_the_history_and_outside_the_window() -> N
     assert spans(at([recent(10)], prompt="redis.conf?", past=past)) == [(0, 1), (8, 9)]
 
 
+def test_what_is_expanded_stays_inside_the_exchange_it_belongs_to() -> None:
+    past = [recent(4, text="redis.conf"), recent(9, text="redis.conf")]
+    found = at(prompt="redis.conf?", past=past, requests=[0, 4, 8])
+    assert spans(found) == [(4, 5), (8, 9)]
+
+
+@pytest.mark.parametrize("prompt", ["And the printers?", "Remember the printer?", "Back to printing!"])
+def test_a_topic_is_mentioned_by_any_form_of_its_words(prompt: str) -> None:
+    assert len(at(prompt=prompt, past=[recent(2, text="A printer was jammed by printing.")])) == 1
+
+
 def test_what_only_resembles_the_question_is_no_mention() -> None:
     assert at([recent(9)], prompt="How do sessions expire?", past=[recent(2, text="The port is 8081.")]) == []
 

@@ -7,6 +7,7 @@ Nothing here acts; the caller retrieves the steps in their order.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -15,11 +16,12 @@ from foveal.pipeline.signals import identifier_counts, word_counts
 from foveal.pipeline.summarize.failures import ResolvedError, error_lines
 from foveal.pipeline.summarize.tasks import Task, task_label
 from foveal.pipeline.values import Item
+from foveal.search.terms import terms
 
 MOST = 3
 """Tasks, errors or stretches that one trigger retrieves at a time."""
 AROUND = 1
-"""Messages on each side of a mentioned one that are retrieved with it."""
+"""Messages of the same exchange, on each side of a mentioned one, that are retrieved with it."""
 FEWEST_WORDS = 2
 """Shared words that count as a mention if no identifier is shared, unless there are fewer to share."""
 SHOWN = 5
@@ -28,6 +30,13 @@ _INSTRUCTIONS = frozenset(
     {"fix", "add", "make", "implement", "update", "create", "change", "write", "build", "check", "task"}
 )
 """Words that say what to do, not with what."""
+_RECALLING = frozenset(
+    {
+        "back", "discuss", "discussed", "go", "know", "mention", "mentioned", "recall", "remember", "remind",
+        "return", "said", "say", "talk", "talked", "tell", "think", "told", "us",
+    }
+)  # fmt: skip
+"""Words that say that something is past, not what."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +55,8 @@ class Situation:
     """Earlier errors, with what resolved them."""
     past: Sequence[Item] = ()
     """What a search for `prompt` found outside the window, the best first."""
+    requests: Sequence[int] = ()
+    """Positions of the user's messages in the history, in order: each begins an exchange."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,17 +99,35 @@ def repeated_error(now: Situation) -> Iterator[Step]:
 
 
 def past_topic(now: Situation) -> Iterator[Step]:
-    """Past messages about something that the prompt mentions, with their neighbours."""
+    """Past messages about something that the prompt mentions, with their neighbours in the same exchange.
+
+    The message before a request and the one after the answers to it may be about another topic.
+    """
     taken = {item.index for item in now.items}
     end = max((item.index for item in (*now.items, *now.past)), default=0)
-    mentioned = ((item.index, _shared(now.prompt, item.text, of=now.prompt)) for item in now.past)
+    mentioned = ((item.index, _mention(now.prompt, item.text)) for item in now.past)
     fresh = ((at, why) for at, why in mentioned if why and at not in taken)
     for at, why in islice(fresh, MOST):
-        around = range(max(0, at - AROUND), min(end, at + AROUND) + 1)
+        next_request = bisect_right(now.requests, at)
+        begin = now.requests[next_request - 1] if next_request else 0
+        stop = now.requests[next_request] if next_request < len(now.requests) else end + 1
+        around = range(max(begin, at - AROUND), min(stop, at + AROUND + 1))
         first = next(seq for seq in around if taken.isdisjoint(range(seq, at + 1)))
         last = next(seq for seq in reversed(around) if taken.isdisjoint(range(at, seq + 1)))
         taken.update(range(first, last + 1))
         yield Step(first=first, last=last, because=f"a past topic is mentioned: {why}")
+
+
+def _mention(prompt: str, text: str) -> str:
+    """What of a text the prompt mentions: an identifier, or enough of its words in any form."""
+    names = identifier_counts(prompt).keys() & identifier_counts(text).keys()
+    if names:
+        return f"“{min(names)}” is in both"
+    asked = {word for word in word_counts(prompt) if word not in _INSTRUCTIONS | _RECALLING}
+    known = set(terms(text).all)
+    both = [word for word in sorted(asked) if known.issuperset(terms(word).all)]
+    enough = max(1, min(len(asked), FEWEST_WORDS), -(-len(asked) // 2))
+    return f"{', '.join(both[:SHOWN])} in both" if len(both) >= enough else ""
 
 
 def _reference(prompt: str, task: Task) -> str:

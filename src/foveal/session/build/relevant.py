@@ -327,7 +327,8 @@ def _situation(state: SessionState, past: _Past) -> Situation | None:
         tool_results=results,
         tasks=past.tasks,
         resolved=_resolved(state) if any(map(error_lines, (text, *results))) else (),
-        past=list(_past_items(state, past, text)),
+        past=list(_past_items(state, past, text, asked=asked.index)),
+        requests=[entry.seq for entry in past.history.entries if entry.role == "user"],
     )
 
 
@@ -338,9 +339,13 @@ def _resolved(state: SessionState) -> Sequence[ResolvedError]:
     return walker.resolved
 
 
-def _past_items(state: SessionState, past: _Past, words: str) -> Iterator[Item]:
-    """Messages outside the window with these words, best first."""
-    for found in state.store.search(words, session=state.id, limit=HITS):
+def _past_items(state: SessionState, past: _Past, words: str, *, asked: int) -> Iterator[Item]:
+    """Messages outside the window that match these words nearly as well as the best other message does."""
+    hits = [found for found in state.store.search(words, session=state.id, limit=HITS) if found.seq != asked]
+    least = NEAR_BEST * max((found.score for found in hits), default=0.0)
+    for found in hits:
+        if found.score < least:
+            return
         if found.seq in past.open and past.history.entries[found.seq].digest == found.digest:
             message = wire.reread(found.body, found.format, found.role, digest=found.digest)
             kind = kind_of(found.role, tool_call=bool(message.calls), newest_user=False)
