@@ -235,3 +235,46 @@ def test_a_memo_never_holds_more_than_its_most(most: int) -> None:
     for number in range(20):
         kept.put(str(number), "x")
     assert sum(kept.get(str(number)) is not None for number in range(20)) == most
+
+
+def test_a_job_that_says_when_there_will_be_work_is_done_again_then() -> None:
+    done: list[float] = []
+
+    def job() -> bool | float:
+        done.append(time.monotonic())
+        return 0.05 if len(done) == 1 else False
+
+    with worker(job) as jobs:
+        jobs.wake()
+        assert eventually(lambda: len(done) == 2)
+        assert done[1] - done[0] >= 0.05
+        assert eventually(lambda: "foveal-worker" not in threads())
+
+
+def test_work_that_is_due_later_is_not_waited_for_and_done_at_once_when_it_is_requested() -> None:
+    done: list[str] = []
+
+    def job() -> bool | float:
+        done.append("unit")
+        return 600.0
+
+    with worker(job) as jobs:
+        assert jobs.drain(SOON)
+        assert jobs.drain(SOON)
+        assert done == ["unit", "unit"]
+
+
+def test_work_that_became_due_waits_for_quiet_like_any_other() -> None:
+    done: list[str] = []
+
+    def job() -> bool | float:
+        done.append("unit")
+        return 0.05 if len(done) == 1 else False
+
+    with worker(job, pace=Pace(quiet=60.0, patience=120.0)) as jobs:
+        jobs.wake()
+        assert eventually(lambda: len(done) == 1)
+        jobs.busy()
+        time.sleep(0.2)
+        assert done == ["unit"]
+        assert not jobs.quiet

@@ -1,7 +1,8 @@
 """Run background jobs, one small unit of work at a time, while no caller is using the store.
 
 Jobs read what is left to do from the store, never from a queue: a process that is killed loses nothing, and
-two processes that do the same unit twice change nothing. The thread exists only while there is work.
+two processes that do the same unit twice change nothing. The thread exists only while there is work, or it is
+known when there will be some.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from typing import Generic, TypeVar
 
 from foveal.errors import StoreDamagedError
 
-Job = Callable[[], bool]
-"""Does one small unit of work and returns whether more is left. Doing a unit twice must be harmless."""
+Job = Callable[[], "bool | float"]
+"""Does one small unit of work and returns whether more is left, or in how many seconds there will be.
+
+Doing a unit twice must be harmless."""
 OnError = Callable[[str, Exception], None]
 """Called with the name of a job that failed and its exception."""
 T = TypeVar("T")
@@ -46,13 +49,15 @@ class _State:
     failures: int = 0
     not_before: float = 0.0
     running: bool = False
+    later: bool = False
+    """The next unit is not due yet."""
     damaged: bool = False
     """The last unit found the store damaged: another attempt would find the same."""
 
     @property
     def open(self) -> bool:
-        """Still to be done, and not waiting for a retry."""
-        return self.running or (self.waiting and not self.failures)
+        """Still to be done now, and not waiting for a retry."""
+        return self.running or (self.waiting and not self.failures and not self.later)
 
 
 class Worker:
@@ -79,13 +84,22 @@ class Worker:
         """Check these jobs for work, by default every job, in the background."""
         with self._changed:
             for name in names or self._states:
-                self._states[name].waiting = True
+                state = self._states[name]
+                state.waiting = True
+                if state.later:
+                    state.later, state.not_before = False, 0.0
             self._start()
             self._changed.notify_all()
 
     def busy(self) -> None:
         """Record that a caller is using the store: the worker waits until it is quiet again."""
-        self._busy_until = time.monotonic() + self._pace.quiet
+        if threading.current_thread() is not self._thread:
+            self._busy_until = time.monotonic() + self._pace.quiet
+
+    @property
+    def quiet(self) -> bool:
+        """Whether no caller has just used the store. Waiting for the work itself does not count as use."""
+        return bool(self._draining) or time.monotonic() >= self._busy_until
 
     def drain(self, seconds: float) -> bool:
         """Do all the work without waiting for quiet; False if some of it failed or time ran out.
@@ -141,7 +155,7 @@ class Worker:
                 )
                 # To the end of the queue: no job starves the others.
                 state = self._states[name] = self._states.pop(name)
-                state.waiting, state.running = False, True
+                state.waiting, state.later, state.running = False, False, True
                 return name
             self._thread = None
             return None
@@ -149,21 +163,26 @@ class Worker:
     def _pause(self, since: float) -> float:
         """Seconds until a unit may start."""
         retry = min(state.not_before for state in self._states.values() if state.waiting)
-        quiet = 0.0 if self._draining else min(self._busy_until, since + self._pace.patience)
+        patient = max(since, retry) + self._pace.patience
+        quiet = 0.0 if self._draining else min(self._busy_until, patient)
         return max(quiet, retry) - time.monotonic()
 
     def _do(self, name: str) -> None:
         failure: Exception | None = None
+        more: bool | float
         try:
             more = self._jobs[name]()
         except Exception as error:  # noqa: BLE001 — a job that fails, however, must not stop the others
             more, failure = True, error
         with self._changed:
             state = self._states[name]
-            state.waiting, state.running = state.waiting or more, False
+            seconds = more if isinstance(more, float) else 0.0
+            state.later = seconds > 0 and not state.waiting
+            state.waiting, state.running = state.waiting or more is not False, False
             state.failures = state.failures + 1 if failure else 0
             state.damaged = isinstance(failure, StoreDamagedError)
-            state.not_before = time.monotonic() + self._retry(state.failures) if failure else 0.0
+            pause = self._retry(state.failures) if failure else seconds if state.later else 0.0
+            state.not_before = time.monotonic() + pause if pause else 0.0
             self._changed.notify_all()
         if failure:
             self._on_error(name, failure)

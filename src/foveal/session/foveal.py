@@ -138,10 +138,26 @@ class Foveal:
             self._store.overwrite_remains()
             return False
 
-        jobs: dict[str, Job] = {"embedding": embed, "knowledge": read, "warm-up": warm, "erasing": overwrite}
+        def manage() -> bool | float:
+            from foveal.session.build.manage import IdleManager
+
+            return self._resources.part(IdleManager).manage_some()
+
+        jobs: dict[str, Job] = {
+            "embedding": embed,
+            "knowledge": read,
+            "warm-up": warm,
+            "erasing": overwrite,
+            "managing": manage,
+        }
         if writer:
-            jobs["summaries"] = lambda: self._resources.library.write_one(writer)
+            jobs["summaries"] = partial(self._write_summary, writer)
         return jobs
+
+    def _write_summary(self, writer: Answer) -> bool:
+        more = self._resources.library.write_one(writer)
+        self._resources.worker.wake("managing")  # notes that wait for it are written again
+        return more
 
     def _warn(self, job: str, error: Exception) -> None:
         what = error.what if isinstance(error, FovealError) else type(error).__name__
@@ -180,9 +196,7 @@ class Foveal:
         except InputError:
             if self._store.find_session(an_id(a_text(name, "name"), "name")) is None:
                 raise
-        return Session(
-            self._resources, self._store.session(name, now=time.time(), model=model, preset=preset)
-        )
+        return self._opened(self._store.session(name, now=time.time(), model=model, preset=preset))
 
     def sessions(self) -> tuple[SessionRecord, ...]:
         """All sessions, oldest first."""
@@ -194,7 +208,13 @@ class Foveal:
 
     def open(self, name: str) -> Session:
         """The session of that name; an error if it does not exist."""
-        return Session(self._resources, self._record(name))
+        return self._opened(self._record(name))
+
+    def _opened(self, record: SessionRecord) -> Session:
+        if record.preset:  # which may have something to do since the last process ended
+            self._resources.worker.busy()
+            self._resources.worker.wake("managing")
+        return Session(self._resources, record)
 
     def fork(self, name: str, new: str, *, messages: int | None = None) -> Session:
         """A new session that begins with the messages of this one: the first `messages`, by default all."""
@@ -249,7 +269,7 @@ class Foveal:
     def _scratch(self, model: str, preset: str) -> Iterator[Session]:
         """A session in memory with the settings of this store.
 
-        Without embeddings, which are computed in the background, the same messages give the same windows.
+        Without embeddings and without work in the background, the same messages give the same windows.
         """
         resources = self._resources
         with Foveal(
@@ -259,6 +279,7 @@ class Foveal:
             numbers=resources.numbers,
             embedder="none",
         ) as fov:
+            fov._resources.worker.close()
             yield fov.session("replay", model=model, preset=preset)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:

@@ -190,11 +190,17 @@ def _first_to_go(free: Sequence[Item], to_free: int, by: FifthNumbers) -> Iterat
 
 def past_its_age(item: Item, now: float, by: FifthNumbers) -> str:
     """Why an item is to be compressed for its age; empty if it is young enough for its level."""
-    most = {"session": by.session_minutes, "working": by.working_minutes}.get(slot_of(item, numbers=by))
-    if most is None or item.timestamp is None:
+    at = past_its_age_at(item, by)
+    if at is None or item.timestamp is None or now <= at:
         return ""
-    minutes = (now - item.timestamp) / MINUTE
-    return f"{minutes:,.0f} minutes old, its level allows {most:g}" if minutes > most else ""
+    allowed = (at - item.timestamp) / MINUTE
+    return f"{(now - item.timestamp) / MINUTE:,.0f} minutes old, its level allows {allowed:g}"
+
+
+def past_its_age_at(item: Item, by: FifthNumbers) -> float | None:
+    """The time after which an item is older than its level allows; None if it never is."""
+    most = {"session": by.session_minutes, "working": by.working_minutes}.get(slot_of(item, numbers=by))
+    return None if most is None or item.timestamp is None else item.timestamp + MINUTE * most
 
 
 def by_level(

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from foveal.events import Event, Reported
@@ -20,8 +21,9 @@ from foveal.pipeline.recipe import default_task, items
 from foveal.pipeline.summarize.notes import message_range
 from foveal.pipeline.summarize.values import Answer
 from foveal.pipeline.values import Item, Scene
-from foveal.presets.fifth.levels import excess, past_its_age, slot_of
+from foveal.presets.fifth.levels import excess, past_its_age, past_its_age_at, slot_of
 from foveal.presets.fifth.score import fifth as score_items
+from foveal.presets.recency_curves import MINUTE
 from foveal.session.arguments import a_count, a_yes_or_no
 from foveal.session.budget import budget_for
 from foveal.session.history import stand_ins
@@ -42,6 +44,8 @@ SHORTEST = 300
 """Tokens of neighbouring turns that a note should cover at least, if there are as many."""
 FREED = 0.1
 """Of the budget: what a build frees beyond the threshold, so that the next builds need not compress again."""
+TOGETHER = 0.2
+"""Of the shortest age: how long the background waits between two looks, so that notes cover more messages."""
 NOTES_MOST = 16
 """Notes that one build writes at most. The next builds go on, so that none takes long."""
 
@@ -115,6 +119,30 @@ def compress_for_window(state: SessionState, target: Target, order: Order) -> bo
     return bool(stand_ins.plan_and_apply(state, target, plan, apply, waits=False).notes)
 
 
+def compress_aged(state: SessionState) -> tuple[bool, float | None]:
+    """Write one note for what is past its age: whether one was written, and when more will be past its age.
+
+    A caller that compresses in the background calls this again as long as something was written.
+    """
+    begun, now, target = time.perf_counter(), time.time(), state.target()
+    goal = _Goal(scene=Scene(now=now), aged=True, notes=1)
+    numbers = state.resources.fifth
+    with state.reading():
+        history = state.log.history(target)
+        turns = _turns(history)
+        fixed = _fixed(history, turns)
+        free = [item for turn, found in turns.items() if turn not in fixed for item in found]
+        due = [at for item in free if (at := past_its_age_at(item, numbers)) is not None]
+    more = min((at for at in due if at >= now), default=None)
+    # Messages that follow each other soon are compressed together.
+    soonest = now + TOGETHER * MINUTE * min(numbers.working_minutes, numbers.session_minutes)
+    later = None if more is None else max(more, soonest)
+    if not any(at < now for at in due):
+        return False, later
+    plan, apply = partial(_plan, state, target, goal), partial(_apply, state, begun=begun)
+    return bool(stand_ins.plan_and_apply(state, target, plan, apply, waits=False).notes), later
+
+
 def _apply(state: SessionState, plan: _Plan, events: list[Event], *, begun: float) -> _Plan:
     """Insert the notes, and record and report them."""
     for note in plan.notes:
@@ -130,15 +158,15 @@ def _apply(state: SessionState, plan: _Plan, events: list[Event], *, begun: floa
 def _plan(state: SessionState, target: Target, goal: _Goal, answer: Answer) -> _Plan:
     """Notes for turns that exceeded their age, then for others until the rest is small enough."""
     history = state.log.history(target)
-    turns = items(history)
+    turns = _turns(history)
     fixed = _fixed(history, turns)
     used = sum(item.tokens for found in turns.values() for item in found)
     free = {turn: found for turn, found in turns.items() if turn not in fixed}
     aged = _aged(state, history, free, goal.scene.now) if goal.aged else []
-    notes = list(_notes_for_aged(state, target, aged, answer))
+    notes = list(islice(_notes_for_aged(state, target, aged, answer), goal.notes))
     limit = used - goal.freed if goal.used is None else goal.used
     left = [turn for turn, found in free.items() if turn not in aged and _working(state, found)]
-    low = _low_scored(state, history, goal.scene, turns) if _needed(notes, used, limit) > 0 else set()
+    low = _low_scored(state, history, goal.scene) if _needed(notes, used, limit) > 0 else set()
     for some in ([turn for turn in left if turn in low], [turn for turn in left if turn not in low]):
         while some and (needed := _needed(notes, used, limit)) > 0 and len(notes) != goal.notes:
             run = _stretch(state, history, some, needed)
@@ -150,15 +178,27 @@ def _plan(state: SessionState, target: Target, goal: _Goal, answer: Answer) -> _
     return _Plan(notes=tuple(notes), used=used, fixed=tokens)
 
 
+def _turns(history: History) -> dict[int, list[Item]]:
+    """What windows may show of every turn, without its text."""
+    found: dict[int, list[Item]] = {}
+    for item in items_without_text(history):
+        found.setdefault(history.turn_of(item.index), []).append(item)
+    return found
+
+
 def _fixed(history: History, turns: Turns) -> dict[int, str]:
     """The turns that are not compressed, and what they are."""
-    prompts = (turn for turn, found in turns.items() if any(i.kind == "current_user_prompt" for i in found))
-    latest = {*prompts, stand_ins.open_turn(history)} & turns.keys()
+    requests = [turn for turn, found in turns.items() if any(_is_request(history, item) for item in found)]
+    latest = {*requests[-1:], stand_ins.open_turn(history)} & turns.keys()
     return {
         **dict.fromkeys(latest, "the newest exchange"),
         **dict.fromkeys(history.pinned.keys() & turns.keys(), "pins and system prompts"),
         **dict.fromkeys(filter(history.stand_in, turns), "notes"),
     }
+
+
+def _is_request(history: History, item: Item) -> bool:
+    return item.role == "user" and not history.entries[item.index].stand_in
 
 
 def _aged(state: SessionState, history: History, free: Turns, now: float) -> list[int]:
@@ -168,9 +208,9 @@ def _aged(state: SessionState, history: History, free: Turns, now: float) -> lis
     return sorted({history.turn_of(index) for index in old})
 
 
-def _low_scored(state: SessionState, history: History, scene: Scene, turns: Turns) -> set[int]:
+def _low_scored(state: SessionState, history: History, scene: Scene) -> set[int]:
     """The turns of which no message scores `low_score` or more: they go first while space is needed."""
-    numbers = state.resources.fifth
+    numbers, turns = state.resources.fifth, items(history)
     task = scene.task or default_task(turns, open_turn(history))
     likeness = scene.similarities or state.part(Similarity).of(history, task)
     flat = [item for found in turns.values() for item in found]
