@@ -13,9 +13,9 @@ from typing import TypedDict
 from foveal.model import Chunk, Repair
 from foveal.pipeline.fixed import FixedTurns
 from foveal.pipeline.history import History, is_system
-from foveal.pipeline.reasons import Reason, retrieved
+from foveal.pipeline.reasons import Reason, covered, retrieved
 from foveal.pipeline.values import LogNote, RetrievedNote, Selection
-from foveal.window import Code, Conflict, Decision, Fixed, NoteKind, Score, Slot, WindowNote
+from foveal.window import Absence, Code, Conflict, Decision, Fixed, NoteKind, Score, Slot, WindowNote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,9 +190,16 @@ def _out(history: History, choice: WindowContent, start: int, stop: int) -> Iter
     at = start
     for first, last, why in history.absences(start, stop):
         yield from _chosen_out(history, choice.selection, at, first)
-        yield from _run(history, first, last, Reason(code=why))
+        yield from _run(history, first, last, _absent(history, first, last, why))
         at = last
     yield from _chosen_out(history, choice.selection, at, stop)
+
+
+def _absent(history: History, first: int, last: int, why: Absence) -> Reason:
+    """Why neighbouring turns are absent: a run of turns that a note covers ends at the note."""
+    notes = {history.entries[history.span(turn)[0]].noted_by for turn in (first, last - 1)}
+    note = notes.pop() if len(notes) == 1 else None
+    return Reason(code=why) if note is None else covered(note)
 
 
 def _chosen_out(history: History, selection: Selection, start: int, stop: int) -> Iterator[Decision]:

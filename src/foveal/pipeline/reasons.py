@@ -80,6 +80,12 @@ def retrieved(position: int) -> Reason:
     return Reason(code="retrieved", numbers={"message": position + 1})
 
 
+def covered(position: int) -> Reason:
+    """The note at this position is shown in its place."""
+    words = f"the note at message {position + 1:,} covers it, until it is restored"
+    return Reason(code="left_out", numbers={"message": position + 1}, words=words)
+
+
 def _sentence(code: Code, numbers: Mapping[str, float]) -> str:
     match code:
         case "no_room" if "needed" in numbers:
