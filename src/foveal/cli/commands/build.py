@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_text
+import time
 from collections.abc import Iterator
 from functools import partial
 from typing import Annotated
@@ -227,12 +228,25 @@ def _memory(found: Stats) -> Iterator[tuple[str, str]]:
         flag = ": under 2×, so they are too detailed" if found.ratio_low else ""
         yield "summaries", saved + flag
         last = found.last_compression
-        yield "last one", f"{last.what}, {last.original:,} to {output.counted(last.compressed, 'token')}"
+        size = f"{last.original:,} to {output.counted(last.compressed, 'token')}"
+        yield "last one", f"{last.what}, {size}, {_ago(time.time() - last.created_at)}"
     for each in found.retrieved:
         yield (
             "retrieved",
             f"{message_range(each.first, each.last)}: {output.without_control(each.because)}",
         )
+
+
+def _ago(seconds: float) -> str:
+    """How long ago, in the largest unit that has passed.
+
+    >>> _ago(12), _ago(125), _ago(90_000)
+    ('just now', '2 minutes ago', '1 day ago')
+    """
+    for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= size:
+            return f"{output.counted(int(seconds // size), unit)} ago"
+    return "just now"
 
 
 def _times(ratio: float) -> str:
