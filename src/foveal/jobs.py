@@ -178,7 +178,7 @@ class Worker:
             state = self._states[name]
             seconds = more if isinstance(more, float) else 0.0
             state.later = seconds > 0 and not state.waiting
-            state.waiting, state.running = state.waiting or more is not False, False
+            state.waiting, state.running = state.waiting or bool(more), False
             state.failures = state.failures + 1 if failure else 0
             state.damaged = isinstance(failure, StoreDamagedError)
             pause = self._retry(state.failures) if failure else seconds if state.later else 0.0

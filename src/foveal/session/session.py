@@ -149,7 +149,8 @@ class Session:
         """The best window that fits the budget. A build costs what is new, not what is old.
 
         With a preset that has a stable prefix, a window begins with the previous one byte for byte, apart
-        from the cache markers of Anthropic's format.
+        from the cache markers of Anthropic's format. With the preset `fifth`, old messages become notes first
+        if more than 80% of the window or of its working memory is used; `restore` undoes it.
 
         `budget`: tokens; by default the model's limit less its longest reply.
         `system`: a system prompt for this window only; to keep one, `add("system", …)`.

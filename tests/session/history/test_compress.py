@@ -62,6 +62,15 @@ def test_a_note_says_what_it_covers_and_that_it_is_not_a_request(talk: Session) 
     assert contents(talk)[1] == removal.summary
 
 
+def test_a_window_says_which_note_covers_a_message(talk: Session) -> None:
+    last = talk.compress(max_tokens=1_000).ids[-1].removeprefix("m")
+    talk.build(budget=20_000)
+    assert talk.why("m3").decision.because == f"the note at message {last} covers it, until it is restored"
+    talk.forget("m40", erase=False)
+    talk.build(budget=20_000)
+    assert talk.why("m40").decision.because == "left out on request, until restored"
+
+
 def test_compressing_again_compresses_nothing_new(talk: Session) -> None:
     talk.compress(max_tokens=1_000)
     before = contents(talk)

@@ -112,22 +112,33 @@ def _scaled(total: int, by: FifthNumbers) -> dict[str, int]:
     return {**scaled, "volatile": total - sum(scaled.values())}
 
 
-def excess(items: Sequence[Item], scene: Scene, *, numbers: FifthNumbers | None = None) -> int:
-    """Tokens to free until a window is `full_at` full; above 0, old working memory is to be compressed.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excess:
+    """Tokens by which a window and its working memory are more than `full_at` full; below 0: still free."""
+
+    window: int
+    working: int
+
+
+def excess(items: Sequence[Item], scene: Scene, *, numbers: FifthNumbers | None = None) -> Excess:
+    """How far a window that showed all working memory would be too full.
 
     Session and volatile memory count with the shares of their levels at most: what is beyond them is selected
     by score or dropped, which is no reason to compress working memory.
 
     >>> talk = [Item(index=0, id="m1", role="user", kind="chat_history_user", text="…", tokens=900)]
-    >>> excess(talk, Scene(now=0, budget=1_000)), excess(talk, Scene(now=0, budget=2_000))
-    (100, -700)
+    >>> excess(talk, Scene(now=0, budget=2_000)), excess(talk, Scene(now=0, budget=1_000))
+    (Excess(window=-700, working=100), Excess(window=100, working=500))
     """
     by = numbers or FifthNumbers()
     used = tokens_by_slot(items, lambda item: slot_of(item, numbers=by))
     allotted = {slot.name: slot.allotted for slot in levels(items, scene, numbers=by)}
     in_full = ("permanent", "working")
     shown = sum(tokens if name in in_full else min(tokens, allotted[name]) for name, tokens in used.items())
-    return scene.overhead + shown - round_down(by.full_at * scene.budget)
+    return Excess(
+        window=scene.overhead + shown - round_down(by.full_at * scene.budget),
+        working=used.get("working", 0) - round_down(by.full_at * allotted["working"]),
+    )
 
 
 def due(

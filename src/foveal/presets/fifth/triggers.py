@@ -27,8 +27,11 @@ FEWEST_WORDS = 2
 SHOWN = 5
 """Shared words that a reason names."""
 _INSTRUCTIONS = frozenset(
-    {"fix", "add", "make", "implement", "update", "create", "change", "write", "build", "check", "task"}
-)
+    {
+        "add", "build", "change", "check", "create", "debug", "finish", "fix", "implement", "improve", "make",
+        "refactor", "remove", "repair", "review", "task", "test", "update", "write",
+    }
+)  # fmt: skip
 """Words that say what to do, not with what."""
 _RECALLING = frozenset(
     {

@@ -73,7 +73,8 @@ class IdleManager:
     def _to_check(self) -> list[SessionRecord]:
         """The sessions that changed since they were checked, or have something due now."""
         now, found = time.time(), []
-        managed = [record for record in self._resources.store.sessions() if _compresses(record.preset)]
+        sessions = self._resources.store.sessions()
+        managed = [record for record in sessions if record.preset and _compresses(record.preset)]
         self._due = {record.id: self._due[record.id] for record in managed if record.id in self._due}
         for record in managed:
             state, due = self._due.get(record.id, (None, None))

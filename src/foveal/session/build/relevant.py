@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING, Literal
 
 from foveal import wire
@@ -222,15 +223,13 @@ class _Past:
 def retrieved(state: SessionState, history: History, manifest: Manifest, scene: Scene) -> Forms:
     """What the triggers retrieve for a window, best first, within its share of the budget."""
     past = _past(state, history, manifest)
-    now = _situation(state, past) if past.open or past.tasks else None
-    if now is None:
-        return ()
-    hits = [item.index for item in now.past]
+    found_now = _situations(state, past, scene.task) if past.open or past.tasks else []
+    hits = [item.index for now in found_now for item in now.past]
     room = int(RETRIEVED_SHARE * scene.budget) - NOTE_TOKENS
     each = PASSAGE_TOKENS + HANDLE_TOKENS * history.frame.handles
     found: list[Forms] = []
     paired: set[int] = set()
-    for trigger, step in _steps(now):
+    for trigger, step in _steps(found_now):
         seqs = [seq for seq in range(step.first, step.last + 1) if seq in past.open]
         if step.task is None and paired.issuperset(seqs):
             continue
@@ -313,23 +312,29 @@ def _in_window(manifest: Manifest, task: Task) -> bool:
     return any(task.first <= decision.last <= last for decision in manifest.kept)
 
 
-def _situation(state: SessionState, past: _Past) -> Situation | None:
-    """What the triggers look at; None if the user asked nothing."""
+def _situations(state: SessionState, past: _Past, task: str) -> list[Situation]:
+    """What the triggers look at: what the user asked, then the given task or the name of the open one."""
     flat = [item for found in items(past.history).values() for item in found]
     asked = next((item for item in reversed(flat) if item.kind == "current_user_prompt"), None)
-    if asked is None:
-        return None
-    text = asked.text[:TASK_MOST]
-    results = [item.text for item in flat if item.tool and item.index > asked.index][-TOOL_RESULTS:]
-    return Situation(
-        items=[item for item in flat if item.index in past.in_window],
-        prompt=text,
-        tool_results=results,
-        tasks=past.tasks,
-        resolved=_resolved(state) if any(map(error_lines, (text, *results))) else (),
-        past=list(_past_items(state, past, text, asked=asked.index)),
-        requests=[entry.seq for entry in past.history.entries if entry.role == "user"],
-    )
+    since = asked.index if asked else -1
+    results = [item.text for item in flat if item.tool and item.index > since][-TOOL_RESULTS:]
+    open = next((each for each in state.store.tasks(state.id) if each.ended_at is None), None)
+    before = open.first if open and not task else len(past.history.entries)  # what it is about is in it
+    texts = {(asked.text if asked else "")[:TASK_MOST]: len(past.history.entries)}
+    texts.setdefault((task or (open.name if open else ""))[:TASK_MOST], before)
+    return [
+        Situation(
+            items=[item for item in flat if item.index in past.in_window],
+            prompt=text,
+            tool_results=results,
+            tasks=past.tasks,
+            resolved=_resolved(state) if any(map(error_lines, (text, *results))) else (),
+            past=[item for item in _past_items(state, past, text, asked=since) if item.index < end],
+            requests=[entry.seq for entry in past.history.entries if entry.role == "user"],
+        )
+        for text, end in texts.items()
+        if text.strip()
+    ]
 
 
 def _resolved(state: SessionState) -> Sequence[ResolvedError]:
@@ -352,20 +357,23 @@ def _past_items(state: SessionState, past: _Past, words: str, *, asked: int) -> 
             yield Item(index=found.seq, id=found.id, role=found.role, kind=kind, text=message.text, tokens=0)
 
 
-def _steps(now: Situation) -> Iterator[tuple[Trigger, Step]]:
-    """What each trigger retrieves, every message once."""
-    triggers: tuple[tuple[Trigger, Iterator[Step]], ...] = (
-        ("old task", old_task(now)),
-        ("repeated error", repeated_error(now)),
-        ("past topic", past_topic(now)),
+def _steps(situations: Sequence[Situation]) -> Iterator[tuple[Trigger, Step]]:
+    """What each trigger retrieves, every message and every task once."""
+    triggers: tuple[tuple[Trigger, Callable[[Situation], Iterator[Step]]], ...] = (
+        ("old task", old_task),
+        ("repeated error", repeated_error),
+        ("past topic", past_topic),
     )
-    taken: set[int] = set()
-    for trigger, steps in triggers:
-        for step in steps:
+    taken, tasks = set[int](), set[int | None]()
+    for now, (trigger, found) in product(situations, triggers):
+        for step in found(now):
             seqs = set(range(step.first, step.last + 1))
-            if not seqs <= taken:
+            if step.task not in tasks and not seqs <= taken:
                 yield trigger, step
-            taken |= seqs if step.task is None else set()
+            if step.task is None:
+                taken |= seqs
+            else:
+                tasks.add(step.task)
 
 
 def _forms(past: _Past, trigger: Trigger, step: Step, hits: Sequence[int]) -> Forms:

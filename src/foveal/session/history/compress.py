@@ -42,7 +42,7 @@ STRETCH = 8 * stand_ins.MOST
 """Tokens of neighbouring turns that one note covers at most."""
 SHORTEST = 300
 """Tokens of neighbouring turns that a note should cover at least, if there are as many."""
-FREED = 0.1
+FREED = 0.05
 """Of the budget: what a build frees beyond the threshold, so that the next builds need not compress again."""
 TOGETHER = 0.2
 """Of the shortest age: how long the background waits between two looks, so that notes cover more messages."""
@@ -60,8 +60,10 @@ class _Goal:
     """By its time and its task, low scores are found."""
     used: int | None = None
     """Tokens that windows may show afterwards, at most."""
-    freed: int = 0
-    """If that is not given: the tokens to free."""
+    saved: int = 0
+    """If that is not given: how many fewer tokens windows shall show, notes included."""
+    replaced: int = 0
+    """Tokens of working memory to put notes in place of, which belong to session memory."""
     aged: bool = False
     """Whether messages past their age are compressed however much room there is."""
     notes: int | None = None
@@ -103,7 +105,7 @@ def compress_history(state: SessionState, max_tokens: int | None, *, dry_run: bo
 
 
 def compress_for_window(state: SessionState, target: Target, order: Order) -> bool:
-    """Compress the oldest working memory if more than `full_at` of a window is full; returns whether any was.
+    """Compress the oldest working memory if its level or the window is too full; returns whether any was.
 
     No model is waited for: it writes its summaries later, in the background.
     """
@@ -111,9 +113,15 @@ def compress_for_window(state: SessionState, target: Target, order: Order) -> bo
     with state.reading():
         found = list(items_without_text(state.log.history(target)))
     over = excess(found, scene, numbers=state.resources.fifth)
-    if over <= 0:
+    if max(over.window, over.working) <= 0:
         return False
-    goal = _Goal(scene=scene, freed=over + int(FREED * scene.budget), notes=NOTES_MOST)
+    more = int(FREED * scene.budget)
+    goal = _Goal(
+        scene=scene,
+        saved=over.window + more if over.window > 0 else 0,
+        replaced=over.working + more if over.working > 0 else 0,
+        notes=NOTES_MOST,
+    )
     plan = partial(_plan, state, target, goal)
     apply = partial(_apply, state, begun=begun)
     return bool(stand_ins.plan_and_apply(state, target, plan, apply, waits=False).notes)
@@ -164,12 +172,13 @@ def _plan(state: SessionState, target: Target, goal: _Goal, answer: Answer) -> _
     free = {turn: found for turn, found in turns.items() if turn not in fixed}
     aged = _aged(state, history, free, goal.scene.now) if goal.aged else []
     notes = list(islice(_notes_for_aged(state, target, aged, answer), goal.notes))
-    limit = used - goal.freed if goal.used is None else goal.used
+    limit = used - goal.saved if goal.used is None else goal.used
+    needed = partial(_needed, used=used, limit=limit, replaced=goal.replaced)
     left = [turn for turn, found in free.items() if turn not in aged and _working(state, found)]
-    low = _low_scored(state, history, goal.scene) if _needed(notes, used, limit) > 0 else set()
+    low = _low_scored(state, history, goal.scene) if any(needed(notes)) else set()
     for some in ([turn for turn in left if turn in low], [turn for turn in left if turn not in low]):
-        while some and (needed := _needed(notes, used, limit)) > 0 and len(notes) != goal.notes:
-            run = _stretch(state, history, some, needed)
+        while some and any(needed(notes)) and len(notes) != goal.notes:
+            run = _stretch(state, history, some, *needed(notes))
             del some[: len(run)]
             notes += _notes(state, target, run, answer)
     tokens: dict[str, int] = {}
@@ -226,14 +235,15 @@ def _working(state: SessionState, found: Sequence[Item]) -> bool:
     return all(slot_of(item, numbers=state.resources.fifth) in ("working", "volatile") for item in found)
 
 
-def _needed(notes: Sequence[Note], used: int, limit: int) -> int:
-    """How many tokens are still to be saved; 0 if the notes already save enough.
+def _needed(notes: Sequence[Note], *, used: int, limit: int, replaced: int) -> tuple[int, int]:
+    """How many tokens are still to be saved, and how many replaced; 0 if the notes already do that.
 
     The size of notes is estimated, so that the plan is the same before and after a model has written them.
     """
     final = used - sum(note.original - note.tokens for note in notes)
     estimated = used - sum(_saved(note.original) for note in notes)
-    return (estimated if estimated > limit else final) - limit if final > limit else 0
+    save = (estimated if estimated > limit else final) - limit if final > limit else 0
+    return save, max(0, replaced - sum(note.original for note in notes))
 
 
 def _saved(tokens: int) -> int:
@@ -245,7 +255,7 @@ def _notes_for_aged(
     state: SessionState, target: Target, aged: Sequence[int], answer: Answer
 ) -> Iterator[Note]:
     while aged:
-        run = _stretch(state, state.log.history(target), aged, STRETCH)
+        run = _stretch(state, state.log.history(target), aged, STRETCH, 0)
         aged = aged[len(run) :]
         yield from _notes(state, target, run, answer)
 
@@ -262,13 +272,15 @@ def _notes(state: SessionState, target: Target, run: Sequence[int], answer: Answ
     return [note] if note else []
 
 
-def _stretch(state: SessionState, history: History, left: Sequence[int], needed: int) -> list[int]:
+def _stretch(
+    state: SessionState, history: History, left: Sequence[int], save: int, replaced: int
+) -> list[int]:
     """The first run of neighbouring turns within one task: as long as needed, and as a note may cover."""
     borders = sorted({task.first for task in state.store.tasks(state.id)})
     run, tokens = [left[0]], history.between(*history.span(left[0]))
     for turn in left[1:]:
         size = history.between(*history.span(turn))
-        enough = tokens >= SHORTEST and _saved(tokens) >= needed
+        enough = tokens >= max(SHORTEST, replaced) and _saved(tokens) >= save
         if enough or tokens + size > STRETCH or not _neighbours(history, run[-1], turn, borders):
             break
         run.append(turn)

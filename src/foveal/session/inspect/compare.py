@@ -1,7 +1,7 @@
 """Compare presets on one history: size and content of each window, cost, time, validity.
 
 Nothing is stored. Windows are made as `fit` and `build` make them, and each is checked against the rules of
-its provider. For a session's next window nothing new is retrieved, as a build might.
+its provider. For a session's next window nothing new is retrieved or compressed, as a build might.
 """
 
 from __future__ import annotations

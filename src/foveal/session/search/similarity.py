@@ -29,8 +29,7 @@ class Similarity:
 
     def __init__(self, state: SessionState | None = None) -> None:
         """`state`: the session that has the messages; None if they are not stored."""
-        self._state = state if state and state.resources.light else None
-        self._silent = state is not None and state.resources.light and state.resources.embedder is None
+        self._state = state
         self._vectors: dict[str, Vector] = {}
         """By digest of a message, and by text of a note in place of messages."""
         self._new: dict[str, Vector] = {}
@@ -44,7 +43,7 @@ class Similarity:
         """
         turns = items(history)
         task = task or default_task(turns, open_turn(history))
-        embedder = None if self._silent or not task.strip() else _static()
+        embedder = self._embedder() if task.strip() else None
         if embedder is None:
             return {}
         keys = {
@@ -63,20 +62,37 @@ class Similarity:
 
     def save(self) -> None:
         """Store the vectors of new messages, so that they are not computed again."""
-        if self._state and self._new:
+        embedder = self._embedder()
+        if self._stored and self._new and embedder:
             rows = {digest: row.tobytes() for digest, row in self._new.items()}
-            self._state.store.save_vectors(rows, _embedder().name)
+            self._stored.store.save_vectors(rows, embedder.name)
         self._new = {}
+
+    @property
+    def _stored(self) -> SessionState | None:
+        """The session, if its store has vectors of static embeddings."""
+        return self._state if self._state and self._state.resources.light else None
+
+    def _embedder(self) -> Static | None:
+        """Static embeddings; None if they are not installed, or the session is to have no vectors."""
+        from foveal.search.embed.static import static
+
+        try:
+            if self._stored and self._stored.resources.embedder is None:
+                return None
+            return static()
+        except ConfigError:
+            return None
 
     def _read(self, history: History, keys: Mapping[int, str], embedder: Static) -> None:
         """Read the vectors that are stored."""
         import numpy as np
 
         missing = [seq for seq, key in keys.items() if key not in self._vectors]
-        if not missing or self._state is None:
+        if not missing or (stored := self._stored) is None:
             return
         first, last = min(missing), max(missing)
-        rows = self._state.store.vectors(self._state.id, embedder.name, start=first, stop=last + 1)
+        rows = stored.store.vectors(stored.id, embedder.name, start=first, stop=last + 1)
         for seq in missing:
             row, message = rows[seq - first], history.entries[seq].digest
             if row and len(row) == 4 * embedder.dimensions and keys[seq] == message:
@@ -87,18 +103,5 @@ class Similarity:
         missing = [key for key in texts if key not in self._vectors]
         rows = dict(zip(missing, embedder.embed([texts[key] for key in missing]), strict=True))
         self._vectors |= rows
-        digests = {entry.digest for entry in history.entries} if rows and self._state else set()
+        digests = {entry.digest for entry in history.entries} if rows and self._stored else set()
         self._new |= {key: row for key, row in rows.items() if key in digests and texts[key].strip()}
-
-
-def _static() -> Static | None:
-    try:
-        return _embedder()
-    except ConfigError:
-        return None
-
-
-def _embedder() -> Static:
-    from foveal.search.embed.static import static
-
-    return static()
