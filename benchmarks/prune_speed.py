@@ -2,11 +2,11 @@
 
     python benchmarks/prune_speed.py [--json FILE] [--baseline FOLDER] [--messages 100 1000 10000]
 
-Four rows for each number of messages: `prune` of a list whose messages were all pruned before, the usual case
-of a client that passes its history at every call; the same as an operation; `prune` of messages that were
-never seen, which counts each of them; and `Session.prune` of a stored session. Best of seven runs of processor
-time (three for new messages and sessions); the claim to beat is 1 ms for 100 messages. `--baseline`: the
-`src` folder of another version, measured by the same script in the same run.
+Four rows for each number of messages: `prune` of a list whose messages were all pruned before, the usual
+case of a client that passes its history at every call; the same as an operation; `prune` of messages that
+were never seen, which counts each of them; and `Session.prune` of a stored session. Best of seven runs of
+processor time (three for new messages and sessions); the claim to beat is 1 ms for 100 messages.
+`--baseline`: the `src` folder of another version, measured by the same script in the same run.
 """
 
 from __future__ import annotations

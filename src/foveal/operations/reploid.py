@@ -39,6 +39,8 @@ class Pruned:
     """Tokens before pruning."""
     final: int
     """Tokens after pruning."""
+    warnings: tuple[str, ...] = ()
+    """What is assumed of a model that is not in the catalogue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +62,7 @@ class HistoryStats(Shape):
     limit: int
     utilization_percent: float
     needs_pruning: bool
+    warnings: tuple[str, ...] = Field(default=(), description="What is assumed of an unknown model.")
 
 
 def score(history: Messages, model: str | None = None) -> Sequence[Score]:
@@ -82,13 +85,14 @@ def prune(history: Messages, max_tokens: int | None = None, model: str | None = 
     tokens = found.framing + sum(sizes)
     budget = int(found.limit * NUMBERS.target) if max_tokens is None else max_tokens
     if tokens <= budget:
-        return Pruned(pruned=history, removed=[], original=tokens, final=tokens)
+        return Pruned(pruned=history, removed=[], original=tokens, final=tokens, warnings=found.warnings)
     gone = _least_important(found, sizes, budget)
     return Pruned(
         pruned=[message for place, message in enumerate(history) if place not in gone],
         removed=[message for place, message in enumerate(history) if place in gone],
         original=tokens,
         final=tokens - sum([sizes[place] for place in gone]),
+        warnings=found.warnings,
     )
 
 
@@ -110,6 +114,16 @@ def _least_important(found: Skim, sizes: Sequence[int], budget: int) -> set[int]
     best = [max(scores[turn.start : turn.stop]) for turn in free[:-1]]
     order = best_that_fit(best, of_free, budget - least)
     return {place for at, fits, _ in order if not fits for place in free[at]}
+
+
+def auto_manage(history: Messages, model: str | None = None) -> Pruned:
+    """Prune a history above 80% of the model's limit to that; any other is returned as the same object.
+
+    >>> talk = [{"role": "user", "content": "hello"}]
+    >>> auto_manage(talk, "claude-sonnet-4-5").pruned is talk
+    True
+    """
+    return prune(history, None, model)
 
 
 def summarize(history: Messages, keep: int = NUMBERS.keep) -> Summarized:
@@ -144,6 +158,7 @@ def stats(history: Messages, model: str | None = None) -> HistoryStats:
         limit=found.limit,
         utilization_percent=round(100 * tokens / found.limit, 2),
         needs_pruning=tokens > int(found.limit * NUMBERS.target),
+        warnings=found.warnings,
     )
 
 
@@ -167,6 +182,7 @@ class PruneResult(Shape):
     pruned: SkipValidation[Objects]
     removed: SkipValidation[Objects]
     stats: PruneStats
+    warnings: tuple[str, ...] = Field(default=(), description="What is assumed of an unknown model.")
 
 
 class SummarizeRequest(Shape):
@@ -219,6 +235,7 @@ def _score(request: HistoryRequest) -> ScoreResult:
 def _prune(request: PruneRequest) -> PruneResult:
     done = prune(request.messages, request.max_tokens, request.model)
     return PruneResult(
+        warnings=done.warnings,
         pruned=list(done.pruned),
         removed=list(done.removed),
         stats=PruneStats(

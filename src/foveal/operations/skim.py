@@ -1,4 +1,4 @@
-"""Skim a plain list of messages: the tokens, the importance and the turns, each content read once per process.
+"""Skim a plain list of messages: their tokens, importance and turns, each content read once per process.
 
 A client passes its whole history before every call of a model, and has passed all but its end before. What is
 known of a message is therefore kept by its content, and a message that was seen costs a look-up.
@@ -23,6 +23,7 @@ from foveal.pipeline.tokens.count import Meter
 from foveal.pipeline.turns import Links, Turns, links
 from foveal.presets.recency_curves import by_position
 from foveal.presets.reploid import ReploidNumbers, importance_of_content
+from foveal.session.target import warn
 
 V = TypeVar("V")
 NUMBERS = ReploidNumbers()
@@ -52,6 +53,7 @@ class Skim:
     """Tokens of a request before its first message."""
     limit: int
     """The model's context limit."""
+    warnings: tuple[str, ...] = ()
 
     def turns(self) -> list[range]:
         """The positions of the messages of each turn: what stays or goes together."""
@@ -82,6 +84,9 @@ def skim(history: Sequence[Any], model: str | None = None) -> Skim:
             remedy="pass the list that the provider's SDK takes",
         )
     card = catalog.find(model or "")
+    doubt = catalog.doubt(model or "", card)
+    warnings = (doubt,) if doubt else ()
+    warn(warnings)
     keys = [_key(item) for item in history]
     items = list(history)
     shapes = [_SHAPES.get(key) or _new_shape(key, items, at) for at, key in enumerate(keys)]
@@ -93,6 +98,7 @@ def skim(history: Sequence[Any], model: str | None = None) -> Skim:
         messages=[known(key) or reader.read(key, items[at], at) for at, key in enumerate(keys)],
         framing=reader.meter.request,
         limit=card.context,
+        warnings=warnings,
     )
 
 

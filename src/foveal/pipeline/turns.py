@@ -144,7 +144,9 @@ class Turns:
         """Add a message; if it answers a call of an earlier turn, from `since` on, all become one."""
         if not link.answers and not self._runs:  # most messages: nothing ties them to an earlier one
             self.starts.append(seq)
-            self._tail = Tail(role=link.role, calls=frozenset(link.calls)) if link.calls else _ALONE[link.role]
+            self._tail = (
+                Tail(role=link.role, calls=frozenset(link.calls)) if link.calls else _ALONE[link.role]
+            )
             return
         if not joins(self._tail, link, runs=self._runs):
             called = self._called(seq, link, since)

@@ -107,7 +107,7 @@ def _plain(value: Any, depth: int) -> Any:
         return value
     if depth > MAX_DEPTH:
         raise _NotJSONError
-    if isinstance(value, dict) or isinstance(value, Mapping):  # a protocol's check is slower
+    if isinstance(value, dict | Mapping):
         return {_plain_key(key): _plain(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item, depth + 1) for item in value]

@@ -215,7 +215,9 @@ def _message(item: Any, codec: Codec, where: str, *, addressed: bool = True) -> 
         )
     body, digest = sealed(item, where) if addressed else (encoded(item, where), "")
     shown, replaced = sendable(item, body)
-    found = codec.read(shown, where)
+    by_model = shown.get("role") == "model" and "parts" not in shown
+    found = codec.read({**shown, "role": "assistant"} if by_model else shown, where)
+    named = "the role is `model`, not `assistant`" if by_model else ""
     return Message(
         role=found.role,
         parts=found.parts,
@@ -224,7 +226,7 @@ def _message(item: Any, codec: Codec, where: str, *, addressed: bool = True) -> 
         digest=digest,
         extra=compact(found.extra) if found.extra else "",
         rest=found.rest,
-        flaw="; ".join(filter(None, (found.flaw, _replaced(replaced)))),
+        flaw="; ".join(filter(None, (found.flaw, named, _replaced(replaced)))),
         pinned=found.pinned,
         id=found.id,
         author=found.author,
