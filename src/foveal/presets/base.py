@@ -9,7 +9,7 @@ that has it is imported.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from foveal.errors import ConfigError
 from foveal.knowledge.values import Depth
@@ -33,6 +33,9 @@ class Preset:
     """It scores every turn in every build, so their texts are kept in memory."""
     stable_prefix: bool = False
     """A window begins with the same bytes as the one before for as long as that fits."""
+    manages: Literal["", "compress"] = ""
+    """What a build does first to the session's history where that outgrows the window: `compress` puts notes
+    in place of old working memory. Empty: nothing."""
     retrieves: bool = False
     """Old tasks, repeated errors and past topics are retrieved when the conversation mentions them."""
     admit: Admit = admit_by_default

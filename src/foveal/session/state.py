@@ -260,9 +260,10 @@ class SessionState:
         """The session's component of that kind, made on first use."""
         return self._parts.of(self, kind)
 
-    def answers(self, target: Target) -> Answers:
-        """The source of summaries for one build."""
-        return Answers(self.resources.library, target.meter.text, better=self.resources.writer is not None)
+    def answers(self, target: Target, *, queues: bool = True) -> Answers:
+        """The source of summaries for one build; `queues`: a model is to write better ones than extracts."""
+        better = queues and self.resources.writer is not None
+        return Answers(self.resources.library, target.meter.text, better=better)
 
     @property
     def model(self) -> str:

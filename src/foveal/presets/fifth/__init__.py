@@ -21,5 +21,6 @@ def fifth(numbers: FifthNumbers = FifthNumbers()) -> Preset:
             pick=lambda units, room, slots: by_level(units, room, slots=slots, numbers=numbers),
         ),
         looks_at_all=True,
+        manages="compress",
         retrieves=True,
     )

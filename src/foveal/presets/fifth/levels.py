@@ -112,6 +112,24 @@ def _scaled(total: int, by: FifthNumbers) -> dict[str, int]:
     return {**scaled, "volatile": total - sum(scaled.values())}
 
 
+def excess(items: Sequence[Item], scene: Scene, *, numbers: FifthNumbers | None = None) -> int:
+    """Tokens to free until a window is `full_at` full; above 0, old working memory is to be compressed.
+
+    Session and volatile memory count with the shares of their levels at most: what is beyond them is selected
+    by score or dropped, which is no reason to compress working memory.
+
+    >>> talk = [Item(index=0, id="m1", role="user", kind="chat_history_user", text="…", tokens=900)]
+    >>> excess(talk, Scene(now=0, budget=1_000)), excess(talk, Scene(now=0, budget=2_000))
+    (100, -700)
+    """
+    by = numbers or FifthNumbers()
+    used = tokens_by_slot(items, lambda item: slot_of(item, numbers=by))
+    allotted = {slot.name: slot.allotted for slot in levels(items, scene, numbers=by)}
+    in_full = ("permanent", "working")
+    shown = sum(tokens if name in in_full else min(tokens, allotted[name]) for name, tokens in used.items())
+    return scene.overhead + shown - round_down(by.full_at * scene.budget)
+
+
 def due(
     items: Sequence[Item],
     scores: Sequence[Score],
@@ -129,11 +147,10 @@ def due(
     to_free = used - round_down(by.full_at * scene.budget)
     crowded = f"{used:,} of {scene.budget:,} tokens are used, more than {by.full_at:.0%}"
     found = {item.index: crowded for item in _first_to_go(free, to_free, by)}
-    # Callers that only ask what is too old pass no scores; those matter only while space is needed.
     scored = zip(items, scores, strict=True) if to_free > 0 else ()
     low = {item.index: score.total for item, score in scored if score.total < by.low_score}
     for item in free:
-        because = _aged(item, scene, by)
+        because = past_its_age(item, scene.now, by)
         if not because and item.index in low:
             because = f"score {low[item.index]:.2f}, below {by.low_score:g}, while space is needed"
         if because:
@@ -171,11 +188,12 @@ def _first_to_go(free: Sequence[Item], to_free: int, by: FifthNumbers) -> Iterat
         to_free -= item.tokens
 
 
-def _aged(item: Item, scene: Scene, by: FifthNumbers) -> str:
+def past_its_age(item: Item, now: float, by: FifthNumbers) -> str:
+    """Why an item is to be compressed for its age; empty if it is young enough for its level."""
     most = {"session": by.session_minutes, "working": by.working_minutes}.get(slot_of(item, numbers=by))
     if most is None or item.timestamp is None:
         return ""
-    minutes = (scene.now - item.timestamp) / MINUTE
+    minutes = (now - item.timestamp) / MINUTE
     return f"{minutes:,.0f} minutes old, its level allows {most:g}" if minutes > most else ""
 
 

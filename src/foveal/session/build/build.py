@@ -18,6 +18,7 @@ from foveal.presets import Preset
 from foveal.session.arguments import at_most
 from foveal.session.budget import budget_for
 from foveal.session.build.layout import current_layout, keep, rates, stored_with
+from foveal.session.build.manage import manage_history
 from foveal.session.build.manifest_json import read_manifest, write_manifest
 from foveal.session.build.material import gather
 from foveal.session.build.values import BuildRequest, Gathered
@@ -64,7 +65,11 @@ class Made:
 def build_window(state: SessionState, request: BuildRequest, fetch: Any) -> Window:
     gathered = gather(state, request)
     with state.lock:
-        return store_window(state, make(state, request, gathered), fetch)
+        made = make(state, request, gathered)
+        # A window that cannot be made raises above, before anything has changed.
+        if manage_history(state, made.outgoing):
+            made = make(state, request, gathered)
+        return store_window(state, made, fetch)
 
 
 def make(state: SessionState, request: BuildRequest, gathered: Gathered) -> Made:

@@ -1,6 +1,7 @@
 """Compress a session: put notes in place of its oldest working memory and of what has exceeded its age.
 
-Only as much as needed is compressed; everything else stays as it was written.
+Only as much as needed is compressed; everything else stays as it was written. `compress` waits for the model
+that writes summaries, if there is one; a build never does.
 """
 
 from __future__ import annotations
@@ -8,31 +9,54 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from foveal.events import Event, Reported
 from foveal.pipeline.history import History
 from foveal.pipeline.recipe import items
 from foveal.pipeline.summarize.notes import message_range
 from foveal.pipeline.summarize.values import Answer
-from foveal.pipeline.values import Item, Scene
-from foveal.presets.fifth.levels import due, slot_of
+from foveal.pipeline.values import Item
+from foveal.presets.fifth.levels import excess, past_its_age, slot_of
 from foveal.session.arguments import a_count, a_yes_or_no
 from foveal.session.budget import budget_for
 from foveal.session.history import stand_ins
+from foveal.session.history.items import items_without_text
 from foveal.session.history.stand_ins import Note
 from foveal.session.state import SessionState
 from foveal.session.target import Target
 from foveal.session.values import Removal
 from foveal.store import CompressionRecord
 
+if TYPE_CHECKING:
+    from foveal.pipeline.fit import Order
+
 STRETCH = 8 * stand_ins.MOST
 """Tokens of neighbouring turns that one note covers at most."""
 SHORTEST = 300
 """Tokens of neighbouring turns that a note should cover at least, if there are as many."""
+FREED = 0.1
+"""Of the budget: what a build frees beyond the threshold, so that the next builds need not compress again."""
+NOTES_MOST = 16
+"""Notes that one build writes at most. The next builds go on, so that none takes long."""
 
 Turns = Mapping[int, Sequence[Item]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Goal:
+    """How far to compress."""
+
+    used: int | None = None
+    """Tokens that windows may show afterwards, at most."""
+    freed: int = 0
+    """If that is not given: the tokens to free."""
+    aged_at: float | None = None
+    """The time by which messages may be past their age; None: none is compressed for its age alone."""
+    notes: int | None = None
+    """How many notes may be written for lack of space; None: as many as needed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,42 +80,63 @@ def compress_history(state: SessionState, max_tokens: int | None, *, dry_run: bo
     """
     a_yes_or_no(dry_run, "dry_run")
     given = None if max_tokens is None else a_count(max_tokens, "max_tokens")
-    begun = time.perf_counter()
-    target = state.target()
+    begun, target = time.perf_counter(), state.target()
     budget = given or budget_for(target.card, None)
     # A caller who gives a number wants to keep that much: then nothing is compressed for its age alone.
-    now = None if given else time.time()
-
-    def apply(plan: _Plan, events: list[Event]) -> Removal:
-        for note in plan.notes:
-            stand_ins.insert_note(state, note)
-        _save(state, plan.notes, seconds=time.perf_counter() - begun)
-        removal = _removal(plan, budget)
-        if plan.notes:
-            payload = {"compressed": len(removal.ids), "original": removal.original, "final": removal.final}
-            events.append(Reported(name="context:compressed", session=state.name, payload=payload))
-        return removal
-
-    plan = partial(_plan, state, budget, now)
+    goal = _Goal(used=_limit(state, budget), aged_at=None if given else time.time())
+    plan = partial(_plan, state, target, goal)
     if dry_run:
         with state.reading():
             return _removal(stand_ins.planned(state, target, plan), budget)
-    return stand_ins.plan_and_apply(state, target, plan, apply)
+    made = stand_ins.plan_and_apply(state, target, plan, partial(_apply, state, begun=begun))
+    return _removal(made, budget)
 
 
-def _plan(state: SessionState, budget: int, now: float | None, answer: Answer) -> _Plan:
+def compress_for_window(state: SessionState, target: Target, order: Order) -> bool:
+    """Compress the oldest working memory if more than `full_at` of a window is full; returns whether any was.
+
+    No model is waited for: it writes its summaries later, in the background.
+    """
+    begun, scene = time.perf_counter(), replace(order.scene, overhead=order.overhead)
+    with state.reading():
+        found = list(items_without_text(state.log.history(target)))
+    over = excess(found, scene, numbers=state.resources.fifth)
+    if over <= 0:
+        return False
+    goal = _Goal(freed=over + int(FREED * scene.budget), notes=NOTES_MOST)
+    plan = partial(_plan, state, target, goal)
+    apply = partial(_apply, state, begun=begun)
+    return bool(stand_ins.plan_and_apply(state, target, plan, apply, waits=False).notes)
+
+
+def _apply(state: SessionState, plan: _Plan, events: list[Event], *, begun: float) -> _Plan:
+    """Insert the notes, and record and report them."""
+    for note in plan.notes:
+        stand_ins.insert_note(state, note)
+    _save(state, plan.notes, seconds=time.perf_counter() - begun)
+    if plan.notes:
+        compressed = sum(len(note.entries) for note in plan.notes)
+        payload = {"compressed": compressed, "original": plan.used, "final": plan.final}
+        events.append(Reported(name="context:compressed", session=state.name, payload=payload))
+    return plan
+
+
+def _limit(state: SessionState, budget: int) -> int:
+    return int(state.resources.fifth.full_at * budget)
+
+
+def _plan(state: SessionState, target: Target, goal: _Goal, answer: Answer) -> _Plan:
     """Notes for turns that exceeded their age, then for the oldest ones until the rest is small enough."""
-    target = state.target()
     history = state.log.history(target)
     turns = items(history)
     fixed = _fixed(history, turns)
     used = sum(item.tokens for found in turns.values() for item in found)
     free = {turn: found for turn, found in turns.items() if turn not in fixed}
-    aged = [] if now is None else _aged(state, history, free, now)
+    aged = [] if goal.aged_at is None else _aged(state, history, free, goal.aged_at)
     notes = list(_notes_for_aged(state, target, aged, answer))
-    limit = int(state.resources.fifth.full_at * budget)
+    limit = used - goal.freed if goal.used is None else goal.used
     left = [turn for turn, found in free.items() if turn not in aged and _working(state, found)]
-    while left and (needed := _needed(notes, used, limit)) > 0:
+    while left and (needed := _needed(notes, used, limit)) > 0 and len(notes) != goal.notes:
         run = _stretch(state, history, left, needed)
         left = left[len(run) :]
         notes += _notes(state, target, run, answer)
@@ -114,11 +159,9 @@ def _fixed(history: History, turns: Turns) -> dict[int, str]:
 
 def _aged(state: SessionState, history: History, free: Turns, now: float) -> list[int]:
     """The turns with a message that is older than its level allows."""
-    flat = [item for found in free.values() for item in found]
-    ample = Scene(now=now, budget=2 * sum(item.tokens for item in flat) + 1)  # so that only age counts
-    return sorted(
-        {history.turn_of(each.index) for each in due(flat, (), ample, numbers=state.resources.fifth)}
-    )
+    numbers = state.resources.fifth
+    old = (item.index for found in free.values() for item in found if past_its_age(item, now, numbers))
+    return sorted({history.turn_of(index) for index in old})
 
 
 def _working(state: SessionState, found: Sequence[Item]) -> bool:

@@ -199,27 +199,33 @@ def open_turn(history: History) -> int:
 
 
 def plan_and_apply(
-    state: SessionState, target: Target, plan: Callable[[Answer], P], apply: Callable[[P, list[Event]], R]
+    state: SessionState,
+    target: Target,
+    plan: Callable[[Answer], P],
+    apply: Callable[[P, list[Event]], R],
+    *,
+    waits: bool = True,
 ) -> R:
     """Apply a plan in one transaction that waits neither for a model nor for the planning.
 
     If the messages that the plan is based on were changed meanwhile, it is made again; appended messages do
     not matter. If the session keeps changing, the last plan is made inside the transaction.
+    `waits`: a model that writes summaries is waited for before; otherwise they are extracts.
     """
     asked: set[str] = set()
     for _ in range(PLANS):
         with state.reading():
-            made = _make(state, target, plan)
+            made = _make(state, target, plan, queues=not waits)
         new = [ask for ask in made.asks if ask.key not in asked]
         asked |= {ask.key for ask in new}
-        if _have_written(state, new):
+        if waits and _have_written(state, new):
             continue  # the model's summaries change the plan
         with state.writing() as events:
             if made.is_current(state.log.head):
                 made.answers.save()
                 return apply(made.plan, events)
     with state.writing() as events:
-        made = _make(state, target, plan)
+        made = _make(state, target, plan, queues=not waits)
         made.answers.save()
         return apply(made.plan, events)
 
@@ -242,9 +248,11 @@ class _Planned(Generic[P]):
         return (head.branch, head.version) == (self.head.branch, self.head.version)
 
 
-def _make(state: SessionState, target: Target, plan: Callable[[Answer], P]) -> _Planned[P]:
+def _make(
+    state: SessionState, target: Target, plan: Callable[[Answer], P], *, queues: bool = False
+) -> _Planned[P]:
     asks: list[Ask] = []
-    answers = Answers(state.resources.library, target.meter.text, better=False)
+    answers = state.answers(target, queues=queues)
 
     def answer(ask: Ask) -> Summary:
         asks.append(ask)
