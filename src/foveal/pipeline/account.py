@@ -6,6 +6,7 @@ turns before a kept layout are reused.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypedDict
@@ -142,6 +143,31 @@ def _divided(
 def _part(history: History, decision: Decision, first: int, last: int) -> Decision:
     tokens = history.between(first, last) if decision.verdict == "left out" else 0
     return replace(decision, first=first, last=last, tokens=tokens)
+
+
+def with_pruning(
+    history: History, decisions: Sequence[Decision], pruned: Sequence[Decision]
+) -> tuple[Decision, ...]:
+    """The decisions of a window, with the reasons for which messages were left out of the history just now.
+
+    `pruned`: the decisions of the selection that left them out, in order.
+    """
+    found: list[Decision] = []
+    rest = deque(pruned)
+    for decision in decisions:
+        at = decision.first
+        while rest and rest[0].last <= decision.last:
+            each = rest.popleft()
+            if at < each.first:
+                found.append(_part(history, decision, at, each.first - 1))
+            because, brief = f"pruned: {each.because}", each.brief and f"pruned: {each.brief}"
+            found.append(replace(each, code=decision.code, because=because, brief=brief))
+            at = each.last + 1
+        if at == decision.first:
+            found.append(decision)
+        elif at <= decision.last:
+            found.append(_part(history, decision, at, decision.last))
+    return tuple(found)
 
 
 def _decisions(history: History, choice: WindowContent) -> Iterator[Decision]:

@@ -140,4 +140,5 @@ def reploid(numbers: ReploidNumbers = ReploidNumbers()) -> Preset:
             pick=lambda units, room, _slots: pick_important(units, room),
         ),
         looks_at_all=True,
+        manages="prune",
     )

@@ -21,6 +21,11 @@ from foveal.session.inspect.why import LONG, WITHIN, Rebuild, Why
 from foveal.session.target import target_for
 from foveal.wire import load
 
+LEVELS = "levels"
+"""A preset that selects as `fifth` does and leaves the history as it is."""
+IMPORTANCE = "importance"
+"""Likewise for `reploid`."""
+UNMANAGED = {"fifth": LEVELS, "reploid": IMPORTANCE}
 NOW = 1_750_000_000.0
 
 
@@ -51,7 +56,9 @@ def talk(count: int = 30) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def memory() -> Iterator[Foveal]:
+def memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[Foveal]:
+    for preset, name in UNMANAGED.items():
+        monkeypatch.setitem(PRESETS, name, replace(PRESETS[preset], name=name, manages=""))
     with Foveal(":memory:", embedder="none") as fov:
         yield fov
 
@@ -85,7 +92,7 @@ def _alike(memory: Foveal, id: str, budget: int) -> list[Session]:
     return found
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", [UNMANAGED.get(each, each) for each in PRESETS])
 def test_with_those_tokens_the_decision_is_another_and_with_one_less_it_is_not(
     memory: Foveal, quiet: Session, preset: str
 ) -> None:
@@ -131,7 +138,7 @@ def test_with_that_score_it_is_in_and_with_the_next_lower_one_it_is_not(quiet: S
     assert named > 5
 
 
-@pytest.mark.parametrize("preset", ["reploid", "fifth"])
+@pytest.mark.parametrize("preset", [IMPORTANCE, LEVELS])
 def test_presets_that_score_name_a_score_and_the_others_none(quiet: Session, preset: str) -> None:
     ids = quiet.extend(messages(3))
     quiet.build(budget=900, preset=preset, now=NOW)
@@ -143,7 +150,7 @@ def test_presets_that_score_name_a_score_and_the_others_none(quiet: Session, pre
     assert quiet.why(ids[3]).score is None
 
 
-@pytest.mark.parametrize("preset", ["omar", "fifth", "reploid"])
+@pytest.mark.parametrize("preset", ["omar", LEVELS, IMPORTANCE])
 def test_the_score_flips_the_decision_in_the_rebuild(quiet: Session, preset: str) -> None:
     ids = quiet.extend(messages(11))
     quiet.build(budget=900, preset=preset, now=NOW)
@@ -178,7 +185,7 @@ def test_what_was_left_out_on_request_needs_no_tokens_but_to_be_restored(quiet: 
 
 def test_a_build_with_a_task_is_explained_as_far_as_its_record_goes(quiet: Session) -> None:
     ids = quiet.extend(messages(1))
-    quiet.build(budget=900, preset="fifth", task="file_3.py and its error in line_3", now=NOW)
+    quiet.build(budget=900, preset=LEVELS, task="file_3.py and its error in line_3", now=NOW)
     found = quiet.why(ids[4])
     assert found.tokens is None
     assert "the exact number is unknown" in found.otherwise
@@ -186,7 +193,7 @@ def test_a_build_with_a_task_is_explained_as_far_as_its_record_goes(quiet: Sessi
 
 def test_an_older_build_is_explained_with_the_history_of_its_time(quiet: Session) -> None:
     ids = quiet.extend(messages(1))
-    quiet.build(budget=900, preset="reploid", now=NOW)
+    quiet.build(budget=900, preset=IMPORTANCE, now=NOW)
     before = quiet.why(ids[4])
     quiet.extend(messages(2)[1:])
     quiet.build(budget=5_000, preset="recent")
@@ -217,10 +224,10 @@ def test_asking_stores_nothing(quiet: Session) -> None:
 
 def test_the_text_says_it_in_80_columns(quiet: Session) -> None:
     ids = quiet.extend(messages(1))
-    quiet.build(budget=900, preset="reploid", now=NOW)
+    quiet.build(budget=900, preset=IMPORTANCE, now=NOW)
     found = quiet.why(ids[4])
     lines = found.text.splitlines()
-    assert lines[0] == "message 5, preset reploid"
+    assert lines[0] == "message 5, preset importance"
     assert max(map(len, lines)) <= 80
     assert found.otherwise in " ".join(" ".join(lines).split())
 
