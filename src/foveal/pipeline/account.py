@@ -177,19 +177,21 @@ def _decisions(history: History, choice: WindowContent) -> Iterator[Decision]:
     for turn in sorted(turn for turn in choice.window if turn >= at):
         if at < turn:
             yield from _out(history, choice, at, turn)
-        chunk = choice.window[turn]
-        decision = Decision(
+        chunk, reason = choice.window[turn], _reason_in(history, choice, turn)
+        because, brief = reason.texts
+        yield Decision(
             first=chunk.first,
             last=chunk.last,
             verdict="kept",
             tokens=chunk.tokens,
-            code="selected",
-            because="",
+            code=reason.code,
+            numbers=reason.numbers,
+            because=because,
+            brief=brief,
             detail=chunk.detail,
             score=selection.scores.get(turn),
             slot=selection.charged.get(turn, ""),
         )
-        yield explained(decision, _reason_in(history, choice, turn))
         at = turn + 1
     yield from _out(history, choice, at, len(history))
 
