@@ -47,6 +47,12 @@ def user_file(folder: Path, text: str) -> Path:
         ("claude-sonnet-4-5[1m]", "claude-sonnet-4-5[1m]"),
         ("claude-opus-5[1m]", "claude-opus-5"),
         ("claude-3-5-sonnet-latest", "claude-3-5-sonnet"),
+        ("claude-sonnet-3.7", "claude-3-7-sonnet"),
+        ("claude-4-5-sonnet", "claude-sonnet-4-5"),
+        ("Claude 4.5 Sonnet", "claude-sonnet-4-5"),
+        ("anthropic/claude-4.5-haiku-20251001", "claude-haiku-4-5"),
+        ("claude-4-sonnet-20250514", "claude-sonnet-4"),
+        ("claude-4-5-sonnet[1m]", "claude-sonnet-4-5[1m]"),
         ("models/gemini-2.5-pro", "gemini-2.5-pro"),
         ("gemini-2.5-flash-lite-preview-09-2025", "gemini-2.5-flash-lite"),
         ("deepseek/deepseek-chat:free", "deepseek-chat"),
@@ -77,6 +83,7 @@ def test_claude_sonnet_4_5_has_200_000_tokens_unless_the_million_is_asked_for() 
         ("claude-3-haiku-20240307", "claude"),
         ("claude-sonnet-4-20250514", "claude"),
         ("claude-opus-4-6", "claude"),
+        ("claude-4-5-sonnet", "claude"),
         ("claude-opus-4-7", "claude-new"),
         ("claude-sonnet-5", "claude-new"),
         ("claude-of-the-future", "claude-new"),
@@ -92,6 +99,12 @@ def test_claude_sonnet_4_5_has_200_000_tokens_unless_the_million_is_asked_for() 
 )
 def test_a_model_is_counted_with_its_own_vocabulary_or_an_estimate(model: str, tokenizer: str) -> None:
     assert find(model).tokenizer == tokenizer
+
+
+def test_a_name_in_another_order_of_words_names_no_other_version() -> None:
+    assert [
+        find(name).known for name in ("claude-4-99-sonnet", "claude-4-5-sonnets", "claude-sonnet-3-9")
+    ] == [False] * 3
 
 
 def test_another_version_number_is_another_model() -> None:

@@ -102,6 +102,11 @@ def test_the_strategy_follows_from_the_tokens_and_the_budget(budget: int, strate
     assert compacted(TALK, budget)["strategy"] == strategy
 
 
+def test_a_strategy_is_found_by_its_name_with_a_hyphen_or_an_underscore() -> None:
+    assert compacted(TALK, 1_000, strategy="multi_level") == compacted(TALK, 1_000, strategy="multi-level")
+    assert compacted(TALK, 1_000, strategy="multi_level")["strategy"] == "multi-level"
+
+
 def test_labels_tell_summary_key_exchanges_and_verbatim_apart() -> None:
     text = compacted(TALK, TOTAL // 4)["l6_messages"]
     labels = [line for line in text.splitlines() if line.startswith("[") and "]: " not in line]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -10,7 +11,10 @@ from hypothesis import strategies as st
 
 from foveal import count_tokens, operations
 from foveal.errors import BudgetError, InputError
-from foveal.operations.reploid import prune, score, stats, summarize
+from foveal.operations.messages import counted
+from foveal.operations.reploid import TIMELESS, auto_manage, prune, score, stats, summarize
+from foveal.operations.skim import skim
+from foveal.presets.reploid import score_importance
 
 Message = dict[str, Any]
 SIX = [
@@ -64,7 +68,7 @@ def test_pruning_counts_as_everything_else_does() -> None:
 def test_the_budget_is_80_percent_of_the_models_limit_unless_given() -> None:
     history = [{"role": "user", "content": "word " * 4_000}] * 25
     assert count_tokens(history) > 80_000
-    assert 76_000 < prune(history, model="nobodys-model").final <= 80_000
+    assert 76_000 < prune(history).final <= 80_000
 
 
 def test_an_error_outlives_newer_small_talk() -> None:
@@ -138,6 +142,97 @@ def test_pruning_as_an_operation_reports_tokens_and_messages() -> None:
     assert done["stats"]["items_kept"] + done["stats"]["items_removed"] == 6
     assert done["stats"]["final"] == count_tokens(done["pruned"])
     assert operations.run("history_auto_manage", {"messages": SIX})["pruned"] == SIX
+
+
+def test_automatic_management_returns_the_very_same_object_where_there_is_nothing_to_do() -> None:
+    assert auto_manage(SIX, "gpt-5").pruned is SIX
+    long = [{"role": "user", "content": "word " * 4_000}] * 25
+    done = auto_manage(long)
+    assert done.pruned is not long
+    assert done == prune(long)
+    assert done.final <= 80_000
+
+
+# Messages as clients write them
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        [{"role": role, "content": "plain words"} for role in ("system", "user", "model", "user")],
+        [{"role": role, "parts": ["plain words"]} for role in ("system", "user", "model", "user")],
+        [{"role": role, "parts": [{"text": "plain words"}]} for role in ("system", "user", "model", "user")],
+    ],
+    ids=["content", "texts as parts", "parts"],
+)
+def test_the_role_model_and_texts_as_parts_are_read_as_what_they_are(history: list[Message]) -> None:
+    assert [each.parts["role"] for each in score(history)] == [30, 20, 10, 20]
+    last = prune(history, stats(history[:1] + history[-1:]).tokens)
+    assert last.pruned == [history[0], history[-1]]
+
+
+SHAPES = st.lists(
+    st.one_of(
+        st.builds(
+            lambda role, text: {"role": role, "content": text},
+            st.sampled_from(["system", "user", "assistant", "model", "developer"]),
+            st.text(max_size=30),
+        ),
+        st.builds(lambda text: {"role": "user", "content": [{"type": "text", "text": text}]}, st.text()),
+        st.builds(lambda text: {"role": "model", "parts": [text]}, st.text()),
+        st.builds(lambda text: {"role": "user", "id": 1, "content": text}, st.text()),
+        st.builds(lambda text: {"role": "tool", "tool_call_id": "c", "content": text}, st.text()),
+        st.sampled_from(called("c")),
+        st.just({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "x"}]}),
+    ),
+    max_size=5,
+)
+
+
+@settings(max_examples=300)
+@given(SHAPES, st.sampled_from(["", "claude-sonnet-4-5", "gemini-2.5-pro"]))
+def test_a_history_is_skimmed_as_it_is_read_the_first_time_and_every_other(
+    history: list[Message], model: str
+) -> None:
+    try:
+        whole = counted(history, model)
+    except InputError as error:
+        for _ in range(2):
+            with pytest.raises(InputError, match=re.escape(error.what)):
+                skim(history, model)
+        return
+    for _ in range(2):
+        found = skim(history, model)
+        assert found.format == whole.format
+        assert found.tokens() == [item.tokens for item in whole.items]
+        assert found.turns() == list(whole.turns)
+        assert found.scores() == [each.total for each in score_importance(whole.items, TIMELESS)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"role": "user", "content": [{"type": "text", "text": "a"}]}, {"role": "user", "content": "a"}),
+        ({"role": "user", "content": ("a",)}, {"role": "user", "content": ["a"]}),
+        ({"role": "user", "content": "x", "name": 1}, {"role": "user", "content": "x", "name": True}),
+    ],
+)
+def test_messages_that_are_nearly_equal_are_not_taken_for_one_another(one: Message, other: Message) -> None:
+    for message in (one, other, one):
+        try:
+            expected = [item.tokens for item in counted([message]).items]
+        except InputError:
+            with pytest.raises(InputError):
+                skim([message])
+        else:
+            assert skim([message]).tokens() == expected
+
+
+def test_a_message_that_was_changed_since_is_counted_again() -> None:
+    message = {"role": "user", "content": "short"}
+    before = stats([message]).tokens
+    message["content"] = "much longer than before"
+    assert stats([message]).tokens == count_tokens([message]) > before
 
 
 TURNS = st.lists(
@@ -250,11 +345,24 @@ def test_stats_tell_how_full_the_model_is() -> None:
         "limit": 400_000,
         "utilization_percent": 0.01,
         "needs_pruning": False,
+        "warnings": [],
     }
 
 
-def test_an_unknown_model_takes_100_000_tokens() -> None:
-    assert stats(SIX, "nobodys-model").limit == stats(SIX).limit == 100_000
+def test_an_unknown_model_takes_100_000_tokens_with_a_warning() -> None:
+    with pytest.warns(UserWarning, match="`nobodys-model` is not in the catalogue: a limit of 100,000"):
+        assert stats(SIX, "nobodys-model").limit == stats(SIX).limit == 100_000
+
+
+@pytest.mark.parametrize("name", ["history_stats", "history_prune", "history_auto_manage"])
+def test_a_slip_in_a_models_name_is_answered_with_the_nearest_name(name: str) -> None:
+    with pytest.warns(UserWarning, match="did you mean `claude-sonnet-4-5`?"):
+        done = operations.run(name, {"messages": SIX, "model": "claude-sonet-4-5"})
+    assert "did you mean `claude-sonnet-4-5`?" in done["warnings"][0]
+
+
+def test_the_name_of_a_model_may_have_its_words_in_another_order() -> None:
+    assert stats(SIX, "claude-4-5-sonnet").limit == 200_000
 
 
 def test_a_text_and_messages_are_counted_as_the_library_counts_them() -> None:

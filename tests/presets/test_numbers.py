@@ -169,6 +169,7 @@ def test_a_number_changes_what_a_session_builds_prunes_and_summarizes(tmp_path: 
         session = fov.session(model="gpt-5", preset="reploid")
         session.extend(TALK)
         assert chosen(session.build(budget=240)) == {"assistant"}
+        session.restore()  # the build has pruned them
         assert len(session.summarize().ids) == len(TALK) - 3
         session.restore()
         gone = set(session.prune(200).ids)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -73,6 +76,30 @@ def test_every_number_can_be_another() -> None:
     numbers = ReploidNumbers(recency=0, roles={"user": 1}, error=2, error_words="oops", long_above=3)
     (score,) = score_importance([item(0, text="Oops")], SCENE, numbers=numbers)
     assert score.parts == {"recency": 0, "role": 1, "keywords": 2, "length": 5}
+
+
+OTHERS: dict[str, Any] = {
+    "recency": 1.0,
+    "roles": {"user": 1.0},
+    "error": 1.0,
+    "error_words": "nothing",
+    "operation": 1.0,
+    "operation_words": "nothing",
+    "length": 1.0,
+    "long_above": 9,
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_each_number_has_an_effect_of_its_own(name: str) -> None:
+    text = "create an error" if name == "long_above" else "create an error " * 100
+    items = [item(0, text=text), item(1, text=text)]
+    other = ReploidNumbers(**{name: OTHERS[name]})
+    assert score_importance(items, SCENE, numbers=other) != score_importance(items, SCENE)
+
+
+def test_the_other_numbers_say_when_and_how_far_sessions_are_pruned_and_summarized() -> None:
+    assert {field.name for field in fields(ReploidNumbers)} - set(OTHERS) == {"target", "keep"}
 
 
 def test_no_words_at_all_find_nothing() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from foveal import StoreDamagedError, wire
-from foveal.model import File, Format, Image, Message, Opaque, Text, Thinking
+from foveal import StoreDamagedError, fit, wire
+from foveal.model import MESSAGES_KEY, File, Format, Image, Message, Opaque, Text, Thinking
 
 PNG = "aGk="
 
@@ -31,6 +31,11 @@ ROLES: list[tuple[Format, dict[str, Any], str]] = [
     ),
     ("gemini", {"parts": [{"text": "x"}]}, "user"),
     ("gemini", {"role": "model", "parts": [{"text": "x"}]}, "assistant"),
+    ("gemini", {"role": "model", "parts": ["x"]}, "assistant"),
+    ("openai", {"role": "model", "content": "x"}, "assistant"),
+    ("plain", {"role": "model", "content": "x"}, "assistant"),
+    ("anthropic", {"role": "model", "content": "x"}, "assistant"),
+    ("responses", {"role": "model", "content": "x"}, "assistant"),
     ("gemini", {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {}}}]}, "tool"),
     ("responses", {"role": "developer", "content": "x"}, "system"),
     ("responses", {"type": "reasoning", "id": "rs", "summary": []}, "assistant"),
@@ -195,3 +200,26 @@ def test_a_system_prompt_from_outside_the_messages_is_its_own_original() -> None
     body = {"system": "Be brief.", "messages": [{"role": "user", "content": "x"}]}
     for message in wire.load(body, format="anthropic").messages:
         assert wire.original(message.body, message.digest) in ("Be brief.", body["messages"][0])
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        (
+            [{"role": "user", "parts": ["a", {"text": "b"}]}],
+            [{"role": "user", "parts": [{"text": "a"}, {"text": "b"}]}],
+        ),
+        (
+            [{"role": "model", "content": "hello"}, {"role": "user", "content": "x"}],
+            [{"role": "assistant", "content": "hello"}, {"role": "user", "content": "x"}],
+        ),
+    ],
+    ids=["texts as parts", "the role model beside contents"],
+)
+def test_what_no_provider_accepts_is_read_and_sent_in_the_providers_form(
+    given: list[dict[str, Any]], sent: list[dict[str, Any]]
+) -> None:
+    window = fit(given, budget=1_000)
+    assert [message for message in window.messages if message in sent] == sent
+    assert "malformed" in {repair.rule for repair in window.manifest.repairs}
+    assert wire.check({MESSAGES_KEY[window.format]: window.messages}, window.format) == []

@@ -6,7 +6,7 @@ no file names: importing it takes about 0.3 s and loads a web client, and a wind
 """
 
 from foveal.catalog.cards import ModelCard, Prices
-from foveal.catalog.lookup import find, models, nearest, prices
+from foveal.catalog.lookup import doubt, find, models, prices
 from foveal.catalog.names import checked
 
-__all__ = ["ModelCard", "Prices", "checked", "find", "models", "nearest", "prices"]
+__all__ = ["ModelCard", "Prices", "checked", "doubt", "find", "models", "prices"]

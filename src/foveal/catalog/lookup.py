@@ -65,6 +65,18 @@ def nearest(model: str, *, extra: Path | None = None) -> str:
     return known[near[0]] if near else ""
 
 
+def doubt(model: str, card: ModelCard, *, extra: Path | None = None) -> str:
+    """What to tell a caller who named a model that is not known; empty for one that is, and for no name."""
+    if not model or card.known:
+        return ""
+    near = nearest(model, extra=extra)
+    hint = f"did you mean `{near}`? A" if near else "a"
+    return (
+        f"model `{model}` is not in the catalogue: {hint} limit of {card.context:,} tokens and "
+        f"{card.tokenizer} counts are assumed; name it in a models file to correct that"
+    )
+
+
 def prices(model: str, *, extra: Path | None = None, at: datetime | None = None) -> Prices | None:
     """The prices of a model at a time, now by default; None when they are unknown."""
     name, fact = _fact(checked(model), load(extra))

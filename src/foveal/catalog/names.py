@@ -18,6 +18,9 @@ _SUFFIX = re.compile(r"(?:[\w.-]+:)*+(?:[\w-]+@)?")
 """A date after `@`, variants after `:`, read from the end: to the left it would be tried from each colon."""
 _LONG = re.compile(r"\[\w+\]$")
 _VERSION = re.compile(r"\d{1,2}(?:-|$)")
+_NUMBER_FIRST = re.compile(r"^claude-(4|5|6|7|8|9|\d\d)(-\d{1,2})?-([a-z]+)(?![a-z])")
+_NUMBER_LAST = re.compile(r"^claude-(haiku|opus|sonnet)-3(-[57])?(?!\d)")
+"""Claude's names had the number before the line until 3.7, and have it after the line since 4."""
 MOST_CHARACTERS = 256
 """The longest name of a model. The longest in use, a resource name of a cloud, has about 150."""
 
@@ -55,6 +58,8 @@ def normalized(model: str) -> str:
     'claude-sonnet-4-5-20250929'
     >>> normalized("openrouter/openai/gpt-4.1:free"), normalized("models/gemini-2.5-pro")
     ('gpt-4-1', 'gemini-2-5-pro')
+    >>> normalized("claude-4.5-sonnet"), normalized("claude-sonnet-3-5")
+    ('claude-sonnet-4-5', 'claude-3-5-sonnet')
     """
     name = _FINE_TUNED.sub(r"\1", model.strip().lower())
     name, vendors = _VENDOR.subn("", name.rsplit("/", 1)[-1])
@@ -62,7 +67,9 @@ def normalized(model: str) -> str:
     name = _BUILD.sub("", name) if vendors else name
     if suffix := _SUFFIX.match(name[::-1]):
         name = name[: len(name) - suffix.end()]
-    return name.replace(".", "-").replace("_", "-")
+    name = name.replace(".", "-").replace("_", "-").replace(" ", "-")
+    name = _NUMBER_FIRST.sub(r"claude-\3-\1\2", name)
+    return _NUMBER_LAST.sub(r"claude-3\2-\1", name)
 
 
 def match(model: str, ids: Iterable[str]) -> str | None:

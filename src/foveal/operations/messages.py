@@ -6,9 +6,8 @@ The messages may be in any provider's format, as dicts or SDK objects. Each text
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
-from operator import attrgetter
 from typing import Any
 
 from pydantic import Field
@@ -18,17 +17,13 @@ from foveal.errors import InputError
 from foveal.model import Format, Kind, Message, Role
 from foveal.operations.registry import Shape
 from foveal.pipeline.kinds import kind_of
-from foveal.pipeline.reasons import Reason
 from foveal.pipeline.tokens.count import Meter, tokenizer
 from foveal.pipeline.turns import Links, Turns, links
-from foveal.pipeline.values import Item, Unit
+from foveal.pipeline.values import Item
 from foveal.window import Score
 
-SLOT = "window"
-NEWEST = Reason(code="open_turn", words="newest turn")
 USER_KINDS: frozenset[Kind | None] = frozenset({None, "current_user_prompt", "chat_history_user"})
 """Kinds of the user's own messages; retrieved material in a user's message has another kind."""
-_total = attrgetter("total")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,28 +104,6 @@ def _turns(ties: Sequence[Links], *, runs: bool) -> tuple[range, ...]:
     for at, link in enumerate(ties):
         turns.add(at, link)
     return tuple(map(range, turns.starts, [*turns.starts[1:], len(ties)]))
-
-
-def units(history: Counted, scores: Sequence[Score]) -> list[Unit]:
-    """The turns with the score of their best message; system prompts and the newest turn are forced."""
-    found = [_unit(history, turn, at, scores) for at, turn in enumerate(history.turns)]
-    newest = next((unit for unit in reversed(found) if not unit.forced), None)
-    if newest is not None:
-        found[newest.turn] = replace(newest, forced=NEWEST)
-    return found
-
-
-def _unit(history: Counted, turn: range, at: int, scores: Sequence[Score]) -> Unit:
-    items = history.items[turn.start : turn.stop]
-    tokens = sum([item.tokens for item in items])
-    return Unit(
-        turn=at,
-        items=items,
-        tokens=tokens,
-        score=max(scores[turn.start : turn.stop], key=_total),
-        by_slot={SLOT: tokens},
-        forced=Reason(code="system_prompt") if items[0].role == "system" else None,
-    )
 
 
 class ScoreResult(Shape):

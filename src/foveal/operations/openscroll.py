@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from foveal import catalog
 from foveal.knowledge.values import Depth
@@ -103,11 +103,16 @@ def _negotiate(request: NegotiateRequest) -> NegotiateResult:
     )
 
 
+def _hyphenated(strategy: object) -> object:
+    """`multi_level` as `multi-level`."""
+    return strategy.replace("_", "-") if isinstance(strategy, str) else strategy
+
+
 class CompactRequest(Shape):
     messages: Objects = Field(description="Messages in any provider's format.")
     l4_budget: int = Field(ge=0, description="Tokens for the arc.")
     l6_budget: int = Field(ge=0, description="Tokens for the messages.")
-    strategy: Strategy | None = Field(
+    strategy: Annotated[Strategy | None, BeforeValidator(_hyphenated)] = Field(
         default=None, description="By default from the ratio of the messages' tokens to `l6_budget`."
     )
 

@@ -11,19 +11,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import Field, model_validator
+from pydantic import Field, SkipValidation, model_validator
 
 from foveal import catalog, wire
 from foveal.errors import BudgetError, InputError
-from foveal.operations.messages import Counted, ScoreResult, counted, meter, score_result, units
+from foveal.operations.messages import ScoreResult, counted, meter, score_result
 from foveal.operations.registry import Objects, Operation, Shape
+from foveal.operations.skim import NUMBERS, Skim, skim
 from foveal.pipeline.summarize.counts import counts_note
-from foveal.pipeline.values import Scene, Unit
-from foveal.presets.reploid import ReploidNumbers, pick_important, score_importance
+from foveal.pipeline.values import Scene
+from foveal.presets.reploid import best_that_fit, score_importance
 from foveal.window import Score
 
 Messages = Sequence[Any]
-NUMBERS = ReploidNumbers()
 TIMELESS = Scene(now=0.0)
 """Importance depends on positions, not on a clock."""
 
@@ -39,6 +39,8 @@ class Pruned:
     """Tokens before pruning."""
     final: int
     """Tokens after pruning."""
+    warnings: tuple[str, ...] = ()
+    """What is assumed of a model that is not in the catalogue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +62,7 @@ class HistoryStats(Shape):
     limit: int
     utilization_percent: float
     needs_pruning: bool
+    warnings: tuple[str, ...] = Field(default=(), description="What is assumed of an unknown model.")
 
 
 def score(history: Messages, model: str | None = None) -> Sequence[Score]:
@@ -77,39 +80,50 @@ def prune(history: Messages, max_tokens: int | None = None, model: str | None = 
     >>> [message["content"][0] for message in prune(talk, 25).pruned]
     ['3', '4']
     """
-    found = counted(history, model)
+    found = skim(history, model)
+    sizes = found.tokens()
+    tokens = found.framing + sum(sizes)
     budget = int(found.limit * NUMBERS.target) if max_tokens is None else max_tokens
-    if found.tokens <= budget:
-        return Pruned(pruned=history, removed=[], original=found.tokens, final=found.tokens)
-    return _most_important(history, found, budget)
-
-
-def _most_important(history: Messages, found: Counted, budget: int) -> Pruned:
-    turns = units(found, score_importance(found.items, TIMELESS))
-    must = sum(unit.tokens for unit in turns if unit.forced)
-    room = budget - found.framing - must
-    if room < 0:
-        raise _too_small(turns, budget, found.framing + must)
-    kept = pick_important(turns, room).kept
-    removed = [place for unit in turns if unit.turn not in kept for place in found.turns[unit.turn]]
-    gone = set(removed)
+    if tokens <= budget:
+        return Pruned(pruned=history, removed=[], original=tokens, final=tokens, warnings=found.warnings)
+    gone = _least_important(found, sizes, budget)
     return Pruned(
         pruned=[message for place, message in enumerate(history) if place not in gone],
-        removed=[history[place] for place in removed],
-        original=found.tokens,
-        final=found.tokens - sum(found.items[place].tokens for place in removed),
+        removed=[message for place, message in enumerate(history) if place in gone],
+        original=tokens,
+        final=tokens - sum([sizes[place] for place in gone]),
+        warnings=found.warnings,
     )
 
 
-def _too_small(turns: Sequence[Unit], budget: int, least: int) -> BudgetError:
-    newest = sum(unit.tokens for unit in turns if unit.forced and unit.forced.code == "open_turn")
-    system = sum(unit.tokens for unit in turns if unit.forced) - newest
-    return BudgetError(
-        f"`max_tokens` is {budget:,}, the smallest history has {least:,}: system messages {system:,}, "
-        f"newest turn {newest:,}, framing {least - system - newest:,}",
-        remedy=f"raise `max_tokens` to {least:,} or more, or shorten the newest turn",
-        field="max_tokens",
-    )
+def _least_important(found: Skim, sizes: Sequence[int], budget: int) -> set[int]:
+    """The positions of the messages that have to go."""
+    turns, scores = found.turns(), found.scores()
+    free = [turn for turn in turns if found.messages[turn.start].links.role != "system"]
+    of_free = [sum(sizes[turn.start : turn.stop]) for turn in free]
+    system = sum(sizes) - sum(of_free)
+    newest = of_free.pop() if free else 0
+    least = found.framing + system + newest
+    if budget < least:
+        raise BudgetError(
+            f"`max_tokens` is {budget:,}, the smallest history has {least:,}: system messages {system:,}, "
+            f"newest turn {newest:,}, framing {found.framing:,}",
+            remedy=f"raise `max_tokens` to {least:,} or more, or shorten the newest turn",
+            field="max_tokens",
+        )
+    best = [max(scores[turn.start : turn.stop]) for turn in free[:-1]]
+    order = best_that_fit(best, of_free, budget - least)
+    return {place for at, fits, _ in order if not fits for place in free[at]}
+
+
+def auto_manage(history: Messages, model: str | None = None) -> Pruned:
+    """Prune a history above 80% of the model's limit to that; any other is returned as the same object.
+
+    >>> talk = [{"role": "user", "content": "hello"}]
+    >>> auto_manage(talk, "claude-sonnet-4-5").pruned is talk
+    True
+    """
+    return prune(history, None, model)
 
 
 def summarize(history: Messages, keep: int = NUMBERS.keep) -> Summarized:
@@ -136,13 +150,15 @@ def summarize(history: Messages, keep: int = NUMBERS.keep) -> Summarized:
 
 def stats(history: Messages, model: str | None = None) -> HistoryStats:
     """Messages, tokens, and how much of the model's limit they fill."""
-    found = counted(history, model)
+    found = skim(history, model)
+    tokens = found.framing + sum(found.tokens())
     return HistoryStats(
-        items=len(found.items),
-        tokens=found.tokens,
+        items=len(found.messages),
+        tokens=tokens,
         limit=found.limit,
-        utilization_percent=round(100 * found.tokens / found.limit, 2),
-        needs_pruning=found.tokens > int(found.limit * NUMBERS.target),
+        utilization_percent=round(100 * tokens / found.limit, 2),
+        needs_pruning=tokens > int(found.limit * NUMBERS.target),
+        warnings=found.warnings,
     )
 
 
@@ -163,9 +179,10 @@ class PruneStats(Shape):
 
 
 class PruneResult(Shape):
-    pruned: Objects
-    removed: Objects
+    pruned: SkipValidation[Objects]
+    removed: SkipValidation[Objects]
     stats: PruneStats
+    warnings: tuple[str, ...] = Field(default=(), description="What is assumed of an unknown model.")
 
 
 class SummarizeRequest(Shape):
@@ -218,6 +235,7 @@ def _score(request: HistoryRequest) -> ScoreResult:
 def _prune(request: PruneRequest) -> PruneResult:
     done = prune(request.messages, request.max_tokens, request.model)
     return PruneResult(
+        warnings=done.warnings,
         pruned=list(done.pruned),
         removed=list(done.removed),
         stats=PruneStats(

@@ -6,6 +6,7 @@ turns before a kept layout are reused.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypedDict
@@ -144,6 +145,31 @@ def _part(history: History, decision: Decision, first: int, last: int) -> Decisi
     return replace(decision, first=first, last=last, tokens=tokens)
 
 
+def with_pruning(
+    history: History, decisions: Sequence[Decision], pruned: Sequence[Decision]
+) -> tuple[Decision, ...]:
+    """The decisions of a window, with the reasons for which messages were left out of the history just now.
+
+    `pruned`: the decisions of the selection that left them out, in order.
+    """
+    found: list[Decision] = []
+    rest = deque(pruned)
+    for decision in decisions:
+        at = decision.first
+        while rest and rest[0].last <= decision.last:
+            each = rest.popleft()
+            if at < each.first:
+                found.append(_part(history, decision, at, each.first - 1))
+            because, brief = f"pruned: {each.because}", each.brief and f"pruned: {each.brief}"
+            found.append(replace(each, code=decision.code, because=because, brief=brief))
+            at = each.last + 1
+        if at == decision.first:
+            found.append(decision)
+        elif at <= decision.last:
+            found.append(_part(history, decision, at, decision.last))
+    return tuple(found)
+
+
 def _decisions(history: History, choice: WindowContent) -> Iterator[Decision]:
     """One decision for every message that has none from the kept layout."""
     selection, layout = choice.selection, choice.selection.layout
@@ -151,19 +177,21 @@ def _decisions(history: History, choice: WindowContent) -> Iterator[Decision]:
     for turn in sorted(turn for turn in choice.window if turn >= at):
         if at < turn:
             yield from _out(history, choice, at, turn)
-        chunk = choice.window[turn]
-        decision = Decision(
+        chunk, reason = choice.window[turn], _reason_in(history, choice, turn)
+        because, brief = reason.texts
+        yield Decision(
             first=chunk.first,
             last=chunk.last,
             verdict="kept",
             tokens=chunk.tokens,
-            code="selected",
-            because="",
+            code=reason.code,
+            numbers=reason.numbers,
+            because=because,
+            brief=brief,
             detail=chunk.detail,
             score=selection.scores.get(turn),
             slot=selection.charged.get(turn, ""),
         )
-        yield explained(decision, _reason_in(history, choice, turn))
         at = turn + 1
     yield from _out(history, choice, at, len(history))
 

@@ -18,7 +18,7 @@ SENTENCES: Mapping[Code, str] = {
     "standing_request": "the user's request that the work is about",
     "open_turn": "open turn",
     "erased": "erased",
-    "left_out": "left out on request, until restored",
+    "left_out": "left out by pruning or on request, until restored",
     "empty": "empty: nothing of it can be sent",
     "replaced": "a summary in place of messages that were left out",
     "selected": "selected",

@@ -9,10 +9,13 @@ between.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from types import MappingProxyType
+from typing import get_args
 
-from foveal.model import Message, Opaque, Role
+from foveal.model import Message, Opaque, Role, Text
 
 ANY = "~"
 """The key of a result that names neither a call id nor a tool; before a name, it is the key of a tool."""
@@ -43,9 +46,15 @@ class Tail:
     answered: bool = False
 
 
+_UNTIED: Mapping[Role, Links] = MappingProxyType({role: Links(role=role) for role in get_args(Role)})
+_ALONE: Mapping[Role, Tail] = MappingProxyType({role: Tail(role=role) for role in get_args(Role)})
+
+
 def links(message: Message) -> Links:
     """The keys that tie a message to its neighbours: ids, or tool names where the format has no ids."""
     stored = (REFERENCE,) if is_reference(message) else ()
+    if len(message.parts) == 1 and isinstance(message.parts[0], Text):
+        return _UNTIED[message.role]
     return Links(
         role=message.role,
         calls=(*(call.id or ANY + call.name for call in message.calls), *stored),
@@ -133,6 +142,12 @@ class Turns:
 
     def add(self, seq: int, link: Links, *, since: int = 0) -> None:
         """Add a message; if it answers a call of an earlier turn, from `since` on, all become one."""
+        if not link.answers and not self._runs:  # most messages: nothing ties them to an earlier one
+            self.starts.append(seq)
+            self._tail = (
+                Tail(role=link.role, calls=frozenset(link.calls)) if link.calls else _ALONE[link.role]
+            )
+            return
         if not joins(self._tail, link, runs=self._runs):
             called = self._called(seq, link, since)
             if called is None:

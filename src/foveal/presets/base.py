@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
+Managing = Literal["", "compress", "prune"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
     """One way to choose what a window contains."""
@@ -35,9 +38,9 @@ class Preset:
     """A window begins with the same bytes as the one before for as long as that fits."""
     compares: bool = False
     """Its scores depend on how similar messages are to the task in meaning: `Scene.similarities`."""
-    manages: Literal["", "compress"] = ""
+    manages: Managing = ""
     """What a build does first to the session's history where that outgrows the window: `compress` puts notes
-    in place of old working memory. Empty: nothing."""
+    in place of old working memory, `prune` leaves out the least important turns. Empty: nothing."""
     retrieves: bool = False
     """Old tasks, repeated errors and past topics are retrieved when the conversation mentions them."""
     admit: Admit = admit_by_default

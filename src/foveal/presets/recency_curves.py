@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from foveal.model import Role
 from foveal.pipeline.values import Item, Scene
 from foveal.window import Score
 
@@ -40,14 +41,20 @@ def per_minute(minutes: float) -> float:
     return 1 / (1 + minutes)
 
 
-def by_position(items: Sequence[Item], *, most: float) -> list[float]:
-    """By position among the other messages for all but the newest and system messages, which get `most`."""
-    others = sum(item.role != "system" for item in items)
+def by_position(roles: Sequence[Role], *, most: float) -> list[float]:
+    """By position among the other messages for all but the newest and system messages, which get `most`.
+
+    >>> by_position(["system", "user", "assistant", "user"], most=40)
+    [40, 0.0, 13.333333333333334, 40]
+    """
+    others = len(roles) - roles.count("system")
     scores, position = [], 0
-    for item in items:
-        full = item.role == "system" or position == others - 1
-        scores.append(most if full else most * position / others)
-        position += item.role != "system"
+    for role in roles:
+        if role == "system":
+            scores.append(most)
+            continue
+        position += 1
+        scores.append(most if position == others else most * (position - 1) / others)
     return scores
 
 

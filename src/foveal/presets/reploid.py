@@ -7,10 +7,11 @@ in any case, so "panic" does not match in "hispanic".
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
+from foveal.model import Role
 from foveal.pipeline.reasons import Reason, no_room
 from foveal.pipeline.recipe import Recipe
 from foveal.pipeline.values import Item, Pick, Scene, Unit
@@ -50,20 +51,29 @@ def score_importance(
 ) -> Sequence[Score]:
     """Score every item; positions are counted among the messages other than system messages."""
     by = numbers or ReploidNumbers()
-    fails, operates = _finder(by.error_words), _finder(by.operation_words)
-    recency = by_position(items, most=by.recency)
-    return [_score(item, age, by, fails, operates) for item, age in zip(items, recency, strict=True)]
+    recency = by_position([item.role for item in items], most=by.recency)
+    return [
+        _score(age, importance_of_content(item.text, item.role, tool=item.tool, numbers=by))
+        for item, age in zip(items, recency, strict=True)
+    ]
 
 
-def _score(item: Item, recency: float, by: ReploidNumbers, fails: Finder, operates: Finder) -> Score:
-    text = item.text.lower()
-    role = by.roles.get(item.role, 0.0)
-    keywords = by.error * fails(text) + by.operation * (item.tool or operates(text))
-    length = by.length * (len(item.text) > by.long_above)
+def _score(recency: float, content: tuple[float, float, float]) -> Score:
+    role, keywords, length = content
     return Score(
         total=recency + role + keywords + length,
         parts={"recency": recency, "role": role, "keywords": keywords, "length": length},
     )
+
+
+def importance_of_content(
+    text: str, role: Role, *, tool: bool, numbers: ReploidNumbers
+) -> tuple[float, float, float]:
+    """What the role, the keywords and the length of a message add to its importance, wherever it stands."""
+    lower = text.lower()
+    fails, operates = _finder(numbers.error_words), _finder(numbers.operation_words)
+    keywords = numbers.error * fails(lower) + numbers.operation * (tool or operates(lower))
+    return numbers.roles.get(role, 0.0), keywords, numbers.length * (len(text) > numbers.long_above)
 
 
 @lru_cache(maxsize=16)
@@ -82,19 +92,37 @@ def _finder(words: str) -> Finder:
     return found
 
 
-def pick_important(units: Sequence[Unit], room: int) -> Pick:
-    """Take units from the best score down while they fit; of equals, the newest first.
+def best_that_fit(
+    scores: Sequence[float], sizes: Sequence[int], room: int
+) -> Iterator[tuple[int, bool, int]]:
+    """From the best score down, of equals the newest first: the position, whether it fits, and the room left.
 
-    A unit that is too large is skipped. Forced units are always kept, and `room` does not count them.
+    What is too large is skipped.
+
+    >>> list(best_that_fit([3.0, 9.0, 3.0], [5, 20, 5], room=8))
+    [(1, False, 8), (2, True, 8), (0, False, 3)]
+    """
+    newest_first = range(len(scores) - 1, -1, -1)
+    for at in sorted(newest_first, key=scores.__getitem__, reverse=True):  # keeps the order of equals
+        fits = sizes[at] <= room
+        yield at, fits, room
+        room -= sizes[at] * fits
+
+
+def pick_important(units: Sequence[Unit], room: int) -> Pick:
+    """Take units from the best score down while they fit.
+
+    Forced units are always kept, and `room` does not count them.
     """
     because = {unit.turn: unit.forced for unit in units if unit.forced}
-    kept, left = set(because), room
+    kept = set(because)
     free = [unit for unit in units if not unit.forced]
-    for unit in sorted(free, key=lambda unit: (-unit.score.total, -unit.turn)):
+    order = best_that_fit([unit.score.total for unit in free], [unit.tokens for unit in free], room)
+    for at, fits, left in order:
+        unit = free[at]
         importance = f"importance {unit.score.total:.1f}"
-        if unit.tokens <= left:
+        if fits:
             kept.add(unit.turn)
-            left -= unit.tokens
             because[unit.turn] = Reason(code="selected", columns=importance)
         else:
             because[unit.turn] = no_room(needed=unit.tokens, left=left, columns=importance)
@@ -112,4 +140,5 @@ def reploid(numbers: ReploidNumbers = ReploidNumbers()) -> Preset:
             pick=lambda units, room, _slots: pick_important(units, room),
         ),
         looks_at_all=True,
+        manages="prune",
     )

@@ -19,6 +19,11 @@ def budget_for(card: ModelCard, given: int | None, *, reply: int | None = None) 
     return min(room, card.max_input or card.context)
 
 
+def whole_limit(card: ModelCard, budget: int) -> int:
+    """The limit of a history whose windows have this budget: the model's, unless the caller gave another."""
+    return card.context if budget == budget_for(card, None) else budget
+
+
 def asked_reply(envelope: str) -> int | None:
     """The reply length that a request body asks for."""
     if not envelope:

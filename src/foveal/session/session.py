@@ -427,7 +427,10 @@ class Session:
         return tuple(entry for entry in self.entries() if entry.absence == "left out")
 
     def prune(self, max_tokens: int | None = None, *, dry_run: bool = False) -> Removal:
-        """Leave out the least important turns until the rest fits, by default 80% of the model's window.
+        """Leave out the least important turns until the rest fits, by default 80% of the model's limit.
+
+        With the preset `reploid`, a build does so by itself to a history above 80% of the model's limit, or
+        of the budget if the caller gives one. `restore` undoes it until the next build.
 
         `dry_run`, here and below: return what would be left out, and change nothing.
         """

@@ -254,18 +254,11 @@ def target_for(
             field="catalogue",
         )
     card = catalog.find(model, extra=catalogue)
-    warnings: tuple[str, ...] = ()
-    if model and not card.known:
-        near = catalog.nearest(model, extra=catalogue)
-        hint = f"did you mean `{near}`? A" if near else "a"
-        warnings = (
-            f"model `{model}` is not in the catalogue: {hint} limit of {card.context:,} tokens and "
-            f"{card.tokenizer} counts are assumed; name it in a models file to correct that",
-        )
+    doubt = catalog.doubt(model, card, extra=catalogue)
     base = tokenizer(counter or card.tokenizer)
     factor = learned(card.id, base.name) if learned and not base.exact else 1.0
     meter = _meter(counter or card.tokenizer, format, card.images, factor)
-    return Target(format=format, card=card, meter=meter, warnings=warnings)
+    return Target(format=format, card=card, meter=meter, warnings=(doubt,) if doubt else ())
 
 
 @lru_cache(maxsize=32)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from foveal.model import Role
+from foveal.presets.base import Managing
 from foveal.store import CompressionRecord
 from foveal.window import Costs, Retrieved, Slot
 
@@ -78,6 +79,16 @@ class Stats:
     window_tokens: int
     """Tokens of the latest build; 0 before the first."""
     window_budget: int
+    used_tokens: int = 0
+    """Tokens of the latest window without what was left out since; with the preset `reploid`, and before the
+    first build, of everything that windows may show."""
+    used_limit: int = 0
+    """What they are a share of: the budget of the latest window; with the preset `reploid` and before the
+    first build the model's limit, unless the caller gave a budget."""
+    full_at: float = 0.8
+    """The share of `used_limit` above which the history needs pruning."""
+    manages: Managing = ""
+    """What the next build does by itself to a history above that share; empty: nothing."""
     summaries: int = 0
     """Summaries made so far, of tasks and of compressed messages."""
     stand_ins: int = 0
@@ -101,8 +112,12 @@ class Stats:
 
     @property
     def percent(self) -> float:
-        """How full the latest window is."""
-        return 100 * self.window_tokens / self.window_budget if self.window_budget else 0.0
+        """How full the session is: the share of `used_tokens` in `used_limit`."""
+        return 100 * self.used_tokens / self.used_limit if self.used_limit else 0.0
+
+    @property
+    def needs_pruning(self) -> bool:
+        return self.used_tokens > int(self.full_at * self.used_limit)
 
     @property
     def ratio(self) -> float:

@@ -12,12 +12,12 @@ To add a format:
 6. `tests/strategies.py`: histories in the format; the tests of `tests/wire` then cover it.
 """
 
-from foveal.wire.detect import usual_format
+from foveal.wire.detect import ShapeOfMessage, decide, shape_of, usual_format
 from foveal.wire.dump import dump
 from foveal.wire.formats.registry import framing, rules
-from foveal.wire.jsontext import address, sendable, to_json
+from foveal.wire.jsontext import address, plain, sendable, to_json
 from foveal.wire.judge.judge import check
-from foveal.wire.load import load, message_of, original, rendered, reread
+from foveal.wire.load import load, message_of, original, rendered, reread, unaddressed
 from foveal.wire.make import answer, note, text_message
 from foveal.wire.prompt_cache import cap_markers, mark_cache, markers_in, move_markers, without_markers
 from foveal.wire.tools import RECALL, SEARCH, answer_json, call_of, offers_recall, tool_definitions
@@ -25,12 +25,14 @@ from foveal.wire.tools import RECALL, SEARCH, answer_json, call_of, offers_recal
 __all__ = [
     "RECALL",
     "SEARCH",
+    "ShapeOfMessage",
     "address",
     "answer",
     "answer_json",
     "call_of",
     "cap_markers",
     "check",
+    "decide",
     "dump",
     "framing",
     "load",
@@ -41,13 +43,16 @@ __all__ = [
     "note",
     "offers_recall",
     "original",
+    "plain",
     "rendered",
     "reread",
     "rules",
     "sendable",
+    "shape_of",
     "text_message",
     "to_json",
     "tool_definitions",
+    "unaddressed",
     "usual_format",
     "without_markers",
 ]

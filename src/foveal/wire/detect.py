@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from foveal.model import Format
@@ -46,14 +47,55 @@ def detect(items: list[Any], body: JSON | None = None, model: str = "") -> Forma
         if "system" in body or "anthropic_version" in body:
             return "anthropic"
         model = model or str(body.get("model") or "")
-    messages = [item for item in items if isinstance(item, dict)]
-    first = next((format for item in messages if (format := _only_format(item))), None)
-    if first and first != "openai":
-        return first
+    return decide((shape_of(item) for item in items if isinstance(item, dict)), model)
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeOfMessage:
+    """What one message says about the format of its conversation."""
+
+    only: Format | None
+    """The only format it can be in; None when there are several."""
+    plain: bool
+    """It has keys that only plain messages have."""
+    openai: bool
+    """It has no keys that OpenAI's messages do not have."""
+    foreign: bool
+    """Its role is none of Anthropic's."""
+
+
+def shape_of(item: JSON) -> ShapeOfMessage:
+    """What a message, of plain JSON values, says about the format of its conversation."""
+    role, keys = item.get("role"), item.keys()
+    return ShapeOfMessage(
+        _only_format(item),
+        plain=not keys.isdisjoint(_PLAIN_KEYS),
+        openai=keys <= _OPENAI_KEYS,
+        foreign=isinstance(role, str) and role in _FOREIGN_ROLES,
+    )
+
+
+def decide(shapes: Iterable[ShapeOfMessage], model: str = "") -> Format:
+    """The format of messages of these shapes, written for the model."""
+    first: Format | None = None
+    some = plain = foreign = False
+    openai = True
+    for shape in shapes:
+        first = first or shape.only
+        if first and first != "openai":
+            return first
+        some, plain, foreign = True, plain or shape.plain, foreign or shape.foreign
+        openai = openai and shape.openai
     # Keys that only plain messages have are weaker evidence: logs add an id or a time to any format.
-    if any(not item.keys().isdisjoint(_PLAIN_KEYS) for item in messages):
+    if plain:
         return "plain"
-    return first or _by_model(messages, model)
+    if first:
+        return first
+    if _is_claude(model) and not foreign:
+        return "anthropic"
+    if not some and "gemini" in model.lower():
+        return "gemini"
+    return "openai" if openai else "plain"
 
 
 def _only_format(item: JSON) -> Format | None:
@@ -82,18 +124,6 @@ def _format_of_blocks(item: JSON) -> Format | None:
         if MARKER in block or "citations" in block or (kind == "image" and "source" in block):
             return "anthropic"
     return None
-
-
-def _by_model(items: list[JSON], model: str) -> Format:
-    if _is_claude(model) and _roles(items).isdisjoint(_FOREIGN_ROLES):
-        return "anthropic"
-    if not items and "gemini" in model.lower():
-        return "gemini"
-    return "openai" if all(item.keys() <= _OPENAI_KEYS for item in items) else "plain"
-
-
-def _roles(items: Iterable[JSON]) -> set[Any]:
-    return {item.get("role") for item in items if isinstance(item.get("role"), str)}
 
 
 def _is_claude(model: str) -> bool:

@@ -72,6 +72,12 @@ def address(body: str) -> str:
 
 def sealed(value: Any, where: str) -> tuple[str, str]:
     """The JSON text of a value and its address; the caller has passed the value through `plain`."""
+    body = encoded(value, where)
+    return body, _digest(value, body)
+
+
+def encoded(value: Any, where: str) -> str:
+    """The JSON text of a value of acceptable size; the caller has passed the value through `plain`."""
     try:
         body = compact(value)
     except (ValueError, RecursionError):
@@ -83,7 +89,7 @@ def sealed(value: Any, where: str) -> tuple[str, str]:
             remedy="send large data as a file or a URL, or split the message",
             field=_key(where),
         )
-    return body, _digest(value, body)
+    return body
 
 
 def to_json(value: Any, where: str) -> str:
@@ -102,15 +108,13 @@ def plain(value: Any, where: str) -> Any:
 
 def _plain(value: Any, depth: int) -> Any:
     if isinstance(value, str):
-        return _paired(value)
+        return value if value.isascii() else _paired(value)
     if value is None or isinstance(value, int | float):
         return value
     if depth > MAX_DEPTH:
         raise _NotJSONError
-    if isinstance(value, Mapping):
-        if not all(isinstance(key, str) for key in value):
-            raise _NotJSONError
-        return {_paired(key): _plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, dict | Mapping):
+        return {_plain_key(key): _plain(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item, depth + 1) for item in value]
     if hasattr(value, "model_dump"):
@@ -118,10 +122,14 @@ def _plain(value: Any, depth: int) -> Any:
     raise _NotJSONError
 
 
+def _plain_key(key: Any) -> str:
+    if not isinstance(key, str):
+        raise _NotJSONError
+    return key if key.isascii() else _paired(key)
+
+
 def _paired(text: str) -> str:
     """The text with each pair of surrogates as the one character that it is in JSON."""
-    if text.isascii():
-        return text
     try:
         text.encode()
     except UnicodeEncodeError:

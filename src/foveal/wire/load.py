@@ -17,7 +17,7 @@ from foveal.wire.detect import detect, is_guess
 from foveal.wire.dump import dump
 from foveal.wire.formats.codec import JSON, Codec
 from foveal.wire.formats.registry import codec_of
-from foveal.wire.jsontext import address, compact, plain, sealed, sendable, to_json
+from foveal.wire.jsontext import address, compact, encoded, plain, sealed, sendable, to_json
 
 _REMEDY = "pass a list of messages, or a request body with `messages`, `input` or `contents`"
 
@@ -40,6 +40,11 @@ def load(data: Any, *, format: Format | None = None, model: str = "") -> Convers
 def message_of(item: Any, format: Format, *, where: str = "message 0") -> Message:
     """Read one wire message."""
     return _message(plain(item, where), codec_of(format), where)
+
+
+def unaddressed(item: Any, format: Format, *, where: str) -> Message:
+    """Read one wire message of plain JSON values without its address, to count it and to look at it."""
+    return _message(item, codec_of(format), where, addressed=False)
 
 
 def reread(body: str, format: Format, role: Role, *, digest: str) -> Message:
@@ -201,16 +206,18 @@ def _messages(items: list[Any], codec: Codec) -> tuple[Message, ...]:
     return (*found[:begun], *(placed(message, begun=True) for message in found[begun:]))
 
 
-def _message(item: Any, codec: Codec, where: str) -> Message:
+def _message(item: Any, codec: Codec, where: str, *, addressed: bool = True) -> Message:
     if not isinstance(item, dict):
         raise InputError(
             f"{where} is of type {type(item).__name__}, not an object",
             remedy="give each message a role and a content",
             field="messages",
         )
-    body, digest = sealed(item, where)
+    body, digest = sealed(item, where) if addressed else (encoded(item, where), "")
     shown, replaced = sendable(item, body)
-    found = codec.read(shown, where)
+    by_model = shown.get("role") == "model" and "parts" not in shown
+    found = codec.read({**shown, "role": "assistant"} if by_model else shown, where)
+    named = "the role is `model`, not `assistant`" if by_model else ""
     return Message(
         role=found.role,
         parts=found.parts,
@@ -219,7 +226,7 @@ def _message(item: Any, codec: Codec, where: str) -> Message:
         digest=digest,
         extra=compact(found.extra) if found.extra else "",
         rest=found.rest,
-        flaw="; ".join(filter(None, (found.flaw, _replaced(replaced)))),
+        flaw="; ".join(filter(None, (found.flaw, named, _replaced(replaced)))),
         pinned=found.pinned,
         id=found.id,
         author=found.author,

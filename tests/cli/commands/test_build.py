@@ -236,8 +236,8 @@ def test_json_that_holds_no_messages_is_counted_as_text(shell: CommandLine, text
 def test_explain_shows_one_message_in_full(filled: CommandLine) -> None:
     with foveal.Foveal(filled.store) as fov:
         fov.session().build(budget=120, preset="reploid")
-    out = filled.foveal("explain", "--message", "m41").out
-    assert out.startswith("message 41, preset reploid\n")
+    out = filled.foveal("explain", "--message", "m4").out
+    assert out.startswith("message 4, preset reploid\n")
     assert all(f"\n{' ' * 9}{part} " in out for part in ("recency", "role"))
     found = filled.foveal("explain", "--message", "m4", "--json").json
     assert found["verdict"] == "left out"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foveal.model import Kind
+from foveal.model import Kind, Role
 from foveal.pipeline.values import Item, Scene
 from foveal.presets.omar.score import (
     FIELDS,
@@ -129,12 +129,8 @@ def test_recency_per_minute_halves_after_one() -> None:
 
 
 def test_recency_by_position_counts_over_what_is_not_system() -> None:
-    roles = ["system", "user", "assistant", "user", "assistant", "user"]
-    items = [
-        Item(index=i, id=str(i), role=role, kind="chat_history_user", text="", tokens=1)  # type: ignore[arg-type]
-        for i, role in enumerate(roles)
-    ]
-    assert by_position(items, most=40) == [40, 0, 8, 16, 24, 40]
+    roles: list[Role] = ["system", "user", "assistant", "user", "assistant", "user"]
+    assert by_position(roles, most=40) == [40, 0, 8, 16, 24, 40]
     assert by_position([], most=40) == []
 
 

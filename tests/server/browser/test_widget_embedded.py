@@ -56,7 +56,7 @@ def test_it_shows_messages_tokens_of_the_limit_and_utilisation(app: Page) -> Non
 def test_above_80_percent_it_warns_and_says_that_the_window_manages_itself(app: Page) -> None:
     widget = app.locator("context-manager-widget")
     expect(widget.locator(".state")).to_have_text("over 80% used")
-    expect(widget.locator(".banner")).to_contain_text("It stays within its budget by itself")
+    expect(widget.locator(".banner")).to_contain_text("stays within its budget by itself")
     expect(widget.get_by_role("button", name="Prune")).to_be_visible()
 
 

@@ -62,6 +62,17 @@ def test_pruning_is_reported_with_its_numbers(fov: Foveal, session: Session) -> 
     assert event.payload["token_reduction"] == removal.original - removal.final
 
 
+def test_a_summary_is_reported_with_its_numbers_and_its_text(fov: Foveal, session: Session) -> None:
+    events: list[Event] = []
+    fov.subscribe(events.append)
+    removal = session.summarize(keep=5)
+    (event,) = [each for each in events if isinstance(each, Reported)]
+    assert (event.name, dict(event.payload)) == (
+        "context:summarized",
+        {"summarized": len(removal.ids), "kept": 31 - len(removal.ids), "summary": removal.summary},
+    )
+
+
 def test_a_summary_is_shown_in_place_of_what_it_replaces(session: Session) -> None:
     session.summarize(keep=5)
     found = contents(session)

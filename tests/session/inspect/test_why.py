@@ -23,6 +23,9 @@ from foveal.wire import load
 
 LEVELS = "levels"
 """A preset that selects as `fifth` does and leaves the history as it is."""
+IMPORTANCE = "importance"
+"""Likewise for `reploid`."""
+UNMANAGED = {"fifth": LEVELS, "reploid": IMPORTANCE}
 NOW = 1_750_000_000.0
 
 
@@ -54,7 +57,8 @@ def talk(count: int = 30) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[Foveal]:
-    monkeypatch.setitem(PRESETS, LEVELS, replace(PRESETS["fifth"], name=LEVELS, manages=""))
+    for preset, name in UNMANAGED.items():
+        monkeypatch.setitem(PRESETS, name, replace(PRESETS[preset], name=name, manages=""))
     with Foveal(":memory:", embedder="none") as fov:
         yield fov
 
@@ -88,7 +92,7 @@ def _alike(memory: Foveal, id: str, budget: int) -> list[Session]:
     return found
 
 
-@pytest.mark.parametrize("preset", [LEVELS if each == "fifth" else each for each in PRESETS])
+@pytest.mark.parametrize("preset", [UNMANAGED.get(each, each) for each in PRESETS])
 def test_with_those_tokens_the_decision_is_another_and_with_one_less_it_is_not(
     memory: Foveal, quiet: Session, preset: str
 ) -> None:
@@ -134,7 +138,7 @@ def test_with_that_score_it_is_in_and_with_the_next_lower_one_it_is_not(quiet: S
     assert named > 5
 
 
-@pytest.mark.parametrize("preset", ["reploid", LEVELS])
+@pytest.mark.parametrize("preset", [IMPORTANCE, LEVELS])
 def test_presets_that_score_name_a_score_and_the_others_none(quiet: Session, preset: str) -> None:
     ids = quiet.extend(messages(3))
     quiet.build(budget=900, preset=preset, now=NOW)
@@ -146,7 +150,7 @@ def test_presets_that_score_name_a_score_and_the_others_none(quiet: Session, pre
     assert quiet.why(ids[3]).score is None
 
 
-@pytest.mark.parametrize("preset", ["omar", LEVELS, "reploid"])
+@pytest.mark.parametrize("preset", ["omar", LEVELS, IMPORTANCE])
 def test_the_score_flips_the_decision_in_the_rebuild(quiet: Session, preset: str) -> None:
     ids = quiet.extend(messages(11))
     quiet.build(budget=900, preset=preset, now=NOW)
@@ -189,7 +193,7 @@ def test_a_build_with_a_task_is_explained_as_far_as_its_record_goes(quiet: Sessi
 
 def test_an_older_build_is_explained_with_the_history_of_its_time(quiet: Session) -> None:
     ids = quiet.extend(messages(1))
-    quiet.build(budget=900, preset="reploid", now=NOW)
+    quiet.build(budget=900, preset=IMPORTANCE, now=NOW)
     before = quiet.why(ids[4])
     quiet.extend(messages(2)[1:])
     quiet.build(budget=5_000, preset="recent")
@@ -220,10 +224,10 @@ def test_asking_stores_nothing(quiet: Session) -> None:
 
 def test_the_text_says_it_in_80_columns(quiet: Session) -> None:
     ids = quiet.extend(messages(1))
-    quiet.build(budget=900, preset="reploid", now=NOW)
+    quiet.build(budget=900, preset=IMPORTANCE, now=NOW)
     found = quiet.why(ids[4])
     lines = found.text.splitlines()
-    assert lines[0] == "message 5, preset reploid"
+    assert lines[0] == "message 5, preset importance"
     assert max(map(len, lines)) <= 80
     assert found.otherwise in " ".join(" ".join(lines).split())
 

@@ -195,6 +195,7 @@ def stats(context: typer.Context, *, json: Json = False) -> None:
         ("stored", history),
         ("by role", roles or "nothing"),
         ("pinned", f"{found.pinned:,}, left out or erased {found.absent:,}"),
+        ("used", _used(found)),
         ("counted", f"with {found.counter} as {found.format}, {count}"),
         ("builds", f"{found.builds:,}, preset {found.preset}"),
         *_memory(found),
@@ -204,12 +205,25 @@ def stats(context: typer.Context, *, json: Json = False) -> None:
     for line in output.columns(rows):
         output.say(line)
     if found.builds:
-        output.say(f"\n{output.bar(found.percent / 100)} {found.percent:.0f}%")
+        output.say(f"\n{output.bar(found.percent / 100)} {found.percent:.0f}% used")
         output.say(
             f"newest window: {found.window_tokens:,} of {output.counted(found.window_budget, 'token')}"
         )
         stored = output.counted(found.tokens, "token")
         output.say(f"{stored} stored, {found.window_tokens:,} in this window{_times(found.ratio)}")
+
+
+def _used(found: Stats) -> str:
+    """How full the session is, and what happens to it where that is too much."""
+    used = f"{found.used_tokens:,} of {output.counted(found.used_limit, 'token')}, {found.percent:.0f}%"
+    if not found.needs_pruning:
+        return used
+    managed = {"prune": "prunes", "compress": "compresses"}.get(found.manages)
+    return (
+        f"{used}: the next build {managed} by itself"
+        if managed
+        else f"{used}: windows stay within their budget"
+    )
 
 
 def _pending(found: Stats) -> Iterator[tuple[str, str]]:

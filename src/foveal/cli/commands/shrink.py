@@ -34,7 +34,7 @@ def compress(
     """Replace old messages by summaries now instead of when needed.
 
     Pins, system prompts and the open turn stay. Where a model writes the summaries, the command waits
-    for it.
+    for it. With the preset fifth a build does so by itself above 80% of its budget.
     """
     with shell_of(context).session() as session, slow_note("summarizing old messages"):
         removal = session.compress(max_tokens, dry_run=dry_run)
@@ -53,7 +53,10 @@ def prune(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Leave out the least important turns until the rest fits."""
+    """Leave out the least important turns until the rest fits.
+
+    With the preset reploid a build does so by itself to a history above 80% of the limit.
+    """
     with shell_of(context).session() as session:
         removal = session.prune(max_tokens, dry_run=dry_run)
         _show(removal, "left out", dry_run=dry_run, json=json)

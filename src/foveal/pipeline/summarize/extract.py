@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from foveal.model import Role
 from foveal.pipeline.shorten.turn import cut_middle
@@ -210,8 +211,11 @@ def _weight(sentence: str, role: Role) -> float:
 
 
 def _fact_line(known: str, position: int, text: str) -> Line:
-    weight = PROBLEM if known.startswith("“") else PLAIN
-    return Line(position=position, weight=weight + _name_weight(known), text=text, sentence=known)
+    return Line(position=position, weight=_fact_weight(known), text=text, sentence=known)
+
+
+def _fact_weight(known: str) -> float:
+    return (PROBLEM if known.startswith("“") else PLAIN) + _name_weight(known)
 
 
 def lines_of_summaries(texts: Sequence[str]) -> Iterator[Line]:
@@ -222,16 +226,21 @@ def lines_of_summaries(texts: Sequence[str]) -> Iterator[Line]:
 
 def _weighed(bare: str, position: int) -> Line:
     """A line of a summary with the weight of its sentence."""
+    weight, said = _weight_of_line(bare)
+    return Line(position=position, weight=weight, text=bare, sentence=said)
+
+
+@lru_cache(maxsize=1 << 14)
+def _weight_of_line(bare: str) -> tuple[float, str]:
+    """The weight of a summary's line, and its sentence: every build reads the same summaries again."""
     bullet = _BULLET.fullmatch(bare)
     if bullet is None:
-        weight = PLAIN / 2 if is_overview(bare) else OVERVIEW
-        return Line(position=position, weight=weight, text=bare, sentence=bare)
+        return (PLAIN / 2 if is_overview(bare) else OVERVIEW), bare
     who, said = bullet["who"] or "", bullet["said"]
     if who.endswith("tool") or " pasted: " in bare[:90]:
-        return _fact_line(said, position, bare)
+        return _fact_weight(said), said
     role: Role = "user" if who == "user" or who.endswith("(user)") else "assistant"
-    weight = QUESTION if bullet["open"] else _weight(said, role)
-    return Line(position=position, weight=weight + _name_weight(said), text=bare, sentence=said)
+    return (QUESTION if bullet["open"] else _weight(said, role)) + _name_weight(said), said
 
 
 def is_overview(line: str) -> bool:

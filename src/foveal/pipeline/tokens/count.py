@@ -167,6 +167,8 @@ class Meter:
         return self.framing.tools + self.framing.tool * each + self.text(tools)
 
     def _parts(self, parts: tuple[Part, ...]) -> int:
+        if len(parts) == 1 and isinstance(text := parts[0], Text) and not text.rest:
+            return self.text(text.text)  # most messages
         texts = [part.text for part in parts if isinstance(part, Text)]
         # Some formats join a message's texts with newlines, others do not: take the more expensive way.
         words = max(self.text("\n".join(texts)), sum(map(self.text, texts))) if len(texts) > 1 else 0

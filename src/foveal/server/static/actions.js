@@ -2,14 +2,15 @@
 
 import { of, post } from "./api.js";
 import { button, coded, el, fill } from "./dom.js";
-import { count, counted, sentence } from "./format.js";
-import { PRUNE_TO, use } from "./numbers.js";
+import { count, counted, percent, sentence } from "./format.js";
+import { use } from "./numbers.js";
 
 const KEEP = 10; // messages that a summary leaves as they are
+const MANAGED = { prune: "prunes the history", compress: "compresses the history" };
 const VERBS = {
   prune: {
     label: "Prune",
-    hint: "Leave out the least important turns until the rest takes 80% of the window",
+    hint: "Leave out the least important turns until the rest leaves room to spare",
     done: "Left out",
     would: "leaves out",
   },
@@ -46,7 +47,10 @@ export class Actions {
     this.restoreButton.hidden = !stats.absent && !stats.stand_ins;
     const { tokens, limit, share, built } = use(stats);
     const words = [...(this.board.build?.warnings ?? [])];
-    if (built && share > 1)
+    const managed = MANAGED[stats.manages];
+    if (managed && stats.needs_pruning)
+      words.push(`${percent(share)} of ${counted(limit, "token")} are used: the next build ${managed} by itself`);
+    else if (built && share > 1)
       words.push(`the newest window has ${count(tokens)} tokens, more than its budget of ${count(limit)}`);
     if (this.warned === words.join()) return;
     this.warned = words.join();
@@ -60,7 +64,7 @@ export class Actions {
   // Asks before it changes anything: one click may leave out hundreds of messages.
   async shrink(verb) {
     const { limit, built } = use(this.board.stats);
-    const target = Math.max(1, Math.floor((verb === "prune" ? PRUNE_TO : 1) * limit));
+    const target = Math.max(1, Math.floor((verb === "prune" ? this.board.stats.full_at : 1) * limit));
     const body = verb === "summarize" ? { keep: KEEP } : built ? { max_tokens: target } : {};
     await this.#busy(async () => {
       const { ids, original, final, summary, unreached } = await post(of(this.board.name, `/${verb}`), {

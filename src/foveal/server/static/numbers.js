@@ -3,13 +3,11 @@
 import { el, fill } from "./dom.js";
 import { count, counted, dollars, milliseconds, percent, times } from "./format.js";
 
-export const PRUNE_TO = 0.8; // the share of the window that pruning leaves filled
-
-// How full the newest window is; before the first build, how much of the model's window everything would take.
+// How full the session is: of the newest window, less what was left out since, or of a history that is pruned as
+// a whole.
 export function use(stats) {
-  const built = stats.builds > 0;
-  const [tokens, limit] = built ? [stats.window_tokens, stats.window_budget] : [stats.tokens, stats.limit];
-  return { tokens, limit, share: limit ? tokens / limit : 0, built };
+  const [tokens, limit] = [stats.used_tokens, stats.used_limit];
+  return { tokens, limit, share: limit ? tokens / limit : 0, built: stats.builds > 0 };
 }
 
 export function drawNumbers(node, stats, newest) {
@@ -20,7 +18,7 @@ export function drawNumbers(node, stats, newest) {
   fill(
     node,
     tile(
-      built ? "Window" : "Stored, not built yet",
+      !built ? "Stored, not built yet" : stats.manages === "prune" ? "History" : "Window",
       count(tokens),
       `of ${count(limit)} tokens, ${percent(share)}`,
       meter(share),

@@ -8,7 +8,19 @@
   const NAME = "context-manager-widget";
   if (customElements.get(NAME)) return;
 
-  const WARN = 0.8;
+  const FULL_AT = 0.8; // until the server says another share
+  // What the next build does by itself to a history above that share, by the preset.
+  const MANAGED = {
+    prune: {
+      banner: "The next build prunes by itself.",
+      note: ": the least important messages are left out before a build",
+    },
+    compress: {
+      banner: "The next build compresses by itself.",
+      note: ": old messages are replaced by summaries before a build",
+    },
+    "": { banner: "Every window stays within its budget by itself.", note: "" },
+  };
   const EVERY = 3000; // milliseconds between polls while there is no event stream
   const LOOKS = 5; // polls before the stream is tried again
   const CALM = 150; // milliseconds in which events are collected
@@ -87,16 +99,13 @@
       };
     }
 
-    // How full the newest window is; before the first build, the stored tokens as a share of the model's window.
+    // How full the session is, as the server counts it, so that a prune shows at once.
     #use() {
       const stats = this.#stats;
       if (!stats) return { state: this.#error ? "error" : "idle", tokens: 0, limit: 0, share: 0 };
-      const built = stats.builds > 0;
-      const [tokens, limit] = built
-        ? [stats.window_tokens, stats.window_budget]
-        : [stats.tokens, stats.limit];
+      const [tokens, limit] = [stats.used_tokens, stats.used_limit];
       const share = limit ? tokens / limit : 0;
-      const state = this.#error ? "error" : !tokens ? "idle" : share > WARN ? "warning" : "active";
+      const state = this.#error ? "error" : !tokens ? "idle" : stats.needs_pruning ? "warning" : "active";
       return { state, tokens, limit, share };
     }
 
@@ -204,9 +213,8 @@
       this.#offer(null);
       prune.disabled = true;
       try {
-        const { limit } = this.#use();
-        const body =
-          confirmed ?? (this.#stats.builds ? { max_tokens: Math.max(1, Math.floor(WARN * limit)) } : {});
+        const { used_limit: limit, full_at: share } = this.#stats;
+        const body = confirmed ?? { max_tokens: Math.max(1, Math.floor(share * limit)) };
         const path = `/sessions/${encodeURIComponent(this.#stats.session)}/prune`;
         const { ids } = await this.#ask(path, signal, { ...body, dry_run: !confirmed });
         if (signal.aborted) return;
@@ -260,18 +268,20 @@
       const prune = add(banner, "button", { type: "button" }, "Prune");
       prune.addEventListener("click", () => this.#prune());
       const said = add(box, "p", { class: "said", role: "status" });
-      add(box, "p", { class: "note" }, "Above 80% windows are managed automatically.");
-      return { box, title, state, messages, tokens, used, bar, banner, warning, prune, said };
+      const note = add(box, "p", { class: "note" });
+      return { box, title, state, messages, tokens, used, bar, banner, warning, prune, said, note };
     }
 
     #draw() {
-      const { box, title, state, messages, tokens, used, bar, banner, warning } = this.#parts;
+      const { box, title, state, messages, tokens, used, bar, banner, warning, note } = this.#parts;
       const use = this.#use();
       const percent = Math.round(100 * use.share);
+      const full = `${Math.round(100 * (this.#stats?.full_at ?? FULL_AT))}%`;
+      const managed = MANAGED[this.#stats?.manages] ?? MANAGED[""];
       box.dataset.state = use.state;
       title.textContent = this.#stats?.session ?? this.getAttribute("session") ?? "No session yet";
       state.textContent =
-        this.#error || { idle: "idle", active: "active", warning: "over 80% used" }[use.state];
+        this.#error || { idle: "idle", active: "active", warning: `over ${full} used` }[use.state];
       messages.textContent = number.format(this.#stats?.messages ?? 0);
       const limit = document.createElement("small");
       limit.textContent = ` of ${number.format(use.limit)}`;
@@ -281,8 +291,9 @@
       banner.hidden = use.state !== "warning";
       warning.textContent =
         use.state === "warning"
-          ? `${percent}% of the window is used. It stays within its budget by itself; pruning makes room now.`
+          ? `${percent}% is used, more than ${full}. ${managed.banner} Pruning makes room now.`
           : "";
+      note.textContent = `Above ${full} windows are managed automatically${managed.note}.`;
     }
   }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -13,6 +13,7 @@ from foveal.errors import FovealError, NotFoundError
 from foveal.events import Event, HistoryRepaired, Reported, Warned, WindowBuilt
 from foveal.model import Conversation
 from foveal.pipeline import fit as pipeline
+from foveal.pipeline.account import with_pruning
 from foveal.pipeline.history import History
 from foveal.presets import Preset
 from foveal.session.arguments import at_most
@@ -27,7 +28,7 @@ from foveal.session.state import SessionState, StoredLayout
 from foveal.session.summaries.library import Answers
 from foveal.session.target import Target, system_messages, tools_text, warn
 from foveal.store import BuildRecord
-from foveal.window import FIXED, Costs, Manifest, Window
+from foveal.window import FIXED, Costs, Decision, Manifest, Window
 
 TASK = "task"
 """In a build's record: the caller named a task. Its text is not stored."""
@@ -67,9 +68,19 @@ def build_window(state: SessionState, request: BuildRequest, fetch: Any) -> Wind
     with state.lock:
         made = make(state, request, gathered)
         # A window that cannot be made raises above, before anything has changed.
-        if manage_history(state, made.outgoing):
-            made = make(state, request, gathered)
+        decisions = manage_history(state, made.outgoing)
+        if decisions is not None:
+            made = _explained(make(state, request, gathered), decisions)
         return store_window(state, made, fetch)
+
+
+def _explained(made: Made, pruned: Sequence[Decision]) -> Made:
+    """The window with the reasons for which messages were left out of the history for it."""
+    outgoing = made.outgoing
+    manifest = outgoing.fitted.manifest
+    decisions = with_pruning(outgoing.history, manifest.decisions, pruned)
+    fitted = replace(outgoing.fitted, manifest=replace(manifest, decisions=decisions))
+    return replace(made, outgoing=replace(outgoing, fitted=fitted))
 
 
 def make(state: SessionState, request: BuildRequest, gathered: Gathered) -> Made:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict, deque
+from collections.abc import Sequence
 
 from foveal import presets
 from foveal.errors import ConfigError, NotFoundError
@@ -17,6 +18,7 @@ from foveal.session.history.renew import NoteRenewal
 from foveal.session.resources import Resources
 from foveal.session.state import SessionState
 from foveal.store import SessionRecord
+from foveal.window import Decision
 
 BUSY_SECONDS = 1.0
 """How long the job waits while callers use the store."""
@@ -26,18 +28,27 @@ STATES_MOST = 4
 """Sessions that the job keeps in memory."""
 
 
-def manage_history(state: SessionState, outgoing: OutgoingRequest) -> bool:
-    """Manage the history; returns whether it changed, so that the window must be made again.
+def manage_history(state: SessionState, outgoing: OutgoingRequest) -> Sequence[Decision] | None:
+    """Manage the history; returns None if it is as before, else the window must be made again.
 
-    The caller holds the session's lock. No model is waited for.
+    What is returned are the decisions about messages that were left out, with the numbers that led to them;
+    notes in place of messages explain themselves. A single build with another preset than the session's
+    leaves the history as it is. The caller holds the session's lock. No model is waited for.
     """
-    match state.preset(outgoing.order.preset).manages:
+    preset = state.preset("")
+    if outgoing.order.preset != preset.name:
+        return None
+    match preset.manages:
         case "compress":
             from foveal.session.history.compress import compress_for_window
 
-            return compress_for_window(state, outgoing.target, outgoing.order)
+            return () if compress_for_window(state, outgoing.target, outgoing.order) else None
+        case "prune":
+            from foveal.session.history.marks import prune_for_window
+
+            return prune_for_window(state, outgoing.target, outgoing.order.scene.budget)
         case _:
-            return False
+            return None
 
 
 class IdleManager:

@@ -262,8 +262,13 @@ def _known(code: Code | Literal["noted"]) -> Code:
     return "replaced" if code == "noted" else code
 
 
+OLDER_LEFT_OUT = "left out on request, until restored"
+
+
 def _older_code(verdict: Verdict, detail: Detail, reason: str, tokens: int) -> Code:
     """The code of a decision that was stored before decisions had one."""
+    if reason == OLDER_LEFT_OUT:
+        return "left_out"
     for code, sentence in SENTENCES.items():
         if reason.partition(";")[0] == sentence:
             return code

@@ -23,6 +23,12 @@ def items_without_text(history: History) -> Iterator[Item]:
             yield _item(entry)
 
 
+def tokens_shown(history: History, framing: int) -> int:
+    """Tokens of a request with everything that windows may show of a history; 0 if that is nothing."""
+    tokens = sum(item.tokens for item in items_without_text(history))
+    return framing + tokens if tokens else 0
+
+
 def _item(entry: Entry) -> Item:
     return Item(
         index=entry.seq,

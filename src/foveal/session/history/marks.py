@@ -13,11 +13,14 @@ from foveal.model import Absence, Entry
 from foveal.pipeline import fit as pipeline
 from foveal.pipeline.history import History
 from foveal.session.arguments import a_count, a_yes_or_no
+from foveal.session.budget import whole_limit
 from foveal.session.history import stand_ins
+from foveal.session.history.items import tokens_shown
 from foveal.session.history.tasks import resummarize, title_of
 from foveal.session.state import SessionState
+from foveal.session.target import Target
 from foveal.session.values import Removal
-from foveal.window import Manifest
+from foveal.window import ABSENT, Decision
 
 
 def mark(
@@ -75,20 +78,35 @@ def prune(state: SessionState, max_tokens: int | None, *, dry_run: bool = False)
     given = None if max_tokens is None else a_count(max_tokens, "max_tokens")
     with state.writing() as events:
         target = state.target()
-        history = state.log.history(target)
         budget = given or int(target.card.context * state.resources.reploid.target)
-        preset = presets.find("reploid", state.resources.numbers)
-        order = target.order(preset, budget=budget, tools="", task="", now=time.time())
         try:
-            manifest = pipeline.fit(history, order).manifest
+            omission = _least_important(state, target, budget)
         except BudgetError as error:
             raise BudgetError(
                 error.what,
                 remedy="raise `max_tokens` to that size or more, or unpin or shorten what must stay",
                 field="max_tokens",
             ) from error
-        omission = _least_important(manifest, history.entries)
         return omission.removal if dry_run else _leave_out(state, omission, events)
+
+
+def prune_for_window(state: SessionState, target: Target, budget: int) -> Sequence[Decision] | None:
+    """Prune a history that takes more than `target` of its limit to that; None if nothing is left out.
+
+    Otherwise the decisions that left messages out, with their numbers. Where what must stay takes more by
+    itself, nothing is left out: the window is kept within its budget alone.
+    """
+    most = int(whole_limit(target.card, budget) * state.resources.reploid.target)
+    with state.reading():
+        if tokens_shown(state.log.history(target), target.meter.request) <= most:
+            return None
+    with state.writing() as events:
+        try:
+            omission = _least_important(state, target, most)
+        except BudgetError:
+            return None
+        _leave_out(state, omission, events)
+    return omission.decisions or None
 
 
 def summarize(state: SessionState, keep: int | None, *, dry_run: bool = False) -> Removal:
@@ -120,21 +138,26 @@ class _Omission:
     removal: Removal
     event: str
     payload: Mapping[str, object]
+    decisions: tuple[Decision, ...] = ()
+    """Those of the window that leaves them out."""
 
 
-def _least_important(manifest: Manifest, entries: Sequence[Entry]) -> _Omission:
+def _least_important(state: SessionState, target: Target, budget: int) -> _Omission:
     """What a window selected by importance leaves out, and was not left out before."""
+    preset = presets.find("reploid", state.resources.numbers)
+    history = state.log.history(target)
+    order = target.order(preset, budget=budget, tools="", task="", now=time.time())
+    manifest, entries = pipeline.fit(history, order).manifest, history.entries
+    decisions = tuple(each for each in manifest.left_out if each.code not in ABSENT)
     removed = tuple(
-        entry
-        for decision in manifest.left_out
-        for entry in entries[decision.first : decision.last + 1]
-        if not entry.absence
+        entry for each in decisions for entry in entries[each.first : each.last + 1] if not entry.absence
     )
     original, final = manifest.tokens + sum(entry.tokens for entry in removed), manifest.tokens
     return _Omission(
         entries=removed,
         removal=Removal(ids=tuple(entry.id for entry in removed), original=original, final=final),
         event="context:pruned",
+        decisions=decisions,
         payload={
             "original": original,
             "final": final,

@@ -5,22 +5,34 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import partial
+from typing import TypedDict
 
-from foveal import presets
+from foveal import catalog, presets
+from foveal.errors import ConfigError
 from foveal.pipeline.history import History
 from foveal.pipeline.material.categories import tokens_by_slot
 from foveal.pipeline.values import Scene
-from foveal.session.budget import budget_for
+from foveal.presets.base import Managing
+from foveal.session.budget import budget_for, whole_limit
 from foveal.session.build.manifest_json import read_manifest
-from foveal.session.history.items import items_without_text
+from foveal.session.history.items import items_without_text, tokens_shown
 from foveal.session.state import SessionState
+from foveal.session.target import Target
 from foveal.session.values import Stats, ratio
-from foveal.window import Slot
+from foveal.store import BuildRecord
+from foveal.window import Manifest, Slot
 
 LEVELLED = "fifth"
 """The preset whose windows consist of levels."""
 MOST = 1_000_000
 """Compressions that are averaged."""
+
+
+class _Use(TypedDict):
+    used_tokens: int
+    used_limit: int
+    full_at: float
+    manages: Managing
 
 
 def session_stats(state: SessionState) -> Stats:
@@ -51,6 +63,7 @@ def session_stats(state: SessionState) -> Stats:
             builds=latest.number if latest else 0,
             window_tokens=latest.tokens if latest else 0,
             window_budget=latest.budget if latest else 0,
+            **_use(state, target, history, latest, manifest),
             summaries=len(compressions),
             stand_ins=sum(bool(entry.stand_in) for entry in history.entries),
             compression=ratio((each.original, each.compressed) for each in compressions).mean,
@@ -62,6 +75,40 @@ def session_stats(state: SessionState) -> Stats:
             costs=state.cost_totals.total(history.entries, state.resources.catalogue),
             pending=state.cost_totals.pending(history.entries),
         )
+
+
+def _use(
+    state: SessionState,
+    target: Target,
+    history: History,
+    latest: BuildRecord | None,
+    manifest: Manifest | None,
+) -> _Use:
+    """How full the session is, for the preset of its latest window or else its own."""
+    name, numbers = latest.preset if latest else state.log.head.preset, state.resources
+    manages = _managing(name)
+    full_at = numbers.fifth.full_at if manages == "compress" else numbers.reploid.target
+    used, limit = tokens_shown(history, target.meter.request), target.card.context
+    if latest and manifest and manages == "prune":
+        limit = whole_limit(catalog.find(latest.model, extra=numbers.catalogue), latest.budget)
+    elif latest and manifest:
+        used, limit = min(latest.tokens, used + _beside(history, manifest)), latest.budget
+    return _Use(used_tokens=used, used_limit=limit, full_at=full_at, manages=manages)
+
+
+def _managing(preset: str) -> Managing:
+    try:
+        return presets.find(preset).manages
+    except ConfigError:  # of a package that is no longer installed
+        return ""
+
+
+def _beside(history: History, manifest: Manifest) -> int:
+    """Tokens that a window had beside the history: tools, material, a system prompt for that build only."""
+    stored = sum(entry.tokens for entry in history.entries if entry.role == "system" and not entry.absence)
+    parts = manifest.parts
+    prompt = max(0, parts.get("system", 0) - stored)
+    return prompt + parts.get("tools", 0) + parts.get("material", 0)
 
 
 def _levels(state: SessionState, history: History, budget: int) -> tuple[Slot, ...]:

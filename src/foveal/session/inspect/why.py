@@ -100,6 +100,8 @@ def explain_decision(
         reproduced = rebuild.reproduce()
         manifest = reproduced or stored
         decision = _decision(manifest, entry)
+        if decision.code in GONE:  # why it was left out is known to the build that did so
+            manifest, decision = stored, _decision(stored, entry)
         found = Change()
         if reproduced and decision.code not in GONE and not _fixed(decision):
             found = Change(

@@ -67,12 +67,15 @@ def read(item: JSON, where: str) -> Reading:
     if role == "user" and parts and all(isinstance(part, ToolResult) for part in parts):
         role = "tool"
     extra = without(item, "parts")
-    return Reading(role=role, parts=parts, extra=extra, rest=rest_of(extra), flaw=_flaw(role, parts))
+    flaw = _flaw(item["parts"], role, parts)
+    return Reading(role=role, parts=parts, extra=extra, rest=rest_of(extra), flaw=flaw)
 
 
-def _flaw(role: Role, parts: Sequence[Part]) -> str:
+def _flaw(value: Any, role: Role, parts: Sequence[Part]) -> str:
     if role == "system":
         return "Gemini has no system role among the contents"
+    if any(isinstance(part, str) for part in value or ()):
+        return "a part is a text, not an object"
     edited = any(isinstance(part, ToolCall | ToolResult) and part.edited for part in parts)
     return "arguments or a response are no object" if edited else ""
 
@@ -84,7 +87,7 @@ def read_system(value: Any, where: str) -> tuple[Part, ...]:
         case {"parts": parts}:
             return _parts(parts, where)
         case list():
-            return _parts([{"text": part} if isinstance(part, str) else part for part in value], where)
+            return _parts(value, where)
         case {"text": str()}:
             return (_part(value, where),)
         case _:
@@ -92,8 +95,11 @@ def read_system(value: Any, where: str) -> tuple[Part, ...]:
 
 
 def _parts(value: Any, where: str) -> tuple[Part, ...]:
+    """The parts of a list; Google's SDK takes a text for one, and so do we."""
     if value is None:
         return ()
+    if isinstance(value, list):
+        value = [{"text": part} if isinstance(part, str) else part for part in value]
     return tuple(
         _part(part, f"{where}: parts[{number}]")
         for number, part in enumerate(blocks_of(value, where, "parts"))
