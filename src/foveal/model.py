@@ -157,6 +157,7 @@ class Message:
     kind: Kind | None = None
     level: Level | None = None
     priority: float | None = None
+    """For `omar`, instead of the priority of its kind; for `fifth`, between equal scores."""
     pinned: bool = False
     important: bool = False
     outside: bool = False
@@ -178,6 +179,20 @@ class Message:
     def text(self) -> str:
         """The readable text: text, results and arguments, one part per line."""
         return "\n".join(filter(None, map(_readable, self.parts)))
+
+
+PRIORITY_MOST = 1_000
+"""The highest priority that a message may have."""
+
+
+def is_priority(value: object) -> bool:
+    """Whether a message may have this priority.
+
+    >>> is_priority(0), is_priority(99.5), is_priority(True), is_priority("high")
+    (True, True, False, False)
+    """
+    known = isinstance(value, int | float) and not isinstance(value, bool)
+    return known and 0 <= value <= PRIORITY_MOST  # type: ignore[operator]  # NaN compares false
 
 
 def placed(message: Message, *, begun: bool) -> Message:

@@ -78,6 +78,8 @@ class Decision:
     """None where the preset does not score."""
     slot: str = ""
     """The slots of the plan that its tokens were charged to."""
+    flags: tuple[str, ...] = ()
+    """What the preset's design marks its messages as, such as `urgent`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -317,6 +317,127 @@ def test_an_optimization_reports_its_events_in_order() -> None:
     }
 
 
+ALLOCATIONS = [
+    {"chunk_id": "a", "tokens": 5, "priority": 150, "chunk_type": "chat_history_user"},
+    {"chunk_id": "b", "tokens": 9, "priority": 140, "chunk_type": "chat_history_assistant"},
+]
+BUDGET = {"allocations": ALLOCATIONS, "available_tokens": 10, "constraints": {"reserve_tokens": 0}}
+CONFLICT = {
+    "chunk1": "a",
+    "chunk2": "b",
+    "conflict_type": "budget_exceeded",
+    "resolution": "keep_chunk1",
+}
+DEAL = chunk("a", 5, metadata={"revenueImpact": 50_000, "rag_match_metadata": {"relevance": 0.5}})
+
+
+@pytest.mark.parametrize(
+    ("name", "request_", "events"),
+    [
+        ("resolve_budget", BUDGET, ["budget.resolved", "chunks_dropped", "conflict_detected"]),
+        ("allocate_budget", BUDGET, ["budget.resolved", "chunks_dropped", "conflict_detected"]),
+        ("detect_conflicts", BUDGET, ["conflict_detected"]),
+        ("filter_dropped", BUDGET, ["chunks_dropped"]),
+        ("filter_dropped", BUDGET | {"available_tokens": 14}, []),
+        ("estimate_tokens", {"text": "hello"}, ["tokens_estimated"]),
+        ("chunk_to_allocation", {"chunk": chunk("a", 5)}, ["allocations_created"]),
+        (
+            "prioritize",
+            {"chunks": [DEAL, {"id": "b", "content": "hello", "type": "tool_output"}]},
+            ["tokens_estimated", "allocations_created", "business_boost_applied", "rag_boost_applied"],
+        ),
+        ("calculate_recency_boost", {"chunk": DEAL}, ["recency_boost_applied"]),
+        ("calculate_business_boost", {"chunk": DEAL}, ["business_boost_applied"]),
+        ("calculate_rag_boost", {"chunk": DEAL}, ["rag_boost_applied"]),
+    ],
+)
+def test_each_operation_reports_what_it_did(name: str, request_: dict[str, Any], events: list[str]) -> None:
+    found = REGISTRY.events(f"context_{name}", request_)
+    assert [name for name, _ in found] == [f"context.{name}" for name in events]
+
+
+def test_events_carry_what_the_result_says() -> None:
+    assert dict(REGISTRY.events("context_resolve_budget", BUDGET)) == {
+        "context.budget.resolved": {
+            "allocated_count": 1,
+            "dropped_count": 1,
+            "tokens_used": 5,
+            "tokens_remaining": 5,
+        },
+        "context.chunks_dropped": {"count": 1, "chunk_ids": ["b"]},
+        "context.conflict_detected": {"conflicts": [CONFLICT]},
+    }
+    ((_, estimated),) = REGISTRY.events("context_estimate_code", {"text": "x" * 7})
+    assert estimated == {"chunks": [{"tokens": 2, "density": 3.5}]}
+    ((_, boost),) = REGISTRY.events("context_calculate_business_boost", {"chunk": DEAL})
+    assert boost == {
+        "chunks": [
+            {
+                "chunk_id": "a",
+                "total_boost": 5.0,
+                "revenue_boost": 5.0,
+                "urgency_boost": 0.0,
+                "client_tier_boost": 0.0,
+            }
+        ]
+    }
+
+
+# settings
+
+
+@pytest.mark.parametrize(
+    ("setting", "constraint"),
+    [
+        ({"reserve": 60}, {"reserve_tokens": 60}),
+        ({"base": {"chat_history_assistant": 199}}, {"priority_thresholds": {"chat_history_assistant": 199}}),
+        ({"group_caps": {"history": 20}}, {"group_caps": {"history": 20}}),
+        ({"allow_partial_fill": False}, {"allow_partial_fill": False}),
+        ({"prefer_higher_priority": False}, {"prefer_higher_priority": False}),
+        ({"prefer_recent": False}, {"prefer_recent": False}),
+        ({"recency": "exponential"}, {"recency": "exponential"}),
+        ({"solver": "exact"}, {"solver": "exact"}),
+    ],
+)
+def test_a_setting_applies_as_the_constraint_of_its_name(
+    setting: dict[str, Any], constraint: dict[str, Any]
+) -> None:
+    chunks = [
+        chunk("tool", 70, "tool_output", timestamp=NOW - 30 * DAY),
+        chunk("user", 55, timestamp=NOW - 5 * DAY),
+        chunk("answer", 50, "chat_history_assistant", timestamp=NOW),
+        chunk("found", 10, "rag_generic_chunk"),
+    ]
+    request = {"chunks": chunks, "available_tokens": 110, "user_id": "u", "now": NOW}
+    plain = {**request, "constraints": {"reserve_tokens": 0}}
+    numbers = {"omar": {"reserve": 0, **setting}}
+    by_setting = run("context_optimize", request, numbers=numbers)
+    by_request = run("context_optimize", {**request, "constraints": {"reserve_tokens": 0, **constraint}})
+    del by_setting["optimization_id"], by_request["optimization_id"]
+    assert by_setting == by_request
+    without = run("context_optimize", plain)
+    assert run("context_optimize", plain, numbers={"omar": {}}) == without
+    del without["optimization_id"]
+    assert by_setting != without
+
+
+def test_a_request_takes_precedence_over_the_settings() -> None:
+    numbers = {"omar": {"reserve": 60, "solver": "exact", "group_caps": {"history": 20}}}
+    given = {"reserve_tokens": 0, "solver": "greedy", "group_caps": {"history": 500}}
+    request = {"chunks": [chunk("a", 50)], "available_tokens": 60, "user_id": "u", "constraints": given}
+    assert run("context_optimize", request, numbers=numbers)["dropped"] == []
+    capped = request | {"constraints": given | {"group_caps": {"history": None}}}
+    assert run("context_optimize", capped, numbers=numbers)["dropped"] == ["a"]
+
+
+def test_settings_decide_the_flags() -> None:
+    request = {"chunk": chunk("a", 50, metadata={"revenue_impact": 400})}
+    numbers = {"omar": {"long": 49, "high_revenue": 400}}
+    (flags,) = [run("context_chunk_to_allocation", request, numbers=numbers)["allocation"]["flags"]]
+    assert flags == ["high_business_relevance", "requires_summarization"]
+    assert run("context_chunk_to_allocation", request)["allocation"]["flags"] == []
+
+
 # laws
 
 requests = st.fixed_dictionaries(

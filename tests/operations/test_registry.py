@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from foveal import operations
-from foveal.errors import InputError, NotFoundError
+from foveal import Foveal, operations
+from foveal.errors import ConfigError, InputError, NotFoundError
+from foveal.events import Event, Reported
 from foveal.operations import REGISTRY
 from foveal.operations.examples import EXAMPLES
+from foveal.session.inspect.builds import events_after, latest_event
 
 NAMES = [each.name for each in REGISTRY.operations]
 CODED = [each for each in REGISTRY.operations if each.code]
@@ -63,10 +66,18 @@ def test_a_code_is_a_number_too() -> None:
 
 
 OPTIMIZING = [name for name in NAMES if name == "context_optimize" or name.startswith("context_build_")]
+SILENT = {
+    "context_calculate_metrics",
+    "context_allocation_to_chunk",
+    "context_compare_allocations",
+    "context_filter_allocated",
+}
 
 
-def test_optimizing_and_building_have_events() -> None:
-    assert [each.name for each in REGISTRY.operations if each.events] == OPTIMIZING
+def test_the_operations_of_omar_have_the_events_of_its_design() -> None:
+    omar = [each for each in REGISTRY.operations if each.name.startswith("context_")]
+    assert {each.name for each in omar if each.events is None} == SILENT
+    assert [each.name for each in omar if each.on_failure == "context.optimization.failed"] == OPTIMIZING
 
 
 @pytest.mark.parametrize("name", OPTIMIZING)
@@ -83,6 +94,10 @@ def test_events_agree_with_the_result(name: str) -> None:
         "optimization_id": done["optimization_id"],
         "tokens_used": done["total_tokens_used"],
         "chunks_optimized": len(done["optimized_chunks"]),
+        "chunks_count": len(done["optimized_chunks"]) + done["chunks_dropped"],
+        "chunks_dropped": done["chunks_dropped"],
+        "tokens_available": 2_004,
+        "user_id": "u",
     }
     assert sorted(events["context.chunks_dropped"]["chunk_ids"]) == sorted(done["dropped"])
     json.dumps(events)
@@ -97,3 +112,85 @@ def test_other_operations_have_no_events_and_validate_their_requests() -> None:
 def test_an_unknown_name_is_not_found() -> None:
     with pytest.raises(NotFoundError, match="there is no operation 'context_optimise'"):
         operations.run("context_optimise", {})
+
+
+# settings
+
+
+def test_the_request_takes_precedence_over_the_settings_and_those_over_the_defaults() -> None:
+    request = {"text": "x" * 42}
+    numbers = {"omar": {"densities": {"general": 2.0}}}
+    assert operations.run("context_estimate_general", request, numbers=numbers)["tokens"] == 21
+    assert operations.run("context_estimate_general", request)["tokens"] == 12
+    given = request | {"content_type": "business"}
+    assert operations.run("context_estimate_general", given, numbers=numbers)["density"] == 4.2
+
+
+def test_wrong_settings_are_refused_by_name() -> None:
+    with pytest.raises(ConfigError, match="unknown number `density`"):
+        operations.run("context_estimate_general", {"text": "x"}, numbers={"omar": {"density": 1}})
+
+
+def test_run_in_uses_the_settings_of_the_store_and_stores_the_events(tmp_path: Path) -> None:
+    heard: list[Event] = []
+    with Foveal(tmp_path / "f.db", numbers={"omar": {"densities": {"code": 7.0}}}) as fov:
+        fov.subscribe(heard.append)
+        done = operations.run_in(fov, 0x3212, {"text": "x" * 42})
+        (event,) = heard
+        (logged,) = events_after(fov, after=0, limit=10)
+    assert done == {"tokens": 6, "density": 7.0}
+    assert isinstance(event, Reported)
+    assert json.loads(logged.payload) == event.payload
+    assert {**event.payload, "trace_id": "", "duration_ms": 0} == {
+        "chunks": [{"tokens": 6, "density": 7.0}],
+        "operation": "context_estimate_code",
+        "trace_id": "",
+        "duration_ms": 0,
+    }
+
+
+def test_a_run_without_events_stores_nothing(tmp_path: Path) -> None:
+    with Foveal(tmp_path / "f.db") as fov:
+        operations.run_in(fov, "tokens_count", {"text": "hello"})
+        with pytest.raises(InputError):
+            operations.run_in(fov, "tokens_count", {})
+        assert latest_event(fov) == 0
+
+
+TALK = [{"role": "user", "content": f"{n} the quick brown fox"} for n in range(5)]
+ENTRY = {"content": "x", "tokens": 60, "type": "tool_output"}
+SITUATION = operations.example("layers_negotiate")
+
+
+@pytest.mark.parametrize(
+    ("name", "request_", "numbers"),
+    [
+        ("levels_plan", {"entries": [ENTRY], "total": 1_000}, {"fifth": {"verbose_tokens": 50}}),
+        ("entries_score", {"entries": [ENTRY], "task": "x"}, {"fifth": {"relevance_weight": 0.9}}),
+        ("session_analyze", {"messages": TALK}, {"penguin": {"shares": {"DIALOG": 0.2}}}),
+        ("session_trim", {"messages": TALK, "max_tokens": 90}, {"penguin": {"shares": {"DIALOG": 0.2}}}),
+        (
+            "budget_report",
+            operations.example("budget_report"),
+            {"penguin": {"weights": {"PROJECT_DOCS": 0.9}}},
+        ),
+        ("layers_negotiate", SITUATION, {"openscroll": {"history_max_share": 0.1}}),
+    ],
+)
+def test_settings_of_other_presets_apply_too(name: str, request_: Any, numbers: Any) -> None:
+    assert operations.run(name, request_, numbers=numbers) != operations.run(name, request_)
+
+
+def test_what_a_history_loses_is_reported_without_its_text() -> None:
+    pruned = operations.run("history_prune", {"messages": TALK, "max_tokens": 25})
+    ((name, payload),) = operations.events("history_prune", {"messages": TALK, "max_tokens": 25})
+    stats = pruned["stats"]
+    assert (name, payload["original"], payload["final"]) == (
+        "context:pruned",
+        stats["original"],
+        stats["final"],
+    )
+    assert (payload["removed"], payload["token_reduction"]) == (3, stats["original"] - stats["final"])
+    assert operations.events("history_auto_manage", {"messages": TALK}) == []
+    summarized = operations.events("history_summarize", {"messages": TALK, "keep": 2})
+    assert summarized == [("context:summarized", {"summarized": 3, "kept": 2})]

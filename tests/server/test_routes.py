@@ -441,3 +441,12 @@ def test_a_dry_run_says_what_would_leave_and_changes_nothing(service: Served, ve
     assert planned["ids"]
     assert service.get(f"{place}/stats")["absent"] == 0
     assert service.post(f"{place}/{verb}", size) == planned
+
+
+def test_a_priority_is_stored_and_listed(service: Served) -> None:
+    path = "/sessions/priority/messages"
+    service.post(path, {"role": "user", "text": "hello", "priority": 170})
+    service.post(f"{path}/import", {"messages": [{"role": "user", "content": "again", "priority": 5}]})
+    assert [row["priority"] for row in service.get(path)["messages"]] == [170, 5]
+    wrong = service.client.post(f"{API}{path}", json={"role": "user", "text": "x", "priority": 1_001})
+    assert (wrong.status_code, wrong.json()["field"]) == (422, "priority")

@@ -223,3 +223,8 @@ def test_what_no_provider_accepts_is_read_and_sent_in_the_providers_form(
     assert [message for message in window.messages if message in sent] == sent
     assert "malformed" in {repair.rule for repair in window.manifest.repairs}
     assert wire.check({MESSAGES_KEY[window.format]: window.messages}, window.format) == []
+
+
+def test_a_stored_priority_that_is_not_one_is_no_damage() -> None:
+    body = '{"role":"user","content":"x","priority":"high"}'
+    assert wire.reread(body, "plain", "user", digest="").priority is None

@@ -13,7 +13,7 @@ from __future__ import annotations
 from foveal.operations import fifth, fit, omar, openscroll, penguin, prediction, reploid
 from foveal.operations.registry import Events, Operation, Registry
 
-__all__ = ["REGISTRY", "Events", "Operation", "events", "example", "find", "run", "schema"]
+__all__ = ["REGISTRY", "Events", "Operation", "events", "example", "find", "run", "run_in", "schema"]
 
 REGISTRY = Registry(
     (
@@ -27,4 +27,4 @@ REGISTRY = Registry(
     )
 )
 find, run, events = REGISTRY.find, REGISTRY.run, REGISTRY.events
-schema, example = REGISTRY.schema, REGISTRY.example
+schema, example, run_in = REGISTRY.schema, REGISTRY.example, REGISTRY.run_in

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from pydantic import AliasChoices, Field
@@ -91,32 +92,33 @@ def _items(entries: Sequence[Entry]) -> list[Item]:
     ]
 
 
-def _plan(request: PlanRequest) -> PlanResult:
-    items, numbers = _items(request.entries), FifthNumbers()
+def _plan(request: PlanRequest, numbers: FifthNumbers) -> PlanResult:
+    items = _items(request.entries)
     newest = next((item.text for item in reversed(items) if item.kind == "current_user_prompt"), "")
     task = newest if request.task is None else request.task
     scene = Scene(now=request.now or 0.0, task=task, budget=request.total)
-    used = tokens_by_slot(items, slot_of)
-    homes: Counter[str] = Counter(map(slot_of, items))
+    home = partial(slot_of, numbers=numbers)
+    used = tokens_by_slot(items, home)
+    homes: Counter[str] = Counter(map(home, items))
     tokens = sum(used.values())
     return PlanResult(
         levels={
             slot.name: LevelResult(
                 budget=slot.allotted, used=used.get(slot.name, 0), entries=homes[slot.name]
             )
-            for slot in levels(items, scene)
+            for slot in levels(items, scene, numbers=numbers)
         },
         total=request.total,
         used=tokens,
         percent=round(100 * tokens / request.total, 2),
         needs_space=tokens > numbers.full_at * request.total,
-        compress=due(items, fifth(items, scene), scene),
+        compress=due(items, fifth(items, scene, numbers=numbers), scene, numbers=numbers),
     )
 
 
-def _score(request: ScoreRequest) -> ScoreResult:
+def _score(request: ScoreRequest, numbers: FifthNumbers) -> ScoreResult:
     scene = Scene(now=request.now or 0.0, task=request.task)
-    return score_result(fifth(_items(request.entries), scene))
+    return score_result(fifth(_items(request.entries), scene, numbers=numbers))
 
 
 OPERATIONS = (

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Literal
 
 from foveal.errors import NotFoundError
+from foveal.operations import omar_events as events
 from foveal.operations.omar_shapes import (
     Allocation,
     Allocations,
@@ -19,8 +21,8 @@ from foveal.operations.omar_shapes import (
     Chunks,
     Constraints,
     ConstraintsOrNull,
-    Id,
     Metrics,
+    Name,
     ScoringRequest,
     Tokens,
 )
@@ -29,19 +31,20 @@ from foveal.operations.omar_units import (
     Spent,
     allocate,
     allocation_of,
+    business_units,
     conflicts_of,
+    constrained,
     metrics_of,
     now_of,
-    numbers_of,
     reallocate,
     score_allocations,
     score_chunks,
     spend,
 )
-from foveal.operations.registry import Events, Operation, Shape
+from foveal.operations.registry import Done, Events, Operation, Shape
 from foveal.pipeline.kinds import PROMPTS, RAG
 from foveal.pipeline.values import Unit
-from foveal.presets.omar.events import Optimization, optimization_events
+from foveal.presets.omar.events import FAILED
 from foveal.presets.omar.greedy import Terms, ranked
 from foveal.presets.omar.score import (
     Content,
@@ -59,8 +62,9 @@ from foveal.presets.recency_curves import DAY, age
 class OptimizeRequest(ScoringRequest):
     chunks: Chunks
     available_tokens: Tokens
-    user_id: Id
-    session_id: str | None = None
+    user_id: Name
+    session_id: Name | None = None
+    """The session that the events and the record belong to."""
 
 
 class OptimizeResult(Shape):
@@ -75,14 +79,14 @@ class OptimizeResult(Shape):
     optimization_id: str
 
 
-def optimize(request: OptimizeRequest) -> OptimizeResult:
+def optimize(request: OptimizeRequest, numbers: OmarNumbers) -> OptimizeResult:
     """Keep the chunks with the highest priority that fit, in their original order."""
-    return _optimize(request, score_chunks(request.chunks, request))
+    return _optimize(request, score_chunks(request.chunks, request, numbers), numbers)
 
 
-def _optimize(request: OptimizeRequest, units: Sequence[Unit]) -> OptimizeResult:
+def _optimize(request: OptimizeRequest, units: Sequence[Unit], numbers: OmarNumbers) -> OptimizeResult:
     """Select among these units of the request."""
-    spent = spend(units, request.available_tokens, request.constraints)
+    spent = spend(units, request.available_tokens, request.constraints, numbers)
     in_order = sorted(spent.placed, key=lambda unit: (unit.items[0].index, unit.turn))
     return OptimizeResult(
         optimized_chunks=[request.chunks[unit.turn] for unit in in_order],
@@ -90,7 +94,7 @@ def _optimize(request: OptimizeRequest, units: Sequence[Unit]) -> OptimizeResult
         tokens_remaining=spent.remaining,
         chunks_dropped=len(spent.dropped),
         optimization_metrics=metrics_of(spent.placed, spent.gap),
-        allocations=allocate(spent.placed, request.chunks),
+        allocations=allocate(spent.placed, request.chunks, numbers),
         dropped=[unit.items[0].id for unit in spent.dropped],
         conflicts=conflicts_of(spent.pick, units),
         optimization_id=_id(request),
@@ -103,28 +107,6 @@ def _id(request: OptimizeRequest) -> str:
     return hashlib.sha256(plain.encode()).hexdigest()[:32]
 
 
-def optimize_events(request: OptimizeRequest) -> Events:
-    """The events of optimizing all chunks of the request."""
-    return _events(request, score_chunks(request.chunks, request))
-
-
-def _events(request: OptimizeRequest, units: Sequence[Unit]) -> Events:
-    spent = spend(units, request.available_tokens, request.constraints)
-    optimization = Optimization(
-        id=_id(request),
-        units=units,
-        scores=[(unit.items[0], unit.score.parts) for unit in units],
-        pick=spent.pick,
-        available=request.available_tokens,
-        used=spent.used,
-        remaining=spent.remaining,
-        estimated={
-            unit.items[0].id: unit.tokens for unit in units if request.chunks[unit.turn].tokens is None
-        },
-    )
-    return optimization_events(optimization, numbers_of(request.constraints))
-
-
 class PrioritizeRequest(ScoringRequest):
     chunks: Chunks
 
@@ -133,20 +115,20 @@ class AllocationsResult(Shape):
     allocations: list[Allocation]
 
 
-def prioritize(request: PrioritizeRequest) -> AllocationsResult:
+def prioritize(request: PrioritizeRequest, numbers: OmarNumbers) -> AllocationsResult:
     """Every chunk with the parts of its priority, in the order of selection."""
-    units = score_chunks(request.chunks, request)
-    order = ranked(units, terms_of(numbers_of(request.constraints)))
-    return AllocationsResult(allocations=allocate(order, request.chunks, boosts=True))
+    units = score_chunks(request.chunks, request, numbers)
+    order = ranked(units, terms_of(constrained(numbers, request.constraints)))
+    return AllocationsResult(allocations=allocate(order, request.chunks, numbers, boosts=True))
 
 
 class MetricsRequest(ScoringRequest):
     allocations: Allocations
 
 
-def calculate_metrics(request: MetricsRequest) -> Metrics:
+def calculate_metrics(request: MetricsRequest, numbers: OmarNumbers) -> Metrics:
     """Means over the allocations; boosts that they lack are calculated from metadata and time."""
-    return metrics_of(score_allocations(request.allocations, request), None)
+    return metrics_of(score_allocations(request.allocations, numbers, request), None)
 
 
 class ChatMessage(Shape):
@@ -158,33 +140,19 @@ class BuildResult(OptimizeResult):
     messages: list[ChatMessage]
 
 
-def build_llm(request: OptimizeRequest) -> BuildResult:
+def build_llm(request: OptimizeRequest, numbers: OmarNumbers) -> BuildResult:
     """The messages of all chunks, in their original order."""
-    return _build(optimize(request))
+    return _build(optimize(request, numbers))
 
 
-def build_business(request: OptimizeRequest) -> BuildResult:
+def build_business(request: OptimizeRequest, numbers: OmarNumbers) -> BuildResult:
     """The messages of the prompts and of the chunks with business fields of their own."""
-    return _build(_optimize(request, _business_units(request)))
+    return _build(_optimize(request, business_units(request.chunks, request, numbers), numbers))
 
 
-def business_events(request: OptimizeRequest) -> Events:
-    """The events of `context_build_business`."""
-    return _events(request, _business_units(request))
-
-
-def _business_units(request: OptimizeRequest) -> list[Unit]:
-    """Scored among all chunks, so that each keeps its position in the request."""
-    return [
-        unit
-        for unit in score_chunks(request.chunks, request)
-        if unit.items[0].kind in PROMPTS or business_fields(request.chunks[unit.turn].metadata or {})
-    ]
-
-
-def build_rag(request: OptimizeRequest) -> BuildResult:
+def build_rag(request: OptimizeRequest, numbers: OmarNumbers) -> BuildResult:
     """The messages in the order system prompt, retrieved material, history, current prompt."""
-    return _build(optimize(request), order=_rag_order)
+    return _build(optimize(request, numbers), order=_rag_order)
 
 
 def _rag_order(chunk: Chunk) -> int:
@@ -221,9 +189,9 @@ class ConflictsResult(Shape):
     conflicts: list[ChunkConflict]
 
 
-def resolve_budget(request: BudgetRequest) -> BudgetResult:
+def resolve_budget(request: BudgetRequest, numbers: OmarNumbers) -> BudgetResult:
     """Spend the budget on allocations that state their priorities."""
-    units, spent = _spend(request)
+    units, spent = _spend(request, numbers)
     return BudgetResult(
         allocated=_allocated(request, spent),
         dropped=_dropped(request, spent),
@@ -233,22 +201,22 @@ def resolve_budget(request: BudgetRequest) -> BudgetResult:
     )
 
 
-def detect_conflicts(request: BudgetRequest) -> ConflictsResult:
-    units, spent = _spend(request)
+def detect_conflicts(request: BudgetRequest, numbers: OmarNumbers) -> ConflictsResult:
+    units, spent = _spend(request, numbers)
     return ConflictsResult(conflicts=conflicts_of(spent.pick, units))
 
 
-def filter_allocated(request: BudgetRequest) -> AllocationsResult:
-    return AllocationsResult(allocations=_allocated(request, _spend(request)[1]))
+def filter_allocated(request: BudgetRequest, numbers: OmarNumbers) -> AllocationsResult:
+    return AllocationsResult(allocations=_allocated(request, _spend(request, numbers)[1]))
 
 
-def filter_dropped(request: BudgetRequest) -> AllocationsResult:
-    return AllocationsResult(allocations=_dropped(request, _spend(request)[1]))
+def filter_dropped(request: BudgetRequest, numbers: OmarNumbers) -> AllocationsResult:
+    return AllocationsResult(allocations=_dropped(request, _spend(request, numbers)[1]))
 
 
-def _spend(request: BudgetRequest) -> tuple[list[Unit], Spent]:
-    units = score_allocations(request.allocations)
-    return units, spend(units, request.available_tokens, request.constraints)
+def _spend(request: BudgetRequest, numbers: OmarNumbers) -> tuple[list[Unit], Spent]:
+    units = score_allocations(request.allocations, numbers)
+    return units, spend(units, request.available_tokens, request.constraints, numbers)
 
 
 def _allocated(request: BudgetRequest, spent: Spent) -> list[Allocation]:
@@ -269,9 +237,9 @@ class AllocationResult(Shape):
     allocation: Allocation
 
 
-def chunk_to_allocation(request: ChunkToAllocationRequest) -> AllocationResult:
-    (unit,) = score_chunks([request.chunk], request)
-    return AllocationResult(allocation=allocation_of(unit, request.position, request.chunk))
+def chunk_to_allocation(request: ChunkToAllocationRequest, numbers: OmarNumbers) -> AllocationResult:
+    (unit,) = score_chunks([request.chunk], request, numbers)
+    return AllocationResult(allocation=allocation_of(unit, request.position, request.chunk, numbers))
 
 
 class AllocationToChunkRequest(Shape):
@@ -308,7 +276,7 @@ class CompareResult(Shape):
 
 def compare_allocations(request: CompareRequest) -> CompareResult:
     """Which of two allocations is selected first."""
-    pair = score_allocations([request.a, request.b])
+    pair = score_allocations([request.a, request.b], OmarNumbers())
     reason = _difference(*pair)
     if reason:
         return CompareResult(order=-1 if ranked(pair, Terms())[0].turn == 0 else 1, because=reason)
@@ -348,22 +316,22 @@ class EstimateResult(Shape):
     density: float
 
 
-def estimate_tokens(request: EstimateRequest) -> EstimateResult:
+def estimate_tokens(request: EstimateRequest, numbers: OmarNumbers) -> EstimateResult:
     """Estimate with the given content type, or else the detected one."""
-    return _estimate(request.text, request.content_type or content_of(request.text))
+    return _estimate(request.text, request.content_type or content_of(request.text), numbers)
 
 
-def estimate_as(content: Content) -> Callable[[EstimateRequest], EstimateResult]:
+def estimate_as(content: Content) -> Callable[[EstimateRequest, OmarNumbers], EstimateResult]:
     """Estimate with the given content type, or else this one."""
 
-    def run(request: EstimateRequest) -> EstimateResult:
-        return _estimate(request.text, request.content_type or content)
+    def run(request: EstimateRequest, numbers: OmarNumbers) -> EstimateResult:
+        return _estimate(request.text, request.content_type or content, numbers)
 
     return run
 
 
-def _estimate(text: str, content: Content) -> EstimateResult:
-    density = OmarNumbers().densities[content]
+def _estimate(text: str, content: Content, numbers: OmarNumbers) -> EstimateResult:
+    density = numbers.densities[content]
     return EstimateResult(tokens=estimate(text, density), density=density)
 
 
@@ -376,22 +344,21 @@ class BoostResult(Shape):
     parts: dict[str, float]
 
 
-def recency_boost(request: BoostRequest) -> BoostResult:
-    (unit,) = score_chunks([request.chunk], request)
+def recency_boost(request: BoostRequest, numbers: OmarNumbers) -> BoostResult:
+    (unit,) = score_chunks([request.chunk], request, numbers)
     timestamp = unit.items[0].timestamp
     parts = {} if timestamp is None else {"age_days": age(timestamp, now_of(request)) / DAY}
     return BoostResult(boost=unit.score.parts["recency"], parts=parts)
 
 
-def business_boost(request: BoostRequest) -> BoostResult:
-    (unit,) = score_chunks([request.chunk], request)
-    fields = business_fields(unit.items[0].metadata)
-    parts = business_parts(fields, numbers_of(request.constraints))
+def business_boost(request: BoostRequest, numbers: OmarNumbers) -> BoostResult:
+    (unit,) = score_chunks([request.chunk], request, numbers)
+    parts = business_parts(business_fields(unit.items[0].metadata), numbers)
     return BoostResult(boost=unit.score.parts["business"], parts=parts)
 
 
-def rag_boost(request: BoostRequest) -> BoostResult:
-    (unit,) = score_chunks([request.chunk], request)
+def rag_boost(request: BoostRequest, numbers: OmarNumbers) -> BoostResult:
+    (unit,) = score_chunks([request.chunk], request, numbers)
     return BoostResult(boost=unit.score.parts["rag"], parts={"relevance": relevance(unit.items[0].metadata)})
 
 
@@ -463,12 +430,34 @@ _TABLE: tuple[tuple[str, str, str, Callable[..., object]], ...] = (
         build_rag,
     ),
 )
-_EVENTS: dict[str, Callable[[OptimizeRequest], Events]] = {
-    "optimize": optimize_events,
-    "build_business": business_events,
-    "build_llm": optimize_events,
-    "build_rag": optimize_events,
+_EVENTS: Mapping[str, Callable[[Done], Events]] = {
+    "optimize": events.of_optimization,
+    "prioritize": events.of_scoring,
+    "allocate_budget": events.of_budget,
+    "estimate_tokens": events.of_estimate,
+    "estimate_business": events.of_estimate,
+    "estimate_code": events.of_estimate,
+    "estimate_general": events.of_estimate,
+    "chunk_to_allocation": events.of_scoring,
+    "resolve_budget": events.of_budget,
+    "calculate_recency_boost": partial(events.of_boost, "recency"),
+    "calculate_business_boost": partial(events.of_boost, "business"),
+    "calculate_rag_boost": partial(events.of_boost, "rag"),
+    "detect_conflicts": events.of_conflicts,
+    "filter_dropped": events.of_dropped,
+    "build_business": events.of_business,
+    "build_llm": events.of_optimization,
+    "build_rag": events.of_optimization,
 }
+"""What the other four find out is not an event of the design."""
 OPERATIONS = tuple(
-    Operation(f"context_{name}", about, run, code, _EVENTS.get(name)) for name, code, about, run in _TABLE
+    Operation(
+        f"context_{name}",
+        about,
+        run,
+        code,
+        _EVENTS.get(name),
+        FAILED if name == "optimize" or name.startswith("build_") else "",
+    )
+    for name, code, about, run in _TABLE
 )

@@ -16,6 +16,7 @@ Priority = Annotated[FiniteFloat, Field(ge=-1e9, le=1e9)]
 Total = Annotated[FiniteFloat, Field(ge=-2e9, le=2e9)]
 """A priority with its boosts."""
 Id = Annotated[str, StringConstraints(min_length=1)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 Group = Literal["overall", "history", "business_data", "client_data", "rag_results", "system_prompt"]
 
 

@@ -17,9 +17,19 @@ from foveal.operations.omar_shapes import (
     Metrics,
     ScoringRequest,
 )
+from foveal.pipeline.kinds import PROMPTS
 from foveal.pipeline.values import Item, Pick, Scene, Unit
 from foveal.presets.omar.greedy import POOL, fractional_bound, optimality_gap, ranked
-from foveal.presets.omar.score import OmarNumbers, estimate, flags, mean_scores, priorities, supplied
+from foveal.presets.omar.score import (
+    USUAL_CAPS,
+    OmarNumbers,
+    business_fields,
+    estimate,
+    flags,
+    mean_scores,
+    priorities,
+    supplied,
+)
 from foveal.presets.omar.solve import select, terms_of
 from foveal.window import Score
 from foveal.wire.times import seconds
@@ -33,22 +43,23 @@ ROLES: dict[Kind, Role] = {
 """All other kinds are the user's: retrieved material never gets the system's role."""
 
 
-def numbers_of(constraints: Constraints) -> OmarNumbers:
-    """The preset's numbers with the constraints of the request applied."""
-    defaults = OmarNumbers()
+OPTIONS = ("prefer_recent", "recency", "prefer_higher_priority", "allow_partial_fill", "solver")
+"""Constraints with the name of a setting."""
+
+
+def constrained(numbers: OmarNumbers, constraints: Constraints) -> OmarNumbers:
+    """The settings with the constraints that the request states in their place."""
+    given = {name: getattr(constraints, name) for name in OPTIONS if name in constraints.model_fields_set}
+    caps = {
+        group: numbers.group_caps.get(group, USUAL_CAPS[group]) if cap is None else cap
+        for group, cap in constraints.group_caps.items()
+    }
     return replace(
-        defaults,
-        base=dict(defaults.base) | {**constraints.priority_thresholds},
-        prefer_recent=constraints.prefer_recent,
-        recency=constraints.recency,
-        reserve=defaults.reserve if constraints.reserve_tokens is None else constraints.reserve_tokens,
-        group_caps={
-            group: defaults.usual_caps[group] if cap is None else cap
-            for group, cap in constraints.group_caps.items()
-        },
-        prefer_higher_priority=constraints.prefer_higher_priority,
-        allow_partial_fill=constraints.allow_partial_fill,
-        solver=constraints.solver,
+        numbers,
+        base=dict(numbers.base) | {**constraints.priority_thresholds},
+        reserve=numbers.reserve if constraints.reserve_tokens is None else constraints.reserve_tokens,
+        group_caps=dict(numbers.group_caps) | {**caps},
+        **given,
     )
 
 
@@ -73,12 +84,21 @@ def _item(chunk: Chunk, position: int, request: ScoringRequest, numbers: OmarNum
     )
 
 
-def score_chunks(chunks: Sequence[Chunk], request: ScoringRequest) -> list[Unit]:
+def score_chunks(chunks: Sequence[Chunk], request: ScoringRequest, numbers: OmarNumbers) -> list[Unit]:
     """One unit per chunk, with the parts of its priority; `turn` is the chunk's position in the request."""
-    numbers = numbers_of(request.constraints)
+    numbers = constrained(numbers, request.constraints)
     items = [_item(chunk, position, request, numbers) for position, chunk in enumerate(chunks)]
     scores = priorities(items, Scene(now=now_of(request)), numbers)
     return [_unit(position, *pair) for position, pair in enumerate(zip(items, scores, strict=True))]
+
+
+def business_units(chunks: Sequence[Chunk], request: ScoringRequest, numbers: OmarNumbers) -> list[Unit]:
+    """The prompts and the chunks with business fields of their own, scored among all chunks."""
+    return [
+        unit
+        for unit in score_chunks(chunks, request, numbers)
+        if unit.items[0].kind in PROMPTS or business_fields(chunks[unit.turn].metadata or {})
+    ]
 
 
 def now_of(request: ScoringRequest) -> float:
@@ -86,10 +106,12 @@ def now_of(request: ScoringRequest) -> float:
     return -math.inf if now is None else now  # then every time is in the future and has no age
 
 
-def score_allocations(allocations: Sequence[Allocation], request: ScoringRequest | None = None) -> list[Unit]:
+def score_allocations(
+    allocations: Sequence[Allocation], numbers: OmarNumbers, request: ScoringRequest | None = None
+) -> list[Unit]:
     """Allocations as units, with the priority they state; missing boosts are calculated."""
     request = request or ScoringRequest()
-    numbers = numbers_of(request.constraints)
+    numbers = constrained(numbers, request.constraints)
     items = [
         Item(
             index=position if each.original_index is None else each.original_index,
@@ -132,9 +154,9 @@ class Spent:
     gap: float
 
 
-def spend(units: Sequence[Unit], available: int, constraints: Constraints) -> Spent:
+def spend(units: Sequence[Unit], available: int, constraints: Constraints, numbers: OmarNumbers) -> Spent:
     """Select within the budget; the system prompt uses the reserve before it uses the pool."""
-    numbers = numbers_of(constraints)
+    numbers = constrained(numbers, constraints)
     most = constraints.max_total_tokens
     budget = available if most is None else min(available, most)
     reserve = min(numbers.reserve, budget)
@@ -163,7 +185,9 @@ def metrics_of(placed: Sequence[Unit], gap: float | None) -> Metrics:
     return Metrics(**mean_scores([unit.score for unit in placed]), optimality_gap=gap)
 
 
-def allocation_of(unit: Unit, start: int, chunk: Chunk, *, boosts: bool = False) -> Allocation:
+def allocation_of(
+    unit: Unit, start: int, chunk: Chunk, numbers: OmarNumbers, *, boosts: bool = False
+) -> Allocation:
     item = unit.items[0]
     return Allocation(
         chunk_id=item.id,
@@ -173,17 +197,19 @@ def allocation_of(unit: Unit, start: int, chunk: Chunk, *, boosts: bool = False)
         chunk_type=item.kind,
         timestamp=chunk.timestamp,
         original_index=item.index,
-        flags=flags(unit.tokens, item.metadata),
+        flags=flags(unit.tokens, item.metadata, numbers),
         metadata=dict(item.metadata),
         boosts=Boosts(**unit.score.parts) if boosts else None,
     )
 
 
-def allocate(units: Sequence[Unit], chunks: Sequence[Chunk], *, boosts: bool = False) -> list[Allocation]:
+def allocate(
+    units: Sequence[Unit], chunks: Sequence[Chunk], numbers: OmarNumbers, *, boosts: bool = False
+) -> list[Allocation]:
     """The units' allocations, their spans end to end from 0."""
     starts = accumulate((unit.tokens for unit in units), initial=0)
     return [
-        allocation_of(unit, start, chunks[unit.turn], boosts=boosts)
+        allocation_of(unit, start, chunks[unit.turn], numbers, boosts=boosts)
         for unit, start in zip(units, starts, strict=False)
     ]
 

@@ -75,7 +75,7 @@ class NegotiateResult(Shape):
     allocation_summary: AllocationSummary
 
 
-def _negotiate(request: NegotiateRequest) -> NegotiateResult:
+def _negotiate(request: NegotiateRequest, numbers: OpenscrollNumbers) -> NegotiateResult:
     budgets = negotiate(
         Situation(
             total=request.total_budget,
@@ -88,7 +88,8 @@ def _negotiate(request: NegotiateRequest) -> NegotiateResult:
             depth=request.knowledge_depth,
             prioritize_history=request.prioritize_history,
             available=request.available_bundles.model_dump(exclude_none=True),
-        )
+        ),
+        numbers,
     )
     allocated = [budget.allocated for budget in budgets]
     total = sum(allocated)

@@ -44,16 +44,16 @@ class SessionRequest(Shape):
     max_tokens: int | None = Field(default=None, gt=0, description=f"{NUMBERS.total:,} unless given.")
     shares: dict[Category, float] = Field(default={}, description="What is not given keeps its share.")
 
-    @model_validator(mode="after")
-    def _at_most_all(self) -> SessionRequest:
-        shares = self.numbers.shares
+    def shared(self, numbers: PenguinNumbers) -> PenguinNumbers:
+        """The settings with the shares that the request states in their place."""
+        shares = dict(numbers.shares) | {**self.shares}
         if min(shares.values()) < 0 or sum(shares.values()) > 1 + 1e-9:
-            raise ValueError(f"`shares` are {shares}: none may be negative, together they are at most 1")
-        return self
-
-    @property
-    def numbers(self) -> PenguinNumbers:
-        return PenguinNumbers(shares=dict(NUMBERS.shares) | {**self.shares})
+            raise InputError(
+                f"`shares` are {shares}: none may be negative, together they are at most 1",
+                remedy="lower one of them; a category that is not given keeps its share",
+                field="shares",
+            )
+        return replace(numbers, shares=shares)
 
     @property
     def total(self) -> int:
@@ -176,9 +176,10 @@ class ReportRequest(Shape):
     contributors: list[Contributor] = Field(default=[])
 
 
-def _analyze(request: SessionRequest) -> AnalyzeResult:
+def _analyze(request: SessionRequest, numbers: PenguinNumbers) -> AnalyzeResult:
+    shared = request.shared(numbers)
     units = _units(request.messages)
-    slots = with_usage(category_slots(request.total, request.numbers), units)
+    slots = with_usage(category_slots(request.total, shared), units)
     messages = Counter(slot_of(item) for unit in units for item in unit.items)
     tokens = sum(unit.tokens for unit in units)
     return AnalyzeResult(
@@ -200,15 +201,15 @@ def _analyze(request: SessionRequest) -> AnalyzeResult:
     )
 
 
-def _trim(request: SessionRequest) -> TrimResult:
+def _trim(request: SessionRequest, numbers: PenguinNumbers) -> TrimResult:
+    slots = category_slots(request.total, request.shared(numbers))
     units = _units(request.messages)
-    slots = category_slots(request.total, request.numbers)
     return _trimmed(request, units, trim(units, _room(units, request.total), slots=slots))
 
 
-def _process(request: SessionRequest) -> TrimResult:
+def _process(request: SessionRequest, numbers: PenguinNumbers) -> TrimResult:
+    slots = category_slots(request.total, request.shared(numbers))
     units = _units(request.messages)
-    slots = category_slots(request.total, request.numbers)
     return _trimmed(request, units, trim_when_over(units, _room(units, request.total), slots=slots))
 
 
@@ -315,10 +316,10 @@ def _rebalance(request: RebalanceRequest) -> RebalanceResult:
     )
 
 
-def _report(request: ReportRequest) -> ReportResult:
+def _report(request: ReportRequest, numbers: PenguinNumbers) -> ReportResult:
     slots = _slots(request.budgets)
     room = max(0, sum(slot.allotted - slot.used for slot in slots))
-    pieces = [_material(at, each) for at, each in enumerate(request.contributors)]
+    pieces = [_material(at, each, numbers) for at, each in enumerate(request.contributors)]
     admitted = admit_by_salience(pieces, slots, room=room)
     contributed = {each.source: each for each in admitted.contributed}
     used = sum(slot.used for slot in admitted.slots)
@@ -334,9 +335,9 @@ def _report(request: ReportRequest) -> ReportResult:
     )
 
 
-def _material(at: int, given: Contributor) -> Material:
+def _material(at: int, given: Contributor, numbers: PenguinNumbers) -> Material:
     """A contributor, identified by its position in the request: paths may repeat or be missing."""
-    usual = NUMBERS.weights.get(given.type.upper(), NUMBERS.weights["CUSTOM"])
+    usual = numbers.weights.get(given.type.upper(), numbers.weights["CUSTOM"])
     return Material(
         type=given.type,
         source=str(at),

@@ -1,20 +1,31 @@
 """Run typed, pure operations on plain data, by name or by code.
 
-Python, the command line and the HTTP service all offer the operations of one registry. The request and
-result types of an operation are the annotations of its function.
+Python, the command line and the HTTP service all offer the operations of one registry. The types of an
+operation's request and result, and those of the settings it takes, are the annotations of its function.
+
+An operation declares the events of its preset's design as data. `run` does not emit them; `run_in`, which the
+command line and the service call, stores them for a tenant.
 """
 
 from __future__ import annotations
 
+import secrets
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, FiniteFloat, TypeAdapter, ValidationError
 
-from foveal.errors import InputError, NotFoundError
+from foveal.config import Tables
+from foveal.errors import FovealError, InputError, NotFoundError
+from foveal.presets.numbers import DEFAULTS, overridden
+from foveal.session.reports import Run, report
 from foveal.wire.times import seconds
+
+if TYPE_CHECKING:
+    from foveal.session.foveal import Foveal
 
 Events = list[tuple[str, Mapping[str, object]]]
 """Names and payloads, in the order in which things happened."""
@@ -28,18 +39,40 @@ class Shape(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """An operation that has run."""
+
+    request: Any
+    result: Any
+    numbers: Any
+    """The settings that it took; None if it takes none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """One pure operation, typed at both ends."""
 
     name: str
     about: str
-    run: Callable[[Any], Any]
-    """Takes the request, returns the result; its annotations are their types."""
+    run: Callable[..., Any]
+    """Takes the request, and the preset's settings if it has a second parameter; returns the result."""
     code: str = ""
     """Its number in the source design, such as `0x3200`; empty if it has none."""
-    events: Callable[[Any], Events] | None = None
-    """Takes the request, returns the events of running it; None if there are none."""
+    events: Callable[[Done], Events] | None = None
+    """The events that a run implies; None if there are none."""
+    on_failure: str = ""
+    """The event that the design documents for a run that failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Types:
+    """What the annotations of an operation's function say."""
+
+    request: TypeAdapter[Any]
+    result: TypeAdapter[Any]
+    numbers: str
+    """The preset whose settings it takes; empty if it takes none."""
 
 
 class Registry:
@@ -64,18 +97,40 @@ class Registry:
                 see="operations",
             ) from None
 
-    def run(self, name: str | int, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Run an operation on plain data and return plain data."""
-        operation = self.find(name)
-        result = operation.run(_parse(operation, request))
-        plain: dict[str, Any] = _types(operation.run)[1].dump_python(result, mode="json")
-        return plain
+    def run(
+        self, name: str | int, request: Mapping[str, Any], *, numbers: Tables | None = None
+    ) -> dict[str, Any]:
+        """Run an operation on plain data and return plain data; it is pure.
 
-    def events(self, name: str | int, request: Mapping[str, Any]) -> Events:
-        """The events of running the operation on this request; most operations have none."""
+        `numbers`: settings of presets that replace their defaults; the request takes precedence over them.
+        """
         operation = self.find(name)
-        parsed = _parse(operation, request)
-        return operation.events(parsed) if operation.events else []
+        return _plain(operation, _run(operation, request, numbers))
+
+    def run_in(self, fov: Foveal, name: str | int, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Run an operation with the settings of an open store, and leave its events on the event stream."""
+        operation = self.find(name)
+        began = time.perf_counter()
+        try:
+            done = _run(operation, request, fov._resources.numbers)
+        except FovealError as error:
+            if operation.on_failure:
+                payload = {"error": type(error).__name__, "what": error.what}
+                report(fov._resources, "", [(operation.on_failure, payload)], _identified(operation, began))
+            raise
+        run = _identified(operation, began)
+        if operation.events:
+            session = getattr(done.request, "session_id", None) or ""
+            report(fov._resources, session, operation.events(done), run)
+        return _plain(operation, done)
+
+    def events(self, name: str | int, request: Mapping[str, Any], *, numbers: Tables | None = None) -> Events:
+        """The events that running the operation on this request implies; none is emitted."""
+        operation = self.find(name)
+        if operation.events is None:
+            _parse(operation, request)
+            return []
+        return operation.events(_run(operation, request, numbers))
 
     def example(self, name: str | int) -> dict[str, Any]:
         """A request that the operation takes."""
@@ -86,29 +141,49 @@ class Registry:
     def schema(self, name: str | int) -> dict[str, Any]:
         """JSON Schema of an operation's request and result, and an example of a request."""
         operation = self.find(name)
-        request, result = _types(operation.run)
+        types = _types(operation.run)
         return {
             "name": operation.name,
             "code": operation.code,
             "about": operation.about,
             "example": self.example(name),
-            "request": request.json_schema(),
-            "result": {"additionalProperties": False, **result.json_schema(mode="serialization")},
+            "request": types.request.json_schema(),
+            "result": {"additionalProperties": False, **types.result.json_schema(mode="serialization")},
         }
 
 
 @cache
-def _types(function: Callable[[Any], Any]) -> tuple[TypeAdapter[Any], TypeAdapter[Any]]:
-    """Adapters of the request and the result, built on first use."""
+def _types(function: Callable[..., Any]) -> _Types:
+    """The types of the request, the settings and the result; adapters are built on first use."""
     hints = get_type_hints(function, include_extras=True)
     result = hints.pop("return")
-    (request,) = hints.values()
-    return TypeAdapter(request), TypeAdapter(result)
+    request, *settings = hints.values()
+    preset = next((name for name, each in DEFAULTS.items() if type(each) in settings), "")
+    return _Types(request=TypeAdapter(request), result=TypeAdapter(result), numbers=preset)
+
+
+def _run(operation: Operation, request: Mapping[str, Any], tables: Tables | None) -> Done:
+    parsed, preset = _parse(operation, request), _types(operation.run).numbers
+    if not preset:
+        return Done(request=parsed, result=operation.run(parsed), numbers=None)
+    numbers = overridden(DEFAULTS[preset], (tables or {}).get(preset, {}), f"numbers, preset {preset}")
+    return Done(request=parsed, result=operation.run(parsed, numbers), numbers=numbers)
+
+
+def _identified(operation: Operation, began: float) -> Run:
+    """What identifies a run that ends now."""
+    milliseconds = round(1000 * (time.perf_counter() - began), 3)
+    return Run(operation=operation.name, trace_id=secrets.token_hex(16), milliseconds=milliseconds)
+
+
+def _plain(operation: Operation, done: Done) -> dict[str, Any]:
+    plain: dict[str, Any] = _types(operation.run).result.dump_python(done.result, mode="json")
+    return plain
 
 
 def _parse(operation: Operation, request: Mapping[str, Any]) -> Any:
     try:
-        return _types(operation.run)[0].validate_python(request)
+        return _types(operation.run).request.validate_python(request)
     except ValidationError as error:
         raise _invalid(operation.name, error) from None
 

@@ -16,7 +16,7 @@ from pydantic import Field, SkipValidation, model_validator
 from foveal import catalog, wire
 from foveal.errors import BudgetError, InputError
 from foveal.operations.messages import ScoreResult, counted, meter, score_result
-from foveal.operations.registry import Objects, Operation, Shape
+from foveal.operations.registry import Done, Events, Objects, Operation, Shape
 from foveal.operations.skim import NUMBERS, Skim, skim
 from foveal.pipeline.summarize.counts import counts_note
 from foveal.pipeline.values import Scene
@@ -280,11 +280,34 @@ def _count(request: CountRequest) -> CountResult:
     )
 
 
+def _pruned(done: Done) -> Events:
+    stats = done.result.stats
+    if not stats.items_removed:
+        return []
+    payload = {
+        "original": stats.original,
+        "final": stats.final,
+        "removed": stats.items_removed,
+        "token_reduction": stats.original - stats.final,
+    }
+    return [("context:pruned", payload)]
+
+
+def _summarized(done: Done) -> Events:
+    """Without the text of the note: it names topics, and no session is there to erase it with."""
+    stats = done.result.stats
+    if not stats.summarized_items:
+        return []
+    return [("context:summarized", {"summarized": stats.summarized_items, "kept": stats.kept_items})]
+
+
 OPERATIONS = (
     Operation("history_score", "How much each message matters, 0 to 100.", _score),
-    Operation("history_prune", "Keep the messages that matter most and fit.", _prune),
-    Operation("history_auto_manage", "Prune only when the model is over 80% full.", _prune),
-    Operation("history_summarize", "One note in place of the older messages.", _summarize),
+    Operation("history_prune", "Keep the messages that matter most and fit.", _prune, events=_pruned),
+    Operation("history_auto_manage", "Prune only when the model is over 80% full.", _prune, events=_pruned),
+    Operation(
+        "history_summarize", "One note in place of the older messages.", _summarize, events=_summarized
+    ),
     Operation("history_stats", "How full the model is with these messages.", _stats),
     Operation("tokens_count", "Tokens of a text or of messages.", _count),
 )

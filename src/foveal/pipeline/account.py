@@ -16,7 +16,7 @@ from foveal.pipeline.fixed import FixedTurns
 from foveal.pipeline.history import History, is_system
 from foveal.pipeline.reasons import Reason, covered, retrieved
 from foveal.pipeline.values import LogNote, RetrievedNote, Selection
-from foveal.window import Absence, Code, Conflict, Decision, Fixed, NoteKind, Score, Slot, WindowNote
+from foveal.window import Absence, Code, Conflict, Decision, Fixed, NoteKind, Slot, WindowNote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +191,7 @@ def _decisions(history: History, choice: WindowContent) -> Iterator[Decision]:
             detail=chunk.detail,
             score=selection.scores.get(turn),
             slot=selection.charged.get(turn, ""),
+            flags=selection.flags.get(turn, ()),
         )
         at = turn + 1
     yield from _out(history, choice, at, len(history))
@@ -245,10 +246,7 @@ def _chosen_out(history: History, selection: Selection, start: int, stop: int) -
         if turn in selection.folded:
             yield _folded(history, selection, turn, at)
             continue
-        slot = selection.charged.get(turn, "")
-        yield from _run(
-            history, turn, at, selection.reasons[turn], score=selection.scores.get(turn), slot=slot
-        )
+        yield from _run(history, turn, at, selection.reasons[turn], scored=selection)
     yield from _run(history, at, stop, others)
 
 
@@ -284,8 +282,9 @@ def _folded(history: History, selection: Selection, start: int, stop: int) -> De
 
 
 def _run(
-    history: History, start: int, stop: int, reason: Reason, *, score: Score | None = None, slot: str = ""
+    history: History, start: int, stop: int, reason: Reason, *, scored: Selection | None = None
 ) -> Iterator[Decision]:
+    """A run of left-out turns; `scored` has the score, the slot and the flags of the first."""
     if start == stop:
         return
     first, last = history.span(start)[0], history.span(stop - 1)[1]
@@ -299,8 +298,9 @@ def _run(
         numbers=reason.numbers,
         because=because,
         brief=brief,
-        score=score,
-        slot=slot,
+        score=scored.scores.get(start) if scored else None,
+        slot=scored.charged.get(start, "") if scored else "",
+        flags=scored.flags.get(start, ()) if scored else (),
     )
 
 

@@ -171,9 +171,13 @@ def _cells(row: Row, cut: Cut, planned: set[str]) -> list[list[str]]:
     where = f"{row.messages} of {place(found)}" if apart else place(found)
     verdict = found.detail if found.verdict == "kept" and found.detail != "full" else found.verdict
     slots = [name for name in found.slot.split(", ") if name in planned]
-    because = [found.because, *filter(None, ["" if apart else cut.keeps(found)])]
+    because = [found.because, *filter(None, [_flags(found), "" if apart else cut.keeps(found)])]
     cells = (where, verdict, f"{found.tokens:,}", cut.score(score.total) if score else "")
     return [*([cell] for cell in cells), slots or [""], because]
+
+
+def _flags(decision: Decision) -> str:
+    return ", ".join(decision.flags).replace("_", " ")
 
 
 def _block(cells: Sequence[Sequence[str]], widths: Sequence[int], right: Sequence[bool]) -> Iterator[str]:
@@ -310,6 +314,7 @@ def detail(
         ("else", otherwise or cut.keeps(found)),
         ("tokens", f"{found.tokens:,}{together}"),
         ("slot", found.slot),
+        ("flags", _flags(found)),
         ("score", cut.score(score.total) if score else ""),
         *(("note", text) for text in _lines_of(manifest, seq)),
     ]
@@ -360,7 +365,7 @@ def place(decision: Decision) -> str:
 
 
 def merged(decisions: Iterable[Decision]) -> Iterator[Decision]:
-    """Neighbours with the same verdict, detail and reason as one decision with what they share."""
+    """Neighbours with the same verdict, detail, reason and flags as one decision with what they share."""
     for _, group in groupby(decisions, key=_reason):
         yield _sum(list(group))
 
@@ -379,8 +384,8 @@ def _sum(run: Sequence[Decision]) -> Decision:
     )
 
 
-def _reason(decision: Decision) -> tuple[str, str, str, str]:
-    return decision.verdict, decision.detail, decision.code, decision.because
+def _reason(decision: Decision) -> tuple[str, str, str, str, tuple[str, ...]]:
+    return decision.verdict, decision.detail, decision.code, decision.because, decision.flags
 
 
 def _listed(pairs: Iterable[tuple[str, float]]) -> str:

@@ -162,6 +162,8 @@ class Recipe:
     """Metrics and events about the choice."""
     settle: Callable[[Sequence[Slot], Scene], Sequence[Slot]] | None = None
     """Corrects the plan if fixed turns, or everything that fits, exceed what a slot was allotted."""
+    flags: Callable[[Item], tuple[str, ...]] | None = None
+    """What the preset's design marks a message as."""
     capped: bool = False
     """A limit applies even if everything would fit."""
 
@@ -200,6 +202,7 @@ class Recipe:
             reasons=pick.because,
             scores={unit.turn: unit.score for unit in found},
             charged={unit.turn: ", ".join(unit.by_slot) for unit in found},
+            flags=self._flags(found),
             slots=tuple(pick.slots),
             forms=pick.forms,
             folded=pick.folded,
@@ -210,6 +213,16 @@ class Recipe:
             reports=report.events,
             record=report.record,
         )
+
+    def _flags(self, found: Sequence[Unit]) -> dict[int, tuple[str, ...]]:
+        """By turn, the flags of its messages, each once."""
+        if self.flags is None:
+            return {}
+        flagged = {
+            unit.turn: tuple(dict.fromkeys(flag for item in unit.items for flag in self.flags(item)))
+            for unit in found
+        }
+        return {turn: flags for turn, flags in flagged.items() if flags}
 
     def _material(self, scene: Scene) -> list[Unit]:
         """Attached context as a unit that is always in and free, but fills the slots of its pieces."""

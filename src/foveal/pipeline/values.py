@@ -218,6 +218,8 @@ class Selection:
     scores: Mapping[int, Score] = field(default_factory=dict)
     charged: Mapping[int, str] = field(default_factory=dict)
     """By turn, the slots it was charged to."""
+    flags: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    """By turn, what the preset's design marks its messages as."""
     slots: tuple[Slot, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     metrics: Mapping[str, float] = field(default_factory=dict)

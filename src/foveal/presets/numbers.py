@@ -19,7 +19,7 @@ from foveal.pipeline.material import categories
 from foveal.pipeline.material.categories import PenguinNumbers
 from foveal.presets.fifth.levels import FifthNumbers
 from foveal.presets.foveal.select import FovealNumbers
-from foveal.presets.omar.score import OmarNumbers
+from foveal.presets.omar.score import USUAL_CAPS, OmarNumbers
 from foveal.presets.openscroll.layers import OpenscrollNumbers
 from foveal.presets.recent import RecentNumbers
 from foveal.presets.reploid import ReploidNumbers
@@ -68,8 +68,10 @@ _WORDS = {
     "recency": ("linear", "exponential"),
     "solver": ("greedy", "exact"),
 }
-_NAMED_IN = {"group_caps": "usual_caps", "minimums": "shares"}
+_NAMED_IN = {"minimums": "shares"}
 """Tables that are empty by default: they may have the entries of another."""
+_NAMES = {"group_caps": tuple(USUAL_CAPS)}
+"""Tables that are empty by default: the entries they may have."""
 _OPEN = {"client_tier", "deal_status", "relationship_stage", "urgency"}
 """Tables whose entries are words of the user's trade."""
 
@@ -221,6 +223,8 @@ def _valid(numbers: object, path: Sequence[str]) -> str:
 def _names(numbers: object, *path: str) -> tuple[str, ...]:
     """The names of the fields, or of the entries that the table at that path may have."""
     for name in path:
+        if name in _NAMES:
+            return _NAMES[name]
         numbers = getattr(numbers, _NAMED_IN.get(name, name))
     if isinstance(numbers, Mapping):
         return tuple(numbers)

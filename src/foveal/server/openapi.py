@@ -25,6 +25,7 @@ _ROW = {
     "handle": _HANDLE,
     "role": "user",
     "kind": None,
+    "priority": None,
     "tokens": 68,
     "mark": "",
     "created_at": 1794813021.7,
@@ -104,6 +105,21 @@ _HIT = {
     "parts": {"keyword": 5.6, "vector": 4.9},
 }
 
+_OPTIMIZATION = {
+    "number": 912,
+    "created_at": 1794813028.9,
+    "optimization_id": "5d1c0f6a3b7e4c2d9f8a1b2c3d4e5f60",
+    "operation": "context_optimize",
+    "user_id": "ann",
+    "session": "fix-auth",
+    "chunks_count": 15,
+    "chunks_optimized": 12,
+    "chunks_dropped": 3,
+    "tokens_used": 7955,
+    "tokens_available": 8000,
+    "duration_ms": 1.4,
+    "trace_id": "9f0c1d2e3b4a59687716253443526170",
+}
 REQUESTS: dict[str, Any] = {
     "POST /sessions": {"name": "fix-auth", "model": "gpt-5"},
     "POST /sessions/{name}/fork": {"name": "fix-auth-2", "messages": 40},
@@ -194,6 +210,7 @@ RESPONSES: dict[str, Any] = {
     "POST /profile/{id}/rename": {"id": "thing-12", "change": "renamed"},
     "DELETE /profile/{id}": {"id": "memory-3", "change": "deleted"},
     "GET /profile": {"memories": [_MEMORY], "topics": [], "entities": []},
+    "GET /optimizations": {"optimizations": [_OPTIMIZATION], "next": None},
     "GET /health": {"status": "ok", "version": "0.1.0"},
     "GET /ready": {"status": "ready", "version": "0.1.0"},
 }

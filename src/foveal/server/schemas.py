@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidatorFunctionWrapHandler, WrapValidator
 
 from foveal.knowledge.values import MemoryKind
-from foveal.model import Format, Kind, Level, Role
+from foveal.model import PRIORITY_MOST, Format, Kind, Level, Role
 from foveal.server.problems import Problem
 
 MESSAGES_MOST = 10_000
@@ -68,6 +68,7 @@ class NewMessage(Body):
     important: bool = False
     kind: Kind | None = None
     level: Level | None = None
+    priority: Annotated[float, Field(ge=0, le=PRIORITY_MOST)] | None = None
     name: Annotated[Words, WrapValidator(_exact)] = ""
 
 

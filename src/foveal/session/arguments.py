@@ -11,6 +11,7 @@ from unicodedata import category
 
 from foveal import wire
 from foveal.errors import InputError
+from foveal.model import PRIORITY_MOST, is_priority
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -85,6 +86,17 @@ def a_time(value: object, name: str) -> float | None:
     raise InputError(
         f"`{name}` is {value!r}, not a time",
         remedy=f"pass `{name}` in seconds since 1970, or omit it",
+        field=name,
+    )
+
+
+def a_priority(value: object, name: str) -> float | None:
+    """The priority of a message, or None."""
+    if value is None or is_priority(value):
+        return value  # type: ignore[return-value]  # a number
+    raise InputError(
+        f"`{name}` is {value!r}",
+        remedy=f"pass `{name}` as a number from 0 to {PRIORITY_MOST:,}, or omit it",
         field=name,
     )
 

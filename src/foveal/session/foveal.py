@@ -29,6 +29,7 @@ from foveal.knowledge.values import (
 )
 from foveal.pipeline.summarize.values import Answer
 from foveal.session.arguments import (
+    a_count,
     a_duration,
     a_function,
     a_non_negative,
@@ -38,6 +39,7 @@ from foveal.session.arguments import (
     a_time,
     an_id,
     any_text,
+    at_most,
     in_thread,
 )
 from foveal.session.resources import Models, Resources, load_embedder, summary_writer
@@ -49,6 +51,7 @@ from foveal.store import Checked, Durability, SessionRecord, open_store
 
 if TYPE_CHECKING:
     from foveal.session.inspect.replay import Replayed
+    from foveal.session.reports import Optimizations
 
 
 class Foveal:
@@ -286,6 +289,17 @@ class Foveal:
         """Call `subscriber` with every event of these sessions; returns a function that ends that."""
         return self._bus.subscribe(subscriber)
 
+    def optimizations(self, *, limit: int = 50, before: int | None = None) -> Optimizations:
+        """Past optimizations by the preset `omar`, in windows and by operations, latest first.
+
+        `before`: the `next` of the page before; by default the list begins with the latest.
+        """
+        from foveal.session.reports import list_optimizations
+
+        limit = a_count(limit, "limit")
+        before = None if before is None else at_most(before, "before")
+        return list_optimizations(self._resources, limit=limit, before=before)
+
     def verify(self) -> Checked:
         """Check the whole store by computing every hash again."""
         return self._store.verify()
@@ -390,6 +404,7 @@ class Foveal:
     aconfirm = in_thread(confirm)
     aedit_memory = in_thread(edit_memory)
     aforget_memory = in_thread(forget_memory)
+    aoptimizations = in_thread(optimizations)
     aprofile = in_thread(profile)
     arename_thing = in_thread(rename_thing)
     aforget_thing = in_thread(forget_thing)

@@ -20,6 +20,7 @@ from foveal.session.arguments import (
     a_function,
     a_list,
     a_name,
+    a_priority,
     a_text,
     a_time,
     a_yes_or_no,
@@ -83,15 +84,25 @@ class Session:
         important: bool = False,
         kind: Kind | None = None,
         level: Level | None = None,
+        priority: float | None = None,
         metadata: Mapping[str, object] | None = None,
         timestamp: float | None = None,
         name: str = "",
     ) -> str:
-        """Store one text message and return its id. `sync` leaves messages added this way in place."""
+        """Store one text message and return its id. `sync` leaves messages added this way in place.
+
+        `priority`: from 0 to 1,000; the presets `omar` and `fifth` select by it.
+        """
         from foveal.session.history import append
 
-        words = a_text(text, "text")
-        message = append.plain_message(role, words, name=name, timestamp=timestamp, metadata=metadata)
+        message = append.plain_message(
+            role,
+            a_text(text, "text"),
+            name=name,
+            timestamp=timestamp,
+            priority=a_priority(priority, "priority"),
+            metadata=metadata,
+        )
         kind, level = a_choice(kind, Kind, "kind"), a_choice(level, Level, "level")
         pinned, important = a_yes_or_no(pinned, "pinned"), a_yes_or_no(important, "important")
         message = replace(message, pinned=pinned, important=important, kind=kind, level=level)

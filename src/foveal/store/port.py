@@ -370,6 +370,9 @@ class Store(Protocol):
     def events(self, *, after: int = 0, limit: int = 1000) -> Sequence[LoggedEvent]:
         """The events with numbers above `after`, oldest first."""
 
+    def events_named(self, name: str, *, before: int | None = None, limit: int = 50) -> Sequence[LoggedEvent]:
+        """The events of that name, latest first, with numbers below `before`."""
+
     def newest_event(self) -> int:
         """The number of the latest event; 0 if there is none."""
 

@@ -297,7 +297,13 @@ def the_log_can_be_read_from_any_event_on(open_store: OpenStore) -> None:
     same(json.loads(first.payload), {"session": "work", "ids": ["m1"], "tokens": 3})
     same(list(store.events(after=first.number)), [second])
     same(list(store.events(limit=1)), [first])
-    same((store.newest_event(), open_store("silent").newest_event()), (second.number, 0))
+    store.log("work", [MessageMarked(session="work", id="m1", mark="unpinned")], now=NOW + 2)
+    marks = store.events_named("message.marked")
+    same([each.number for each in marks], [store.newest_event(), second.number])
+    same(list(store.events_named("message.marked", before=marks[0].number)), [second])
+    same(list(store.events_named("message.marked", limit=1)), [marks[0]])
+    same(list(store.events_named("messages.added", before=first.number)), [])
+    same((store.events()[1], open_store("silent").newest_event()), (second, 0))
 
 
 def tenants_never_see_each_others_data(open_store: OpenStore) -> None:

@@ -202,6 +202,9 @@ def _prompt(value: Any, codec: Codec, where: str, *, body: str, digest: str) -> 
 
 def _messages(items: list[Any], codec: Codec) -> tuple[Message, ...]:
     found = [_message(item, codec, f"messages[{index}]") for index, item in enumerate(items)]
+    if codec.check:
+        for index, item in enumerate(items):
+            codec.check(item, f"messages[{index}]")
     begun = next((at for at, message in enumerate(found) if message.role != "system"), len(found))
     return (*found[:begun], *(placed(message, begun=True) for message in found[begun:]))
 
@@ -231,6 +234,7 @@ def _message(item: Any, codec: Codec, where: str, *, addressed: bool = True) -> 
         id=found.id,
         author=found.author,
         created_at=found.created_at,
+        priority=found.priority,
         metadata=found.metadata,
     )
 

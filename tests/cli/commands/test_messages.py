@@ -162,3 +162,15 @@ def test_restore_without_an_id_restores_all(shell: CommandLine) -> None:
     for id in ("m1", "m2"):
         shell.foveal("forget", id, "--keep")
     assert shell.foveal("restore").out == "m1–m2 restored\n"
+
+
+def test_a_priority_is_stored_exported_and_listed(shell: CommandLine) -> None:
+    assert shell.foveal("add", "user", "hello", "--priority", "170").out == "m1\n"
+    assert shell.foveal("export").json == [said("hello") | {"priority": 170.0}]
+    assert [row["priority"] for row in shell.foveal("export", "--ids", "--json").json] == [170.0]
+
+
+def test_an_invalid_priority_creates_no_session(shell: CommandLine) -> None:
+    for wrong in ("-1", "1001", "nan"):
+        done = shell.foveal("add", "user", "hello", "--priority", wrong)
+        assert (done.code, "`priority` is" in done.err, shell.store.exists()) == (1, True, False)

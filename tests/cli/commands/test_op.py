@@ -37,7 +37,7 @@ def test_the_list_comes_as_json_too(shell: CommandLine) -> None:
 def test_the_schema_says_what_it_takes_and_gives(shell: CommandLine) -> None:
     found = shell.foveal("op", "history_prune", "--schema").json
     assert found["request"]["required"] == ["messages"]
-    assert set(found["result"]["properties"]) == {"pruned", "removed", "stats"}
+    assert set(found["result"]["properties"]) == {"pruned", "removed", "stats", "warnings"}
 
 
 def test_a_bad_request_names_the_field_and_where_to_look(shell: CommandLine) -> None:
@@ -72,3 +72,31 @@ def test_a_number_of_thousands_of_digits_is_refused(shell: CommandLine) -> None:
     for arguments in (("op", "tokens_count", file), ("fit", shell.write("m.json", "[]"), "--tools", file)):
         done = shell.foveal(*arguments)
         assert (done.code, "too many digits" in done.err) == (1, True)
+
+
+CHUNKS = [{"id": "a", "content": "hello", "type": "chat_history_user", "tokens": 60}]
+OPTIMIZE = {"chunks": CHUNKS, "available_tokens": 2_000, "user_id": "ann", "session_id": "work"}
+
+
+def test_the_settings_of_files_apply(shell: CommandLine) -> None:
+    given = json.dumps(OPTIMIZE)
+    assert shell.foveal("op", "context_optimize", stdin=given).json["dropped"] == ["a"]
+    shell.write("foveal.toml", "[presets.omar]\nreserve = 100\ndensities = {general = 1.0}")
+    assert shell.foveal("op", "context_optimize", stdin=given).json["dropped"] == []
+    estimated = shell.foveal("op", "0x3213", stdin='{"text": "hello"}').json
+    assert estimated == {"tokens": 5, "density": 1.0}
+
+
+def test_an_optimization_is_listed(shell: CommandLine) -> None:
+    done = shell.foveal("op", "0x3200", stdin=json.dumps(OPTIMIZE)).json
+    (record,) = shell.foveal("op", "--log", "--json").json
+    assert (record["optimization_id"], record["user_id"]) == (done["optimization_id"], "ann")
+    assert (record["session"], record["operation"]) == ("work", "context_optimize")
+    head, line = shell.foveal("op", "--log").out.splitlines()
+    assert head.split() == ["time", "operation", "for", "chunks", "tokens"]
+    assert line.split()[-8:] == ["optimize", "ann", "0", "of", "1", "2,000", "of", "2,000"]
+
+
+def test_an_operation_without_events_needs_no_store(shell: CommandLine) -> None:
+    shell.foveal("op", "tokens_count", stdin=json.dumps(HELLO))
+    assert not shell.store.exists()

@@ -15,6 +15,7 @@ from foveal.cli.inputs import STDIN, read_text
 from foveal.cli.state import Json, shell_of
 from foveal.errors import InputError
 from foveal.model import Entry, Kind, Level, Role
+from foveal.session.arguments import a_priority
 from foveal.session.responses import Mark, MarkResponse, MarksResponse
 
 Id = Annotated[
@@ -38,6 +39,10 @@ def add(  # noqa: PLR0913 — every option of a message, by name
         typer.Option(metavar="KIND", help="What it is, such as tool_output; for presets that score."),
     ] = None,
     level: Annotated[Level | None, typer.Option(help="How long it matters; for presets that score.")] = None,
+    priority: Annotated[
+        float | None,
+        typer.Option(metavar="NUMBER", help="From 0 to 1,000; `omar` and `fifth` select by it."),
+    ] = None,
     name: Annotated[str, typer.Option(metavar="NAME", help="The speaker's name.")] = "",
     json: Json = False,
 ) -> None:
@@ -46,8 +51,18 @@ def add(  # noqa: PLR0913 — every option of a message, by name
     if not content:
         raise InputError("the text is empty", remedy="give the message a text")
     wire.text_message(role, content, name=name)  # validate before creating a session
+    a_priority(priority, "priority")
     with shell_of(context).session(new=True) as session:
-        id = session.add(role, content, pinned=pin, important=important, kind=kind, level=level, name=name)
+        id = session.add(
+            role,
+            content,
+            pinned=pin,
+            important=important,
+            kind=kind,
+            level=level,
+            priority=priority,
+            name=name,
+        )
     if json:
         output.print_json({"id": id})
     else:
@@ -214,6 +229,7 @@ def _listed(entries: Sequence[Entry], messages: Sequence[object]) -> Iterator[di
             "handle": entry.handle,
             "role": entry.role,
             "tokens": entry.tokens,
+            "priority": entry.priority,
             "mark": entry.absence or ("pinned" if entry.pinned else ""),
             "text": "" if entry.absence == "erased" else output.snippet(next(texts)),
         }

@@ -1,8 +1,9 @@
-"""Run an operation by name or code, list them all, or print the schema of one."""
+"""Run an operation by name or code, list them all, print the schema of one, or list past optimizations."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from textwrap import wrap
 from typing import Annotated
 
@@ -10,11 +11,12 @@ import typer
 
 from foveal.cli import output
 from foveal.cli.inputs import display_name, read_json
-from foveal.cli.state import Json
+from foveal.cli.state import Json, shell_of
 from foveal.errors import InputError
 
 
-def op(
+def op(  # noqa: PLR0913 — the ways to look at operations, by name
+    context: typer.Context,
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="The name of an operation, or its code such as 0x3200.")
     ] = "",
@@ -27,12 +29,19 @@ def op(
         bool, typer.Option("--schema", help="Print the schemas of its request and result.")
     ] = False,
     example: Annotated[bool, typer.Option("--example", help="Print a request that it takes.")] = False,
+    log: Annotated[
+        bool, typer.Option("--log", help="List past optimizations by `omar`, latest first.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Run an operation: a JSON request in, a JSON result out.
 
-    Nothing is stored: the same request has the same result if `now` is given where time matters.
+    The same request has the same result if `now` is given where time matters. What is stored are the events
+    that the design of its preset documents; most operations have none.
     """
+    if log:
+        _show_log(context, json=json)
+        return
     from foveal import operations  # its request types are slow to load, and no other command needs them
 
     if every:
@@ -44,8 +53,38 @@ def op(
     elif example:
         output.print_json(operations.example(name))
     else:
-        operations.find(name)  # before stdin is read: an unknown name fails at once
-        output.print_json(operations.run(name, _request(file)))
+        found = operations.find(name)  # before stdin is read: an unknown name fails at once
+        request, shell = _request(file), shell_of(context)
+        if found.events is None:
+            output.print_json(operations.run(name, request, numbers=shell.load().numbers))
+            return
+        with shell.store(new=True) as fov:
+            output.print_json(operations.run_in(fov, name, request))
+
+
+def _show_log(context: typer.Context, *, json: bool) -> None:
+    with shell_of(context).store() as fov:
+        found = fov.optimizations().optimizations
+    if json:
+        output.print_json_list(map(asdict, found))
+        return
+    if not found:
+        output.note(
+            "no optimizations yet; `foveal op context_optimize` and windows by `omar` are optimizations"
+        )
+        return
+    rows = [
+        (
+            output.moment(each.created_at),
+            each.operation.removeprefix("context_"),
+            output.snippet(each.user_id or each.session, width=20),
+            f"{each.chunks_optimized:,} of {each.chunks_count:,}",
+            f"{each.tokens_used:,} of {each.tokens_available:,}",
+        )
+        for each in found
+    ]
+    for line in output.columns([("time", "operation", "for", "chunks", "tokens"), *rows]):
+        output.say(line)
 
 
 def _request(file: str | None) -> dict[str, object]:

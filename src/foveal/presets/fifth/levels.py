@@ -184,10 +184,11 @@ def _lasting(item: Item, by: FifthNumbers) -> bool:
     return current or item.pinned or slot_of(item, numbers=by) == "permanent"
 
 
-def _turn_to_go(item: Item, by: FifthNumbers) -> tuple[int, float, int]:
-    """By level, the oldest first; items without a time go before those with one."""
+def _turn_to_go(item: Item, by: FifthNumbers) -> tuple[int, float, float, int]:
+    """By level, the oldest first, of one time the lowest priority; items without a time before others."""
     level = ("volatile", "working", "session", "permanent").index(slot_of(item, numbers=by))
-    return level, -math.inf if item.timestamp is None else item.timestamp, item.index
+    time = -math.inf if item.timestamp is None else item.timestamp
+    return level, time, _priority(item, by), item.index
 
 
 def _first_to_go(free: Sequence[Item], to_free: int, by: FifthNumbers) -> Iterator[Item]:
@@ -272,9 +273,13 @@ class _Taken:
 
 
 def _rank(unit: Unit, by: FifthNumbers) -> tuple[int, float, float, int]:
-    priority = max(by.priority if item.priority is None else item.priority for item in unit.items)
+    priority = max(_priority(item, by) for item in unit.items)
     level = -1 if _is_prompt(unit) else LEVELS.index(_main_level(unit))
     return level, -unit.score.total, -priority, -unit.turn
+
+
+def _priority(item: Item, by: FifthNumbers) -> float:
+    return by.priority if item.priority is None else item.priority
 
 
 def _is_prompt(unit: Unit) -> bool:
@@ -287,4 +292,6 @@ def _main_level(unit: Unit) -> Level:
 
 
 def _columns(unit: Unit) -> str:
-    return f"{_main_level(unit)}, score {unit.score.total:.2f}"
+    given = [item.priority for item in unit.items if item.priority is not None]
+    priority = f", priority {max(given):g}" if given else ""
+    return f"{_main_level(unit)}, score {unit.score.total:.2f}{priority}"

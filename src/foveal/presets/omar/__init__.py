@@ -10,9 +10,9 @@ from functools import partial
 from foveal.pipeline.recipe import Recipe, Report, ScoredChoice
 from foveal.pipeline.values import Scene, Unit
 from foveal.presets.base import Preset
-from foveal.presets.omar.events import Optimization, optimization_events
+from foveal.presets.omar.events import FAILED, Optimization, optimization_events, outcome_of
 from foveal.presets.omar.greedy import fractional_bound, optimality_gap, slot_of
-from foveal.presets.omar.score import OmarNumbers, mean_scores, priorities
+from foveal.presets.omar.score import OmarNumbers, flags, mean_scores, priorities
 from foveal.presets.omar.solve import select, terms_of
 
 
@@ -26,10 +26,11 @@ def omar(numbers: OmarNumbers = OmarNumbers()) -> Preset:
             plan=lambda _items, _scene: (),
             pick=lambda units, room, _slots: select(units, room, numbers),
             report=partial(_report, numbers),
+            flags=lambda item: flags(item.tokens, item.metadata, numbers),
             capped=bool(numbers.group_caps),
         ),
         looks_at_all=True,
-        on_failure="context.optimization.failed",
+        on_failure=FAILED,
     )
 
 
@@ -39,13 +40,9 @@ def _report(numbers: OmarNumbers, choice: ScoredChoice, scene: Scene) -> Report:
     used = sum(unit.tokens for unit in kept)
     optimization = Optimization(
         id=_id(choice.units, scene),
-        units=choice.units,
         scores=[(item, choice.scores[item.index].parts) for unit in choice.units for item in unit.items],
-        pick=choice.pick,
+        outcome=outcome_of(choice.units, choice.pick, used=used, remaining=scene.budget - used),
         available=scene.budget,
-        used=used,
-        remaining=scene.budget - used,
-        estimated={},
     )
     metrics = {
         **mean_scores([choice.scores[item.index] for unit in kept for item in unit.items]),

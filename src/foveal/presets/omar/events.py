@@ -1,17 +1,35 @@
-"""Describe an optimization as the events of the `omar` preset.
+"""Describe what the `omar` preset and its operations did, as the events of its design.
 
-The session emits them, or `context.optimization.failed` if the optimization failed.
+The session and the operations emit them, or `context.optimization.failed` if an optimization failed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from foveal.pipeline.values import Item, Pick, Unit
 from foveal.presets.omar.score import OmarNumbers, business_fields, business_parts
 
 Payload = Mapping[str, object]
+Events = list[tuple[str, Payload]]
+"""Names and payloads, in the order in which things happened."""
+Scored = Sequence[tuple[Item, Mapping[str, float]]]
+"""Items, with the parts of their priorities."""
+FAILED = "context.optimization.failed"
+BOOSTS = ("recency", "business", "rag")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a budget was spent on, and what it had no room for."""
+
+    allocated: int
+    dropped: Sequence[str]
+    """Ids."""
+    conflicts: Sequence[Payload]
+    used: int
+    remaining: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,73 +37,61 @@ class Optimization:
     """One successful optimization."""
 
     id: str
-    units: Sequence[Unit]
-    scores: Sequence[tuple[Item, Mapping[str, float]]]
-    """Every item, with the parts of its priority."""
-    pick: Pick
+    scores: Scored
+    outcome: Outcome
     available: int
-    used: int
-    remaining: int
-    estimated: Mapping[str, int]
+    estimated: Mapping[str, int] = field(default_factory=dict)
     """By id, the tokens of items that were estimated instead of counted."""
+    user: str | None = None
 
 
-def optimization_events(done: Optimization, numbers: OmarNumbers) -> list[tuple[str, Payload]]:
-    """Names and payloads, in the order in which things happened."""
-    kept = [item for unit in done.units if unit.turn in done.pick.kept for item in unit.items]
-    dropped = [item for unit in done.units if unit.turn not in done.pick.kept for item in unit.items]
-    chunks = len(kept) + len(dropped)
+def optimization_events(done: Optimization, numbers: OmarNumbers) -> Events:
+    """All events of an optimization; the last one is its record."""
+    chunks, outcome = len(done.scores), done.outcome
+    started = {"optimization_id": done.id, "chunks_count": chunks, "tokens_available": done.available}
+    record = {
+        "optimization_id": done.id,
+        "tokens_used": outcome.used,
+        "chunks_optimized": outcome.allocated,
+        "chunks_count": chunks,
+        "chunks_dropped": len(outcome.dropped),
+        "tokens_available": done.available,
+        "user_id": done.user,
+    }
     return [
-        (
-            "context.optimization.started",
-            {
-                "optimization_id": done.id,
-                "chunks_count": chunks,
-                "tokens_available": done.available,
-            },
-        ),
-        *_estimated(done.estimated),
-        ("context.allocations_created", {"count": chunks}),
-        *_boosts(done, numbers),
-        (
-            "context.budget.resolved",
-            {
-                "allocated_count": len(kept),
-                "dropped_count": len(dropped),
-                "tokens_used": done.used,
-                "tokens_remaining": done.remaining,
-            },
-        ),
-        *_losses(done, dropped),
-        (
-            "context.optimization.success",
-            {"optimization_id": done.id, "tokens_used": done.used, "chunks_optimized": len(kept)},
-        ),
+        ("context.optimization.started", started),
+        *scoring_events(done.scores, numbers, done.estimated),
+        *budget_events(outcome),
+        ("context.optimization.success", record),
     ]
 
 
-def _estimated(tokens: Mapping[str, int]) -> list[tuple[str, Payload]]:
-    entries = [{"chunk_id": id, "tokens": count} for id, count in tokens.items()]
-    return [("context.tokens_estimated", {"chunks": entries})] if entries else []
+def scoring_events(scores: Scored, numbers: OmarNumbers, estimated: Mapping[str, int]) -> Events:
+    """Chunks became allocations: their tokens, where those were estimated, and their boosts."""
+    tokens = [{"chunk_id": id, "tokens": count} for id, count in estimated.items()]
+    boosted = ((boost, [each for each in scores if each[1].get(boost)]) for boost in BOOSTS)
+    return [
+        *(tokens_estimated(tokens) if tokens else []),
+        ("context.allocations_created", {"count": len(scores)}),
+        *(event for boost, found in boosted if found for event in boost_applied(boost, found, numbers)),
+    ]
 
 
-def _boosts(done: Optimization, numbers: OmarNumbers) -> list[tuple[str, Payload]]:
-    """One event per boost, with one entry per boosted chunk."""
-    boosts: Mapping[str, Callable[[Item], Payload]] = {
+def tokens_estimated(entries: Sequence[Payload]) -> Events:
+    return [("context.tokens_estimated", {"chunks": entries})]
+
+
+def boost_applied(boost: str, scores: Scored, numbers: OmarNumbers) -> Events:
+    """One event with an entry for each of these items."""
+    details: Mapping[str, Callable[[Item], Payload]] = {
         "recency": lambda item: {"timestamp": item.timestamp},
         "business": lambda item: _business(item, numbers),
         "rag": lambda _: {},
     }
-    found: list[tuple[str, Payload]] = []
-    for boost, details in boosts.items():
-        entries = [
-            {"chunk_id": item.id, "total_boost": parts[boost], **details(item)}
-            for item, parts in done.scores
-            if parts.get(boost)
-        ]
-        if entries:
-            found.append((f"context.{boost}_boost_applied", {"chunks": entries}))
-    return found
+    entries = [
+        {"chunk_id": item.id, "total_boost": parts[boost], **details[boost](item)} for item, parts in scores
+    ]
+    return [(f"context.{boost}_boost_applied", {"chunks": entries})]
 
 
 def _business(item: Item, numbers: OmarNumbers) -> Payload:
@@ -97,21 +103,45 @@ def _business(item: Item, numbers: OmarNumbers) -> Payload:
     }
 
 
-def _losses(done: Optimization, dropped: Sequence[Item]) -> list[tuple[str, Payload]]:
-    ids = {unit.turn: unit.items[0].id for unit in done.units}
-    found: list[tuple[str, Payload]] = []
-    if dropped:
-        entries = [item.id for item in dropped]
-        found.append(("context.chunks_dropped", {"count": len(entries), "chunk_ids": entries}))
-    if done.pick.conflicts:
-        conflicts = [
+def budget_events(outcome: Outcome) -> Events:
+    """A budget was spent: on how many chunks, and what it had no room for."""
+    resolved = {
+        "allocated_count": outcome.allocated,
+        "dropped_count": len(outcome.dropped),
+        "tokens_used": outcome.used,
+        "tokens_remaining": outcome.remaining,
+    }
+    return [
+        ("context.budget.resolved", resolved),
+        *chunks_dropped(outcome.dropped),
+        *conflicts_detected(outcome.conflicts),
+    ]
+
+
+def chunks_dropped(ids: Sequence[str]) -> Events:
+    return [("context.chunks_dropped", {"count": len(ids), "chunk_ids": ids})] if ids else []
+
+
+def conflicts_detected(conflicts: Sequence[Payload]) -> Events:
+    return [("context.conflict_detected", {"conflicts": conflicts})] if conflicts else []
+
+
+def outcome_of(units: Iterable[Unit], pick: Pick, *, used: int, remaining: int) -> Outcome:
+    """The outcome of a pick; a conflict names the first message of each turn."""
+    units = tuple(units)
+    ids = {unit.turn: unit.items[0].id for unit in units}
+    return Outcome(
+        allocated=sum(len(unit.items) for unit in units if unit.turn in pick.kept),
+        dropped=[item.id for unit in units if unit.turn not in pick.kept for item in unit.items],
+        conflicts=[
             {
                 "chunk1": ids[each.chunk1],
                 "chunk2": ids[each.chunk2],
                 "conflict_type": each.type,
                 "resolution": each.resolution,
             }
-            for each in done.pick.conflicts
-        ]
-        found.append(("context.conflict_detected", {"conflicts": conflicts}))
-    return found
+            for each in pick.conflicts
+        ],
+        used=used,
+        remaining=remaining,
+    )

@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal
 
 from foveal.pipeline.kinds import KINDS
@@ -73,23 +74,12 @@ class OmarNumbers:
     densities: Mapping[str, float] = field(
         default_factory=lambda: {"business": 4.2, "code": 3.5, "general": 3.8}
     )
-    """Characters per token, for chunks that were not counted."""
+    """Characters per token, for the chunks of operations that were not counted."""
 
     reserve: int = 2_000
-    """Tokens set aside for the system prompt."""
+    """Tokens that operations set aside for the system prompt; windows set aside what it needs."""
     group_caps: Mapping[str, float] = field(default_factory=dict)
     """The caps in force; none by default."""
-    usual_caps: Mapping[str, float] = field(
-        default_factory=lambda: {
-            "overall": 32_000,
-            "history": 8_000,
-            "business_data": 8_000,
-            "client_data": 6_000,
-            "rag_results": 4_000,
-            "system_prompt": 2_000,
-        }
-    )
-    """The caps of groups that a request caps without a number."""
     prefer_higher_priority: bool = True
     allow_partial_fill: bool = True
     solver: str = "greedy"
@@ -98,6 +88,17 @@ class OmarNumbers:
     """The most work that the exact solver may do."""
 
 
+USUAL_CAPS: Mapping[str, int] = MappingProxyType(
+    {
+        "overall": 32_000,
+        "history": 8_000,
+        "business_data": 8_000,
+        "client_data": 6_000,
+        "rag_results": 4_000,
+        "system_prompt": 2_000,
+    }
+)
+"""The groups that can be capped, and the cap of each that a request names without a number."""
 FIELDS = ("revenue_impact", "urgency", "client_tier", "deal_status", "relationship_stage")
 _SPELLINGS = {field: (field, re.sub(r"_(\w)", lambda m: m[1].upper(), field)) for field in FIELDS}
 _MOST_REVENUE = 1e18

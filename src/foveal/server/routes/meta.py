@@ -1,4 +1,4 @@
-"""List the models and the operations, run operations, and stream events."""
+"""List the models and the operations, run operations, list past optimizations, and stream events."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from foveal.server.api import CurrentTenant
 from foveal.server.event_stream import EventStream
 from foveal.server.schemas import INTEGER_MOST
 from foveal.server.workers.route import BulkRoute
+from foveal.session.reports import Optimizations
 from foveal.session.responses import ModelResponse, models_response
 
 router = APIRouter(route_class=BulkRoute)
@@ -47,9 +48,21 @@ def schema(operation: Annotated[str, Path(min_length=1)]) -> dict[str, Any]:
 
 
 @router.post("/operations/{operation}")
-def run(operation: Annotated[str, Path(min_length=1)], request: dict[str, Any]) -> dict[str, Any]:
-    """Run an operation; nothing is stored."""
-    return operations.run(unquote(operation), request)
+def run(
+    tenant: CurrentTenant, operation: Annotated[str, Path(min_length=1)], request: dict[str, Any]
+) -> dict[str, Any]:
+    """Run an operation; the events that its design documents are stored, nothing else."""
+    return operations.run_in(tenant.fov, unquote(operation), request)
+
+
+@router.get("/optimizations")
+def optimizations(
+    tenant: CurrentTenant,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    before: Annotated[int | None, Query(ge=0, le=INTEGER_MOST)] = None,
+) -> Optimizations:
+    """Past optimizations by the preset `omar`, latest first, a page at a time."""
+    return tenant.fov.optimizations(limit=limit, before=before)
 
 
 @live.get(

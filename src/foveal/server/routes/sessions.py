@@ -122,6 +122,7 @@ def add(tenant: CurrentTenant, name: SessionName, new: body.NewMessage) -> Added
         important=new.important,
         kind=new.kind,
         level=new.level,
+        priority=new.priority,
         name=new.name,
     )
     return Added(id=id)

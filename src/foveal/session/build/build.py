@@ -5,11 +5,12 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from foveal.errors import FovealError, NotFoundError
+from foveal.errors import BudgetError, InputError, NotFoundError
 from foveal.events import Event, HistoryRepaired, Reported, Warned, WindowBuilt
 from foveal.model import Conversation
 from foveal.pipeline import fit as pipeline
@@ -24,6 +25,7 @@ from foveal.session.build.manifest_json import read_manifest, write_manifest
 from foveal.session.build.material import gather
 from foveal.session.build.values import BuildRequest, Gathered
 from foveal.session.costs import OutgoingRequest, priced
+from foveal.session.reports import Run, report, reported
 from foveal.session.state import SessionState, StoredLayout
 from foveal.session.summaries.library import Answers
 from foveal.session.target import Target, system_messages, tools_text, warn
@@ -34,6 +36,12 @@ TASK = "task"
 """In a build's record: the caller named a task. Its text is not stored."""
 HANDLES = "handles"
 """In a build's record: its notes show handles, for an agent that has the recall tool."""
+
+
+BUILD = "build"
+"""The operation that the events of a build name."""
+DURATION = "duration_ms"
+"""In a build's metrics, for presets that have any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +73,7 @@ class Made:
 
 def build_window(state: SessionState, request: BuildRequest, fetch: Any) -> Window:
     gathered = gather(state, request)
-    with state.lock:
+    with _reported_failure(state, request.preset), state.lock:
         made = make(state, request, gathered)
         # A window that cannot be made raises above, before anything has changed.
         decisions = manage_history(state, made.outgoing)
@@ -81,6 +89,21 @@ def _explained(made: Made, pruned: Sequence[Decision]) -> Made:
     decisions = with_pruning(outgoing.history, manifest.decisions, pruned)
     fitted = replace(outgoing.fitted, manifest=replace(manifest, decisions=decisions))
     return replace(made, outgoing=replace(outgoing, fitted=fitted))
+
+
+@contextmanager
+def _reported_failure(state: SessionState, preset: str) -> Iterator[None]:
+    """Emit the event of the preset's design if no window can be made."""
+    began = time.perf_counter()
+    try:
+        yield
+    except (BudgetError, InputError) as error:
+        if name := state.preset(preset).on_failure:
+            payload = {"error": type(error).__name__, "what": error.what}
+            milliseconds = round(1000 * (time.perf_counter() - began), 3)
+            run = Run(operation=BUILD, trace_id=secrets.token_hex(16), milliseconds=milliseconds)
+            report(state.resources, state.name, [(name, payload)], run)
+        raise
 
 
 def make(state: SessionState, request: BuildRequest, gathered: Gathered) -> Made:
@@ -135,10 +158,10 @@ def _made(state: SessionState, draft: _Draft, gathered: Gathered) -> Made:
     from foveal.session.build.relevant import retrieved
 
     preset, history, stored = draft.preset, draft.history, None
-    fitted, milliseconds = _fitted(state, draft)
+    fitted, milliseconds = _fitted(draft)
     if preset.retrieves and (past := retrieved(state, history, fitted.manifest, draft.order.scene)):
         draft = replace(draft, order=replace(draft.order, retrieved=past))
-        fitted, milliseconds = _fitted(state, draft)
+        fitted, milliseconds = _fitted(draft)
     record = _record(state, draft, fitted.manifest)
     if fitted.layout:
         stored, written = keep(state, draft.target, preset, fitted.layout)
@@ -150,7 +173,7 @@ def _made(state: SessionState, draft: _Draft, gathered: Gathered) -> Made:
         manifest,
         record=record,
         contributed=(*manifest.contributed, *gathered.left_out),
-        metrics={**manifest.metrics, "duration_ms": milliseconds} if manifest.metrics else {},
+        metrics={**manifest.metrics, DURATION: milliseconds} if manifest.metrics else {},
     )
     outgoing = OutgoingRequest(
         target=draft.target,
@@ -190,17 +213,10 @@ def store_window(state: SessionState, made: Made, fetch: Any) -> Window:
     return replace(window, account=partial(_with_dollars, state, manifest, window.model))
 
 
-def _fitted(state: SessionState, draft: _Draft) -> tuple[pipeline.Fitted, float]:
-    """Fit the draft and return the milliseconds it took. A failure emits the event of the preset's design."""
+def _fitted(draft: _Draft) -> tuple[pipeline.Fitted, float]:
+    """Fit the draft and return the milliseconds it took."""
     start = time.perf_counter()
-    try:
-        fitted = pipeline.fit(draft.history, draft.order)
-    except FovealError as error:
-        if draft.preset.on_failure:
-            payload = {"error": type(error).__name__, "what": error.what}
-            event = Reported(name=draft.preset.on_failure, session=state.name, payload=payload)
-            state.resources.bus.emit([event])
-        raise
+    fitted = pipeline.fit(draft.history, draft.order)
     return fitted, round(1000 * (time.perf_counter() - start), 3)
 
 
@@ -241,8 +257,7 @@ def _save(state: SessionState, manifest: Manifest, made: Made) -> Costs:
         )
         number = state.store.save_build(state.id, record)
         events.extend(made.events)
-        reports = made.outgoing.fitted.reports
-        events.extend(Reported(name=name, session=state.name, payload=payload) for name, payload in reports)
+        events.extend(_reports(state, made, manifest))
         events.extend(_events(state, manifest, made.stored, number))
     state.cost_totals.commit(totals, number)
     stored_with(state, made.stored, number)
@@ -253,6 +268,15 @@ def _save_vectors(state: SessionState) -> None:
     from foveal.session.search.similarity import Similarity
 
     state.part(Similarity).save()
+
+
+def _reports(state: SessionState, made: Made, manifest: Manifest) -> list[Reported]:
+    """The events that the preset's design documents for this build."""
+    reports = made.outgoing.fitted.reports
+    if not reports:
+        return []
+    trace_id, milliseconds = manifest.record["trace_id"], manifest.metrics[DURATION]
+    return reported(state.name, reports, Run(operation=BUILD, trace_id=trace_id, milliseconds=milliseconds))
 
 
 def _with_dollars(state: SessionState, manifest: Manifest, model: str) -> Manifest:

@@ -93,7 +93,7 @@ def _condensed(decisions: Sequence[Decision]) -> tuple[Decision, ...]:
         return tuple(decisions)
     shown = {decision.first for decision in nearest(out)[:NEAR_MOST]}
     return tuple(
-        replace(d, score=None, slot="", because=FURTHER, brief="", numbers={})
+        replace(d, score=None, slot="", flags=(), because=FURTHER, brief="", numbers={})
         if d.verdict == "left out" and d.score and d.first not in shown
         else d
         for d in decisions
@@ -107,7 +107,9 @@ def _row(d: Decision, why: int) -> list[object]:
 def _why(d: Decision) -> str:
     """All but the messages, tokens and score of a decision; a sentence only if it is not that of the code."""
     same = Reason(code=d.code, numbers=d.numbers).sentence == d.because and not d.brief
-    words = [] if same and not d.slot else ["" if same else d.because, d.brief, d.slot]
+    plain = same and not d.slot and not d.flags
+    flags = [d.flags] if d.flags else []
+    words = [] if plain else ["" if same else d.because, d.brief, d.slot, *flags]
     return compact([d.verdict, d.detail, d.code, dict(d.numbers), *words])
 
 
@@ -187,7 +189,7 @@ def _decision(
     scored: tuple[float, dict[str, float]] | None = None,
 ) -> Decision:
     verdict, detail, code, numbers, *words = why
-    because, brief, slot = words or ("", "", "")
+    because, brief, slot, *flags = words or ("", "", "")
     return Decision(
         first=first,
         last=last,
@@ -200,6 +202,7 @@ def _decision(
         detail=detail,
         score=Score(total=scored[0], parts=scored[1]) if scored else None,
         slot=slot,
+        flags=tuple(flags[0]) if flags else (),
     )
 
 

@@ -31,14 +31,20 @@ Progress = Callable[[int, int], None]
 
 
 def plain_message(
-    role: Role, text: str, *, name: str, timestamp: float | None, metadata: Mapping[str, object] | None
+    role: Role,
+    text: str,
+    *,
+    name: str,
+    timestamp: float | None,
+    priority: float | None,
+    metadata: Mapping[str, object] | None,
 ) -> Message:
     """A plain text message with the details that the caller gave."""
     if role not in get_args(Role):
         raise InputError(
             f"add: `role` is {role!r}", remedy=f"use one of {', '.join(get_args(Role))}", field="role"
         )
-    details = {"name": name or None, "timestamp": timestamp, "metadata": metadata}
+    details = {"name": name or None, "timestamp": timestamp, "priority": priority, "metadata": metadata}
     given = {key: value for key, value in details.items() if value is not None}
     return wire.message_of({"role": role, "content": text, **given}, "plain", where="add")
 

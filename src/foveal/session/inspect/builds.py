@@ -11,7 +11,7 @@ from foveal import wire
 from foveal.errors import InputError, NotFoundError
 from foveal.model import Detail, Entry, Kind, Role
 from foveal.pipeline.values import LogNote, RetrievedNote
-from foveal.session.build.build import HANDLES, stored_build, stored_manifest
+from foveal.session.build.build import DURATION, HANDLES, stored_build, stored_manifest
 from foveal.session.build.layout import layout_of
 from foveal.session.build.manifest_json import read_manifest
 from foveal.session.costs import is_request, priced
@@ -25,7 +25,6 @@ TEXT_MOST = 240
 """Characters of a message that a page shows."""
 CHUNKS_MOST = 500
 """Messages that are listed or read at a time."""
-DURATION = "duration_ms"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +121,7 @@ class Row:
     handle: str
     role: Role
     kind: Kind | None
+    priority: float | None
     tokens: int
     mark: str
     created_at: float | None
@@ -400,6 +400,7 @@ def _row(entry: Entry, content: Content | None) -> Row:
         handle=entry.handle,
         role=entry.role,
         kind=entry.kind,
+        priority=entry.priority,
         tokens=entry.tokens,
         mark=_mark(entry),
         created_at=entry.created_at,

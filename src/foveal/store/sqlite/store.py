@@ -75,6 +75,10 @@ _EVENTS = """
     SELECT position AS number, created_at, name, session, payload FROM events
     WHERE tenant = ? AND position > ? ORDER BY position LIMIT ?
 """
+_EVENTS_NAMED = """
+    SELECT position AS number, created_at, name, session, payload FROM events
+    WHERE tenant = ?1 AND name = ?2 AND (?3 IS NULL OR position < ?3) ORDER BY position DESC LIMIT ?4
+"""
 _NEWEST_EVENT = "SELECT events FROM tenants WHERE id = ?"
 _PREFIX = re.compile("[0-9a-f]{8,64}")
 
@@ -360,6 +364,10 @@ class SqliteStore:
     def events(self, *, after: int = 0, limit: int = 1000) -> Sequence[LoggedEvent]:
         with self._database.using() as db:
             return read_records(db, LoggedEvent, _EVENTS, (self._tenant, after, limit))
+
+    def events_named(self, name: str, *, before: int | None = None, limit: int = 50) -> Sequence[LoggedEvent]:
+        with self._database.using() as db:
+            return read_records(db, LoggedEvent, _EVENTS_NAMED, (self._tenant, name, before, limit))
 
     def newest_event(self) -> int:
         with self._database.using() as db:

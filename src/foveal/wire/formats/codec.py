@@ -39,6 +39,7 @@ class Reading:
     author: str = ""
     id: str = ""
     created_at: float | None = None
+    priority: float | None = None
     metadata: Mapping[str, object] = field(default_factory=dict)
     pinned: bool = False
     """It carries tools, settings or state, so every window needs it."""
@@ -54,6 +55,8 @@ class Codec:
     """Writes one message, of any format, as wire messages, from its parts alone."""
     rules: Rules
     framing: Framing
+    check: Callable[[JSON, str], None] | None = None
+    """Refuses fields that a caller has to correct, although stored messages may have them."""
     read_system: Callable[[Any, str], tuple[Part, ...]] | None = None
     """For formats that keep the system prompt outside the messages."""
     write_system: Callable[[Sequence[Message]], Any] | None = None

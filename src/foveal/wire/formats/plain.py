@@ -1,6 +1,6 @@
 """Read and write plain `{role, content}` messages, which any program can produce without an API reference.
 
-A message may also have an id, a name, a timestamp and metadata; tool calls look like OpenAI's.
+A message may also have an id, a name, a timestamp, a priority and metadata; tool calls look like OpenAI's.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from foveal.errors import InputError
-from foveal.model import Message, Rules
+from foveal.model import PRIORITY_MOST, Message, Rules, is_priority
 from foveal.wire.formats import openai
 from foveal.wire.formats.codec import JSON, Codec, Reading, object_field, rest_of
 from foveal.wire.times import seconds
@@ -24,7 +24,19 @@ def read(item: JSON, where: str) -> Reading:
         rest=rest_of(reading.extra, *KEYS),
         id=_id(item.get("id"), where),
         created_at=_created_at(item, where),
+        priority=item["priority"] if is_priority(item.get("priority")) else None,
         metadata=object_field(item, "metadata", where) if item.get("metadata") is not None else {},
+    )
+
+
+def check(item: JSON, where: str) -> None:
+    """Refuse a priority that is not one; a stored message may have one, from before it had a meaning."""
+    if item.get("priority") is None or is_priority(item["priority"]):
+        return
+    raise InputError(
+        f"{where}: `priority` is not a number from 0 to {PRIORITY_MOST:,}",
+        remedy=f"make `priority` a number from 0 to {PRIORITY_MOST:,}, or omit it",
+        field="priority",
     )
 
 
@@ -73,4 +85,5 @@ CODEC = Codec(
     write=write,
     rules=Rules(needs_call=False, pairs_by_name=True, function_calls=True),
     framing=openai.CODEC.framing,
+    check=check,
 )
