@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Literal, cast, get_args
 
 from foveal.errors import ConfigError, masked
+from foveal.toml_files import parse_toml, read_text, read_toml
 
 Value = str | int
 Tables = Mapping[str, Mapping[str, object]]
@@ -219,40 +220,23 @@ def _files(cwd: Path) -> Iterator[tuple[Path, Mapping[str, object]]]:
     """The project's file and the user's, if they exist."""
     for folder in (cwd, *cwd.parents):
         if (file := folder / "foveal.toml").is_file():
-            yield file, _table(file)
+            yield file, read_toml(file)
             break
         if (file := folder / "pyproject.toml").is_file() and (table := _tool(file)) is not None:
             yield file, table
             break
     if (file := user_file()).is_file():
-        yield file, _table(file)
+        yield file, read_toml(file)
 
 
 def _tool(file: Path) -> Mapping[str, object] | None:
     """The `[tool.foveal]` of a project; a file that never mentions foveal is not even parsed."""
-    if "foveal" not in _text(file):
+    text = read_text(file)
+    if "foveal" not in text:
         return None
-    tool = _table(file).get("tool")
+    tool = parse_toml(text, str(file)).get("tool")
     table = tool.get("foveal") if isinstance(tool, dict) else None
     return table if isinstance(table, dict) else None
-
-
-def _table(file: Path) -> Mapping[str, object]:
-    import tomllib
-
-    try:
-        return tomllib.loads(_text(file))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{file} is not TOML: {error}", remedy="correct the file at that place") from error
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(
-            f"{file} cannot be read: {error}", remedy="correct the file or its permissions"
-        ) from error
 
 
 def _variables(environment: Mapping[str, str]) -> dict[str, tuple[str, str]]:
