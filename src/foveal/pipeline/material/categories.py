@@ -19,13 +19,14 @@ SYSTEM, CONTEXT, DIALOG, OUTPUT = "SYSTEM", "CONTEXT", "DIALOG", "SYSTEM_OUTPUT"
 CATEGORIES = (SYSTEM, CONTEXT, DIALOG, OUTPUT)
 TRIMMED_FIRST = (OUTPUT, DIALOG, CONTEXT)
 """The order in which categories are trimmed. SYSTEM never is."""
+TOTAL = 150_000
+"""The budget of an operation that is given none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PenguinNumbers:
     """The categories' shares of the total, and the weight of each type of contributor."""
 
-    total: int = 150_000
     shares: Mapping[str, float] = field(
         default_factory=lambda: {SYSTEM: 0.10, CONTEXT: 0.35, DIALOG: 0.50, OUTPUT: 0.05}
     )

@@ -34,7 +34,24 @@ from foveal.pipeline.values import Item
 from foveal.presets.openscroll.zones import KeyMessageNumbers
 from foveal.window import Slot
 
+TOTAL = 12_000
+"""The budget of a negotiation that names none."""
 ELASTIC = (TOPIC, ENTITY, ARC, RETRIEVAL, MESSAGE_HISTORY)
+ELASTICITY: Mapping[str, float] = MappingProxyType(
+    {
+        IDENTITY: 0.0,
+        PREFERENCES: 0.1,
+        TOPIC: 0.6,
+        ENTITY: 0.7,
+        ARC: 0.3,
+        RETRIEVAL: 0.5,
+        MESSAGE_HISTORY: 0.4,
+        USER_MESSAGE: 0.0,
+    }
+)
+"""How willing each layer is to shrink. Reported, as the design does; it decides nothing."""
+UNCONTESTED: Mapping[str, int] = MappingProxyType({ARC: 30, USER_MESSAGE: 100})
+"""Priorities that are reported and decide nothing: of an arc without tokens, and of what is always in."""
 BUNDLES: Mapping[str, str] = MappingProxyType(
     {
         "identity": IDENTITY,
@@ -53,7 +70,6 @@ BUNDLES: Mapping[str, str] = MappingProxyType(
 class OpenscrollNumbers:
     """The settings of the negotiation. Shares are of the total budget."""
 
-    total: int = 12_000
     depth: str = "standard"
     prioritize_history: bool = False
     minimal_depth: float = 0.5
@@ -109,28 +125,14 @@ class OpenscrollNumbers:
             PREFERENCES: 95,
             TOPIC: 70,
             ENTITY: 65,
-            ARC: 30,
             RETRIEVAL: 75,
             MESSAGE_HISTORY: 80,
-            USER_MESSAGE: 100,
         }
     )
     raised_priorities: Mapping[str, float] = field(
         default_factory=lambda: {TOPIC: 85, ARC: 88, MESSAGE_HISTORY: 90}
     )
     """For topics if there are many, the arc of an active conversation, and a long prioritized history."""
-    elasticity: Mapping[str, float] = field(
-        default_factory=lambda: {
-            IDENTITY: 0.0,
-            PREFERENCES: 0.1,
-            TOPIC: 0.6,
-            ENTITY: 0.7,
-            ARC: 0.3,
-            RETRIEVAL: 0.5,
-            MESSAGE_HISTORY: 0.4,
-            USER_MESSAGE: 0.0,
-        }
-    )
     key_messages: KeyMessageNumbers = field(default_factory=KeyMessageNumbers)
     """Which messages are quoted when the history is compacted."""
 
@@ -224,16 +226,14 @@ def _requests(situation: Situation, numbers: OpenscrollNumbers) -> tuple[LayerBu
         situation.history_tokens, known.get(MESSAGE_HISTORY, situation.history_tokens)
     )
     empty = {TOPIC: not situation.topics, ENTITY: not situation.entities, ARC: not situation.active}
-    raised = _raised(situation, numbers)
+    priorities = {**UNCONTESTED, **numbers.priorities, **_raised(situation, numbers)}
     return tuple(
-        _request(name, (0, 0, 0) if empty.get(name) else limits[name], known.get(name), raised, numbers)
+        _request(name, (0, 0, 0) if empty.get(name) else limits[name], known.get(name), priorities[name])
         for name in LAYERS
     )
 
 
-def _request(
-    layer: str, limits: Limits, known: int | None, raised: Mapping[str, float], numbers: OpenscrollNumbers
-) -> LayerBudget:
+def _request(layer: str, limits: Limits, known: int | None, priority: float) -> LayerBudget:
     minimum, ideal, most = limits
     maximum = round_down(most) if known is None else min(round_down(most), known)
     return LayerBudget(
@@ -241,8 +241,8 @@ def _request(
         min_tokens=min(minimum, maximum),
         ideal_tokens=round_down(ideal) if maximum else 0,
         max_tokens=maximum,
-        priority=raised.get(layer, numbers.priorities[layer]),
-        elasticity=numbers.elasticity[layer],
+        priority=priority,
+        elasticity=ELASTICITY[layer],
         allocated=0,
     )
 

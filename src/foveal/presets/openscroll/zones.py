@@ -149,7 +149,9 @@ def trimmed(messages: Sequence[Utterance], room: int, count: Count) -> list[Piec
     return [piece_of(messages, "trimmed", count(text), text=text)] if count(text) <= room else []
 
 
-def key_turns(messages: Sequence[Utterance], room: int, count: Count, *, label: str = "") -> list[Piece]:
+def key_turns(
+    messages: Sequence[Utterance], room: int, count: Count, *, label: str = "", numbers: KeyMessageNumbers
+) -> list[Piece]:
     """The best turns until one does not fit, which is trimmed; gaps are marked."""
     if not messages:
         return []
@@ -159,7 +161,7 @@ def key_turns(messages: Sequence[Utterance], room: int, count: Count, *, label: 
         return labelled([piece_of(messages, "full", tokens)], label, count)
     marker = count(_marker(len(messages)))
     left, kept = room - marker, dict[int, Piece]()
-    for turn in _ranked(messages):
+    for turn in _ranked(messages, numbers):
         inside = messages[turn.start : turn.stop]
         left -= marker  # there may be a gap before it
         tokens = sum(each.tokens for each in inside)
@@ -171,8 +173,8 @@ def key_turns(messages: Sequence[Utterance], room: int, count: Count, *, label: 
     return labelled(_with_gaps(messages, kept, marker, count), label, count)
 
 
-def _ranked(messages: Sequence[Utterance]) -> list[range]:
-    scores = [score.total for score in key_messages(messages)]
+def _ranked(messages: Sequence[Utterance], numbers: KeyMessageNumbers) -> list[range]:
+    scores = [score.total for score in key_messages(messages, numbers)]
     turns = TurnStarts.of(messages).within(0, len(messages))
     return sorted(turns, key=lambda turn: -max(scores[turn.start : turn.stop]))
 
