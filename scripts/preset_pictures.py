@@ -56,7 +56,7 @@ def picture(preset: str) -> str:
     top = 60
     if preset in SCORED:
         lines += [*_scores(preset, told, top), text(ABOUT_SCORES[preset], top + 8)]
-        top += 74
+        top += 78
     lines += row(_session(told, looks), COLOURS, top=top, least=LEAST)
     lines += [text(sent, top + 82, style="t"), text(find(preset).about, top + 102)]
     top += 114
@@ -129,9 +129,9 @@ def _scores(preset: str, told: Sequence[Told], top: int) -> Iterator[str]:
     most, x = max(scores), float(LEFT)
     for score, width in zip(scores, widths([each.tokens for each in told], LEAST), strict=True):
         tall = max(1, round(40 * score / most))
-        yield rect(COLOURS, SCORE, box=(x, top + 66 - tall, width, tall))
+        yield rect(COLOURS, SCORE, box=(x, top + 70 - tall, width, tall))
         shown = f"{score:.0f}" if most > 1 else f"{score:.2f}".removeprefix("0")
-        yield text(shown, top + 62 - tall, style="n m", left=round(x + width / 2, 1))
+        yield text(shown, top + 66 - tall, style="n m", left=round(x + width / 2, 1))
         x += width + GAP
 
 
