@@ -71,54 +71,99 @@ class OpenscrollNumbers:
     """The settings of the negotiation. Shares are of the total budget."""
 
     depth: str = "standard"
+    """How much is shown of topics and entities: `minimal`, `standard` or `deep`."""
     prioritize_history: bool = False
+    """Whether the history asks for more, by `history_boost`."""
     minimal_depth: float = 0.5
+    """Factor for topics, arc and retrieval at depth `minimal`."""
     standard_depth: float = 1.0
+    """The same factor at depth `standard`."""
     deep_depth: float = 1.5
+    """The same factor at depth `deep`."""
     pressure_share: float = 0.7
     """The pressure of the conversation is at its highest from this share of the budget on."""
     heavy_topics: int = 2
+    """From this many topics on, the topic layer has its raised priority."""
     heavy_messages: int = 20
+    """Above this many messages, a prioritized history has its raised priority and asks for more."""
     identity_min: int = 150
+    """The least that L0, identity, gets."""
     identity_ideal: int = 400
+    """The most that L0 asks for."""
     identity_share: float = 0.02
+    """Share that L0 asks for."""
     identity_max: int = 500
+    """The most that L0 gets."""
     prefs_min: int = 100
+    """The least that L1, preferences, gets."""
     prefs_ideal: int = 600
+    """The most that L1 asks for."""
     prefs_share: float = 0.03
+    """Share that L1 asks for."""
     prefs_max: int = 800
+    """The most that L1 gets."""
     topic_min: int = 300
+    """The least that L2, topics, gets if there is a topic."""
     topic_share: float = 0.12
+    """Share that L2 asks for with one topic."""
     topic_step: float = 0.3
+    """Part of that share that each further topic adds."""
     topic_pressure: float = 0.4
+    """Part of what L2 asks for that a long history takes from it."""
     topic_max_share: float = 0.25
+    """Share that L2 gets at most."""
     most_growth: float = 2.0
     """The most by which many topics or entities multiply their share."""
     entity_min: int = 150
+    """The least that L3, entities, gets if there is an entity."""
     entity_share: float = 0.06
+    """Share that L3 asks for with one entity."""
     entity_step: float = 0.4
+    """Part of that share that each further entity adds."""
     entity_tokens: int = 400
+    """Tokens that L3 asks for at most per entity."""
     entity_max_share: float = 0.12
+    """Share that L3 gets at most."""
     arc_min: int = 200
+    """The least that L4, the arc, gets in an active conversation."""
     arc_tokens: int = 150
+    """Tokens that L4 asks for each time the number of messages doubles."""
     arc_share: float = 0.15
+    """Share that L4 asks for at most."""
     arc_max_share: float = 0.20
+    """Share that L4 gets at most."""
     jit_min: int = 200
+    """The least that L5, retrieval, gets."""
     jit_share: float = 0.10
+    """Share that L5 asks for while topics cover little."""
     jit_topic_share: float = 0.15
+    """Share of topic material at which topics cover everything."""
     jit_least: float = 0.3
+    """Part of `jit_share` that L5 asks for even then."""
     jit_max_share: float = 0.18
+    """Share that L5 gets at most."""
     history_min: int = 500
+    """The least that L6, the history, gets in an active conversation."""
     history_max_share: float = 0.60
+    """Share that L6 gets at most."""
     small_history: int = 3_000
+    """Tokens up to which a history is small."""
     medium_history: int = 10_000
+    """Tokens up to which a history is medium."""
     large_history: int = 50_000
+    """Tokens up to which a history is large; beyond, it is huge."""
     small_share: float = 1.0
+    """Share that a small history asks for."""
     medium_share: float = 0.35
+    """Share that a medium history asks for."""
     large_share: float = 0.30
+    """Share that a large history asks for."""
     huge_share: float = 0.25
+    """Share that a huge history asks for."""
     history_boost: float = 1.3
+    """Factor for what a prioritized history asks for."""
     dialogue_boost: float = 1.2
+    """Further factor for a prioritized history of more than `heavy_messages` messages."""
     priorities: Mapping[str, float] = field(
         default_factory=lambda: {
             IDENTITY: 100,
@@ -129,10 +174,11 @@ class OpenscrollNumbers:
             MESSAGE_HISTORY: 80,
         }
     )
+    """Priority by layer: of two that lack something, the higher gets more, and leftovers first."""
     raised_priorities: Mapping[str, float] = field(
         default_factory=lambda: {TOPIC: 85, ARC: 88, MESSAGE_HISTORY: 90}
     )
-    """For topics if there are many, the arc of an active conversation, and a long prioritized history."""
+    """The priority of topics if there are many, of an active arc, and of a long prioritized history."""
     key_messages: KeyMessageNumbers = field(default_factory=KeyMessageNumbers)
     """Which messages are quoted when the history is compacted."""
 

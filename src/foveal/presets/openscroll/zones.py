@@ -233,22 +233,33 @@ class KeyMessageNumbers:
     """The scores of key messages; phrases are separated by `|`."""
 
     recency: float = 20.0
+    """Points of the newest message; older ones get a share by their position."""
     substance: float = 5.0
-    """Times the binary logarithm of the number of words plus one."""
+    """Points for length, times the binary logarithm of the number of words plus one."""
     substance_most: float = 25.0
+    """The most points for length."""
     code_block: float = 15.0
+    """Points for each code block."""
     question: float = 5.0
+    """Points for each question mark."""
     question_most: float = 15.0
+    """The most points for questions."""
     decision: float = 10.0
+    """Points for each phrase of a decision."""
     decisions: str = (
         "decided|decision|let's go with|we'll use|agreed|final|conclusion|solution|answer|resolved"
     )
+    """The phrases of a decision."""
     problem: float = 5.0
+    """Points for each phrase of a problem."""
     problem_most: float = 15.0
+    """The most points for problems."""
     problems: str = "error|bug|issue|problem|failed|broken|fix|crash|exception|TypeError|undefined"
+    """The phrases of a problem."""
     user: float = 5.0
+    """Points for a message of the user."""
     edge: float = 15.0
-    """For the first and the last message."""
+    """Points for the first and the last message."""
 
 
 NUMBERS = KeyMessageNumbers()
