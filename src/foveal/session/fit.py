@@ -141,11 +141,12 @@ def history_of(given: Conversation, target: Target) -> History:
     history = History(
         lambda start, stop: given.messages[start:stop], target.frame(given.format, given.envelope)
     )
-    history.extend([_entry(seq, message, target) for seq, message in enumerate(given.messages)])
+    history.extend([entry_of(seq, message, target) for seq, message in enumerate(given.messages)])
     return history
 
 
-def _entry(seq: int, message: Message, target: Target) -> Entry:
+def entry_of(seq: int, message: Message, target: Target) -> Entry:
+    """A message as a history that is not stored has it."""
     link = links(message)
     return Entry(
         seq=seq,
