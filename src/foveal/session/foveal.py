@@ -17,7 +17,7 @@ from foveal import catalog, presets
 from foveal.config import Settings, Tables, default_store, embedder_key
 from foveal.errors import FovealError, InputError, NotFoundError
 from foveal.events import Bus, Subscriber, Warned
-from foveal.jobs import Job, Worker
+from foveal.jobs import Job, Worker, soon
 from foveal.knowledge.values import (
     Memory,
     MemoryKind,
@@ -123,27 +123,23 @@ class Foveal:
     def _jobs(self, writer: Answer | None) -> dict[str, Job]:
         """The background work of a store. Each job loads what it needs when it first runs."""
 
-        def embed() -> bool:
+        def embed() -> float | None:
             from foveal.session.search.search import embed_some
 
             embedder = self._resources.embedder
-            return embedder is not None and embed_some(self._store, embedder)
+            return soon(more=embedder is not None and embed_some(self._store, embedder))
 
-        def read() -> bool:
+        def read() -> float | None:
             from foveal.session.knowledge.mine import Reader
 
-            return self._resources.part(Reader).read_some()
+            return soon(more=self._resources.part(Reader).read_some())
 
-        def warm() -> bool:
+        def warm() -> float | None:
             from foveal.session.knowledge.warmup import Warmer
 
-            return self._resources.part(Warmer).warm_some()
+            return soon(more=self._resources.part(Warmer).warm_some())
 
-        def overwrite() -> bool:
-            self._store.overwrite_remains()
-            return False
-
-        def manage() -> bool | float:
+        def manage() -> float | None:
             from foveal.session.build.manage import IdleManager
 
             return self._resources.part(IdleManager).manage_some()
@@ -152,17 +148,17 @@ class Foveal:
             "embedding": embed,
             "knowledge": read,
             "warm-up": warm,
-            "erasing": overwrite,
+            "erasing": self._store.overwrite_remains,
             "managing": manage,
         }
         if writer:
             jobs["summaries"] = partial(self._write_summary, writer)
         return jobs
 
-    def _write_summary(self, writer: Answer) -> bool:
+    def _write_summary(self, writer: Answer) -> float | None:
         more = self._resources.library.write_one(writer)
         self._resources.worker.wake("managing")  # notes that wait for it are written again
-        return more
+        return soon(more=more)
 
     def _warn(self, job: str, error: Exception) -> None:
         what = error.what if isinstance(error, FovealError) else type(error).__name__
