@@ -449,3 +449,8 @@ class Foveal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def resources_of(fov: Foveal) -> Resources:
+    """What the sessions of a store share, for the layers above."""
+    return fov._resources
