@@ -162,6 +162,7 @@ def entry_of(seq: int, message: Message, target: Target) -> Entry:
         created_at=message.created_at,
         level=message.level,
         priority=message.priority,
+        private=message.private,
         metadata=json.dumps(dict(message.metadata)) if message.metadata else "",
     )
 

@@ -218,7 +218,10 @@ class Foveal:
         return Session(self._resources, record)
 
     def fork(self, name: str, new: str, *, messages: int | None = None) -> Session:
-        """A new session that begins with the messages of this one: the first `messages`, by default all."""
+        """A new session that begins with the messages of this one: the first `messages`, by default all.
+
+        Private messages stay behind.
+        """
         from foveal.session.history import append
 
         a_session_name(new, "new")

@@ -248,6 +248,7 @@ def _as_added(message: Message, entry: Entry) -> Message:
         important=entry.important,
         level=entry.level,
         priority=entry.priority,
+        private=entry.private,
         metadata=json.loads(entry.metadata) if entry.metadata else {},
     )
 
