@@ -6,7 +6,7 @@ This is the composition root: it creates the parts and registers the background 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -32,6 +32,7 @@ from foveal.session.arguments import (
     a_count,
     a_duration,
     a_function,
+    a_list,
     a_non_negative,
     a_path,
     a_session_name,
@@ -51,6 +52,7 @@ from foveal.store import Checked, Durability, SessionRecord, open_store
 
 if TYPE_CHECKING:
     from foveal.session.inspect.replay import Replayed
+    from foveal.session.learn.learn import Learned
     from foveal.session.reports import Optimizations
 
 
@@ -217,7 +219,10 @@ class Foveal:
         return Session(self._resources, self._record(name))
 
     def fork(self, name: str, new: str, *, messages: int | None = None) -> Session:
-        """A new session that begins with the messages of this one: the first `messages`, by default all."""
+        """A new session that begins with the messages of this one: the first `messages`, by default all.
+
+        Private messages stay behind.
+        """
         from foveal.session.history import append
 
         a_session_name(new, "new")
@@ -262,6 +267,38 @@ class Foveal:
             preset=preset,
             budget=budget,
             model=model,
+            progress=a_function(progress, "progress"),
+        )
+
+    def learn(
+        self,
+        *,
+        preset: str = "",
+        sessions: Sequence[str] | None = None,
+        work: str = "",
+        budget: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Learned:
+        """Fit a preset's numbers to what the answers in stored sessions used of earlier messages.
+
+        The newest third of the turns is held back: numbers that are not better on it are not accepted.
+        `sessions`: names; by default all. `work`: only `coding`, `chat`, `research` or `operations`.
+        `budget`: of the windows; by default that of a session's newest build, or a quarter of its tokens.
+        It asks no model and stores nothing. `progress` is called with the number of trials done and of all.
+        """
+        from foveal.session.learn.learn import learn
+
+        records = (
+            self.sessions()
+            if sessions is None
+            else [self._record(each) for each in a_list(sessions, "sessions")]
+        )
+        return learn(
+            [SessionState(self._resources, record) for record in records],
+            preset=any_text(preset, "preset"),
+            work=any_text(work, "work"),
+            budget=budget,
+            numbers=self._resources.numbers,
             progress=a_function(progress, "progress"),
         )
 
@@ -398,6 +435,7 @@ class Foveal:
     asessions = in_thread(sessions)
     adelete = in_thread(delete)
     areplay = in_thread(replay)
+    alearn = in_thread(learn)
     averify = in_thread(verify)
     abackup = in_thread(backup)
     asettle = in_thread(settle)
@@ -419,3 +457,8 @@ class Foveal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def resources_of(fov: Foveal) -> Resources:
+    """What the sessions of a store share, for the layers above."""
+    return fov._resources
