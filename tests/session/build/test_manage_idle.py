@@ -173,6 +173,22 @@ def test_a_model_writes_the_notes_of_a_build_later(tmp_path: Path) -> None:
         assert (fov.settle(), len(server.received)) == (True, asked)
 
 
+def test_what_was_restored_is_not_compressed_again_before_it_is_past_its_age_again(tmp_path: Path) -> None:
+    with Foveal(tmp_path / "f.db") as fov:
+        session = talk(fov, at=LONG_AGO)
+        assert fov.settle()
+        assert len(session.restore()) == 12
+        assert (fov.settle(), absent(session), session.compress().ids) == (True, [], ())
+        fork = fov.fork("talk", "fork")
+        session.sync([{"role": "user", "content": "Another beginning."}])
+        assert (fov.settle(), absent(session), absent(fork)) == (True, [], [])
+    brief = {"fifth": {"working_minutes": 0.01}}
+    with Foveal(tmp_path / "f.db") as later, Foveal(tmp_path / "f.db", numbers=brief) as much_later:
+        assert (later.settle(), absent(later.open("fork"))) == (True, [])
+        time.sleep(0.7)
+        assert (much_later.settle(), len(absent(much_later.open("fork")))) == (True, 12)
+
+
 @pytest.mark.parametrize("queued", [library.QUEUED, 2])
 def test_notes_of_every_session_get_the_models_summary(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, queued: int
