@@ -39,6 +39,7 @@ from foveal.window import FIXED, Code, Decision, Manifest, Score
 GONE: dict[Code, str] = {
     "erased": "nothing brings it back",
     "left_out": "`restore` lets it in again",
+    "pruned": "`restore` lets it in again",
     "empty": "no budget brings it in",
 }
 Progress = Callable[[int, int], None]
