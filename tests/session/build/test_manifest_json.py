@@ -9,7 +9,7 @@ import pytest
 from foveal import Session
 from foveal.pipeline import reasons
 
-EMPTY = {"parts": {}, "repairs": [], "warnings": [], "slots": [], "conflicts": [], "metrics": {}}
+EMPTY: dict[str, object] = {"parts": {}, "repairs": [], "warnings": [], "slots": [], "conflicts": [], "metrics": {}}
 
 
 def read(session: Session, because: str, verdict: str = "left out") -> str:

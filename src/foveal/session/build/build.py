@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,6 +25,7 @@ from foveal.session.build.material import gather
 from foveal.session.build.values import BuildRequest, Gathered
 from foveal.session.costs import OutgoingRequest, priced
 from foveal.session.reports import Run, report_failure, reported
+from foveal.session.search.similarity import similarities_to
 from foveal.session.state import SessionState, StoredLayout
 from foveal.session.summaries.library import Answers
 from foveal.session.target import Target, system_messages, tools_text, warn
@@ -140,7 +141,7 @@ def _draft(state: SessionState, request: BuildRequest, gathered: Gathered) -> _D
         answer=answers,
         layout=current_layout(state, target, preset),
         rates=rates(state, target, preset),
-        similarities=similarities(state, preset, history, request.task),
+        similarities=similarities_to(preset, history, request.task, state=state),
     )
     return _Draft(
         target=target,
@@ -184,15 +185,6 @@ def _made(state: SessionState, draft: _Draft, gathered: Gathered) -> Made:
         length=len(history.entries),
     )
     return Made(outgoing=outgoing, answers=draft.answers, stored=stored, events=gathered.events, run=run)
-
-
-def similarities(state: SessionState, preset: Preset, history: History, task: str) -> Mapping[int, float]:
-    """How similar messages are to the task, if the preset's scores depend on it."""
-    if not preset.compares:
-        return {}
-    from foveal.session.search.similarity import Similarity
-
-    return state.part(Similarity).of(history, task)
 
 
 def store_window(state: SessionState, made: Made, fetch: Any) -> Window:

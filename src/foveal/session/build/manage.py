@@ -12,7 +12,7 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass, field
 
 from foveal import presets
-from foveal.errors import ConfigError, NotFoundError
+from foveal.errors import NotFoundError
 from foveal.session.budget import whole_limit
 from foveal.session.costs import OutgoingRequest
 from foveal.session.history.renew import NoteRenewal
@@ -123,7 +123,7 @@ class IdleManager:
         """The sessions of all that were changed since this process checked them, by any process."""
         records = {record.name: record for record in self._resources.store.sessions()}
         self._checked = {name: each for name, each in self._checked.items() if name in records}
-        compressing = {preset for preset in {each.preset for each in records.values()} if _compresses(preset)}
+        compressing = {each for each in {record.preset for record in records.values()} if _compresses(each)}
         found = set[str]()
         for name, record in records.items():
             checked = self._checked.get(name)
@@ -159,7 +159,4 @@ def _numbers(head: Head) -> tuple[int, int, int]:
 
 
 def _compresses(preset: str) -> bool:
-    try:
-        return presets.find(preset).manages == "compress"
-    except ConfigError:  # of a package that is no longer installed
-        return False
+    return presets.managing(preset) == "compress"

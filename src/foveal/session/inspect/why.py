@@ -24,12 +24,13 @@ from foveal.pipeline.material.values import Material
 from foveal.pipeline.recipe import Recipe, Scorer
 from foveal.pipeline.sensitivity import Cut, crossing, worth
 from foveal.pipeline.values import Item, LogNote, RetrievedNote, Scene
-from foveal.session.build.build import HANDLES, TASK, similarities, stored_build
+from foveal.session.build.build import HANDLES, TASK, stored_build
 from foveal.session.build.layout import current_layout, layout_of, rates
 from foveal.session.build.manifest_json import read_manifest
 from foveal.session.build.material import gather
 from foveal.session.build.relevant import retrieved
 from foveal.session.build.values import BuildRequest
+from foveal.session.search.similarity import similarities_to
 from foveal.session.state import SessionState
 from foveal.session.summaries.library import Answers
 from foveal.session.target import Target
@@ -148,7 +149,7 @@ class Rebuild:
             order.scene,
             layout=current_layout(state, target, self._preset),
             rates=rates(state, target, self._preset),
-            similarities=similarities(state, self._preset, self._history, ""),
+            similarities=similarities_to(self._preset, self._history, "", state=state),
             answer=Answers(state.resources.library, target.meter.text, better=False),
         )
         self._order = replace(
