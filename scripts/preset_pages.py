@@ -68,16 +68,18 @@ def _with(page: str, parts: Mapping[str, str]) -> str:
 
 def _settings(preset: str) -> str:
     """A row for every number of the preset."""
-    rows = [f"| `{name}` | {default} | {meaning} |" for name, default, meaning in _rows(DEFAULTS[preset])]
+    rows = [
+        f"| `{name}` | {default} | {meaning} |" for name, default, meaning in settings_rows(DEFAULTS[preset])
+    ]
     return "\n".join(["| setting | default | what it is |", "|---|---|---|", *rows, ""])
 
 
-def _rows(numbers: object, under: str = "") -> Iterator[tuple[str, str, str]]:
+def settings_rows(numbers: object, under: str = "") -> Iterator[tuple[str, str, str]]:
     meanings = docstrings(type(numbers))
     for each in fields(numbers):  # type: ignore[arg-type]  # a dataclass by contract
         value = getattr(numbers, each.name)
         if is_dataclass(value):
-            yield from _rows(value, f"{under}{each.name}.")
+            yield from settings_rows(value, f"{under}{each.name}.")
         else:
             yield f"{under}{each.name}", _default(value), _cell(meanings.get(each.name, ""))
 
