@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Literal, cast, get_args
 
 from foveal.errors import ConfigError, masked
+from foveal.toml_files import parse_toml, read_text, read_toml
 
 Value = str | int
 Tables = Mapping[str, Mapping[str, object]]
@@ -69,7 +70,7 @@ class Loaded:
         """The presets' numbers, each from the file with the highest precedence."""
         found: Mapping[str, object] = {}
         for _, tables in self.layers:
-            found = _merged(found, tables)
+            found = merged(found, tables)
         return cast("Tables", found)
 
 
@@ -219,40 +220,23 @@ def _files(cwd: Path) -> Iterator[tuple[Path, Mapping[str, object]]]:
     """The project's file and the user's, if they exist."""
     for folder in (cwd, *cwd.parents):
         if (file := folder / "foveal.toml").is_file():
-            yield file, _table(file)
+            yield file, read_toml(file)
             break
         if (file := folder / "pyproject.toml").is_file() and (table := _tool(file)) is not None:
             yield file, table
             break
     if (file := user_file()).is_file():
-        yield file, _table(file)
+        yield file, read_toml(file)
 
 
 def _tool(file: Path) -> Mapping[str, object] | None:
     """The `[tool.foveal]` of a project; a file that never mentions foveal is not even parsed."""
-    if "foveal" not in _text(file):
+    text = read_text(file)
+    if "foveal" not in text:
         return None
-    tool = _table(file).get("tool")
+    tool = parse_toml(text, str(file)).get("tool")
     table = tool.get("foveal") if isinstance(tool, dict) else None
     return table if isinstance(table, dict) else None
-
-
-def _table(file: Path) -> Mapping[str, object]:
-    import tomllib
-
-    try:
-        return tomllib.loads(_text(file))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{file} is not TOML: {error}", remedy="correct the file at that place") from error
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(
-            f"{file} cannot be read: {error}", remedy="correct the file or its permissions"
-        ) from error
 
 
 def _variables(environment: Mapping[str, str]) -> dict[str, tuple[str, str]]:
@@ -374,13 +358,13 @@ def _serve_table(files: Sequence[tuple[Path, Mapping[str, object]]]) -> Mapping[
     return found
 
 
-def _merged(weak: Mapping[str, object], strong: Mapping[str, object]) -> Mapping[str, object]:
+def merged(weak: Mapping[str, object], strong: Mapping[str, object]) -> Mapping[str, object]:
     """Both tables in one; where they differ, `strong` wins."""
-    merged = dict(weak)
+    both = dict(weak)
     for key, value in strong.items():
         below = weak.get(key)
-        merged[key] = _merged(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
-    return merged
+        both[key] = merged(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
+    return both
 
 
 def _resolved(file: Path, key: str, value: Value) -> Value:

@@ -178,6 +178,8 @@ Event = (
     | Reported
 )
 Subscriber = Callable[[Event], Awaitable[None] | None]
+Reports = Sequence[tuple[str, Mapping[str, object]]]
+"""Events of a preset's design, not emitted yet: names and payloads, in the order in which things happened."""
 
 
 def payload(event: Event) -> dict[str, object]:

@@ -39,6 +39,12 @@ def test_the_example_of_an_operation_runs_and_is_in_its_schema(name: str) -> Non
     assert operations.example(name) == example == json.loads(json.dumps(example))
 
 
+def test_an_example_is_the_callers_own_to_change() -> None:
+    operations.example("history_prune")["messages"].clear()
+    operations.schema("history_prune")["example"]["messages"].clear()
+    assert operations.example("history_prune")["messages"]
+
+
 def test_there_is_an_example_for_each_operation_and_for_no_other() -> None:
     assert sorted(EXAMPLES) == sorted(NAMES)
 

@@ -6,7 +6,6 @@ patterns.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from foveal.catalog.names import normalized
 from foveal.errors import ConfigError
+from foveal.toml_files import parse_toml, read_toml
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,13 +55,7 @@ def load(extra: Path | None) -> Facts:
     """The bundled facts, overridden by those of the user's file."""
     if extra is None:
         return _bundled()
-    try:
-        text = extra.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:  # not UTF-8, or a path that no system has
-        raise ConfigError(
-            f"model file {extra} cannot be read: {error}", remedy="correct the path of the model file"
-        ) from error
-    return _combined(parse(text, str(extra)))
+    return _combined(_facts(read_toml(extra), str(extra)))
 
 
 @cache
@@ -87,10 +81,10 @@ def _combined(user: Facts) -> Facts:
 
 def parse(text: str, file: str) -> Facts:
     """Check a model file; an error names the file, the key and the value."""
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{file} is not TOML: {error}", remedy="correct the file there") from error
+    return _facts(parse_toml(text, file), file)
+
+
+def _facts(data: Mapping[str, object], file: str) -> Facts:
     for section in data:
         if section not in ("families", "models"):
             raise ConfigError(

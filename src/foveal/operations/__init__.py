@@ -10,21 +10,30 @@
 
 from __future__ import annotations
 
-from foveal.operations import fifth, fit, omar, openscroll, penguin, prediction, reploid
-from foveal.operations.registry import Events, Operation, Registry
+from collections.abc import Mapping
+from typing import Any
 
-__all__ = ["REGISTRY", "Events", "Operation", "events", "example", "find", "run", "run_in", "schema"]
+from foveal.events import Reports
+from foveal.operations import fifth, fit, omar, openscroll, penguin, prediction, reploid, stored
+from foveal.operations.registry import Operation, Registry
+from foveal.session.foveal import Foveal
+
+__all__ = ["REGISTRY", "Operation", "Reports", "events", "example", "find", "run", "run_in", "schema"]
 
 REGISTRY = Registry(
-    (
-        *openscroll.OPERATIONS,
-        *reploid.OPERATIONS,
-        *omar.OPERATIONS,
-        *penguin.OPERATIONS,
-        *fifth.OPERATIONS,
-        *prediction.OPERATIONS,
-        *fit.OPERATIONS,
-    )
+    {
+        "openscroll": openscroll.OPERATIONS,
+        "reploid": reploid.OPERATIONS,
+        "omar": omar.OPERATIONS,
+        "penguin": penguin.OPERATIONS,
+        "fifth": fifth.OPERATIONS,
+        "": (*prediction.OPERATIONS, *fit.OPERATIONS),
+    }
 )
 find, run, events = REGISTRY.find, REGISTRY.run, REGISTRY.events
-schema, example, run_in = REGISTRY.schema, REGISTRY.example, REGISTRY.run_in
+schema, example = REGISTRY.schema, REGISTRY.example
+
+
+def run_in(fov: Foveal, name: str | int, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Run an operation with the settings of an open store, and leave its events on the event stream."""
+    return stored.run_in(fov, find(name), request)

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Literal
 
 from foveal.errors import NotFoundError
+from foveal.events import Reports
 from foveal.operations import omar_events as events
 from foveal.operations.omar_shapes import (
     Allocation,
@@ -41,7 +42,7 @@ from foveal.operations.omar_units import (
     score_chunks,
     spend,
 )
-from foveal.operations.registry import Done, Events, Operation, Shape
+from foveal.operations.registry import Done, Operation, Shape
 from foveal.pipeline.kinds import PROMPTS, RAG
 from foveal.pipeline.values import Unit
 from foveal.presets.omar.events import FAILED
@@ -430,7 +431,7 @@ _TABLE: tuple[tuple[str, str, str, Callable[..., object]], ...] = (
         build_rag,
     ),
 )
-_EVENTS: Mapping[str, Callable[[Done], Events]] = {
+_EVENTS: Mapping[str, Callable[[Done], Reports]] = {
     "optimize": events.of_optimization,
     "prioritize": events.of_scoring,
     "allocate_budget": events.of_budget,

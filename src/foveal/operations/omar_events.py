@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from foveal.events import Reports
 from foveal.operations.omar_units import business_units, constrained, score_chunks
-from foveal.operations.registry import Done, Events
+from foveal.operations.registry import Done
 from foveal.pipeline.values import Unit
 from foveal.presets.omar.events import (
     Optimization,
@@ -22,17 +23,17 @@ from foveal.presets.omar.events import (
 )
 
 
-def of_optimization(done: Done) -> Events:
+def of_optimization(done: Done) -> Reports:
     """All events of optimizing the chunks of the request."""
     return _optimization(done, score_chunks(done.request.chunks, done.request, done.numbers))
 
 
-def of_business(done: Done) -> Events:
+def of_business(done: Done) -> Reports:
     """The same for the prompts and the chunks with business fields."""
     return _optimization(done, business_units(done.request.chunks, done.request, done.numbers))
 
 
-def _optimization(done: Done, units: Sequence[Unit]) -> Events:
+def _optimization(done: Done, units: Sequence[Unit]) -> Reports:
     request, result = done.request, done.result
     optimization = Optimization(
         id=result.optimization_id,
@@ -51,7 +52,7 @@ def _optimization(done: Done, units: Sequence[Unit]) -> Events:
     return optimization_events(optimization, constrained(done.numbers, request.constraints))
 
 
-def of_scoring(done: Done) -> Events:
+def of_scoring(done: Done) -> Reports:
     """Chunks became allocations."""
     request = done.request
     chunks = [request.chunk] if hasattr(request, "chunk") else request.chunks
@@ -60,13 +61,13 @@ def of_scoring(done: Done) -> Events:
     return scoring_events(_scores(units), numbers, _estimated(units, chunks))
 
 
-def of_boost(boost: str, done: Done) -> Events:
+def of_boost(boost: str, done: Done) -> Reports:
     """One boost was calculated for one chunk, be it 0."""
     units = score_chunks([done.request.chunk], done.request, done.numbers)
     return boost_applied(boost, _scores(units), constrained(done.numbers, done.request.constraints))
 
 
-def of_budget(done: Done) -> Events:
+def of_budget(done: Done) -> Reports:
     """A budget was spent on allocations."""
     result = done.result
     return budget_events(
@@ -80,15 +81,15 @@ def of_budget(done: Done) -> Events:
     )
 
 
-def of_conflicts(done: Done) -> Events:
+def of_conflicts(done: Done) -> Reports:
     return conflicts_detected(_plain(done.result.conflicts))
 
 
-def of_dropped(done: Done) -> Events:
+def of_dropped(done: Done) -> Reports:
     return chunks_dropped([each.chunk_id for each in done.result.allocations])
 
 
-def of_estimate(done: Done) -> Events:
+def of_estimate(done: Done) -> Reports:
     return tokens_estimated([done.result.model_dump()])
 
 

@@ -3,32 +3,25 @@
 Python, the command line and the HTTP service all offer the operations of one registry. The types of an
 operation's request and result, and those of the settings it takes, are the annotations of its function.
 
-An operation declares the events of its preset's design as data. `run` does not emit them; `run_in`, which the
-command line and the service call, stores them for a tenant.
+An operation declares the events of its preset's design as data, and running it emits none.
 """
 
 from __future__ import annotations
 
-import secrets
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, FiniteFloat, TypeAdapter, ValidationError
 
 from foveal.config import Tables
-from foveal.errors import FovealError, InputError, NotFoundError
+from foveal.errors import InputError, NotFoundError
+from foveal.events import Reports
 from foveal.presets.numbers import DEFAULTS, overridden
-from foveal.session.reports import Run, report
 from foveal.wire.times import seconds
 
-if TYPE_CHECKING:
-    from foveal.session.foveal import Foveal
-
-Events = list[tuple[str, Mapping[str, object]]]
-"""Names and payloads, in the order in which things happened."""
 Objects = list[dict[str, Any]]
 """Messages in any provider's format."""
 
@@ -56,13 +49,15 @@ class Operation:
     name: str
     about: str
     run: Callable[..., Any]
-    """Takes the request, and the preset's settings if it has a second parameter; returns the result."""
+    """Takes the request, and settings if it has a parameter `numbers`; returns the result."""
     code: str = ""
     """Its number in the source design, such as `0x3200`; empty if it has none."""
-    events: Callable[[Done], Events] | None = None
+    events: Callable[[Done], Reports] | None = None
     """The events that a run implies; None if there are none."""
     on_failure: str = ""
     """The event that the design documents for a run that failed."""
+    preset: str = ""
+    """The preset whose step it is, and whose settings it takes; empty: it takes the tables of them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +66,17 @@ class _Types:
 
     request: TypeAdapter[Any]
     result: TypeAdapter[Any]
-    numbers: str
-    """The preset whose settings it takes; empty if it takes none."""
+    takes_numbers: bool
 
 
 class Registry:
     """Operations by name and by code."""
 
-    def __init__(self, operations: Sequence[Operation]) -> None:
+    def __init__(self, by_preset: Mapping[str, Iterable[Operation]]) -> None:
+        """`by_preset`: the steps of each preset, and under the empty name the operations of none."""
+        operations = [
+            replace(operation, preset=preset) for preset, found in by_preset.items() for operation in found
+        ]
         self.operations = tuple(sorted(operations, key=lambda operation: operation.name))
         self._known: Mapping[str, Operation] = {
             **{operation.code: operation for operation in operations if operation.code},
@@ -105,38 +103,23 @@ class Registry:
         `numbers`: settings of presets that replace their defaults; the request takes precedence over them.
         """
         operation = self.find(name)
-        return _plain(operation, _run(operation, request, numbers))
+        return plain_result(operation, run_parsed(operation, request, numbers))
 
-    def run_in(self, fov: Foveal, name: str | int, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Run an operation with the settings of an open store, and leave its events on the event stream."""
-        operation = self.find(name)
-        began = time.perf_counter()
-        try:
-            done = _run(operation, request, fov._resources.numbers)
-        except FovealError as error:
-            if operation.on_failure:
-                payload = {"error": type(error).__name__, "what": error.what}
-                report(fov._resources, "", [(operation.on_failure, payload)], _identified(operation, began))
-            raise
-        run = _identified(operation, began)
-        if operation.events:
-            session = getattr(done.request, "session_id", None) or ""
-            report(fov._resources, session, operation.events(done), run)
-        return _plain(operation, done)
-
-    def events(self, name: str | int, request: Mapping[str, Any], *, numbers: Tables | None = None) -> Events:
+    def events(
+        self, name: str | int, request: Mapping[str, Any], *, numbers: Tables | None = None
+    ) -> Reports:
         """The events that running the operation on this request implies; none is emitted."""
         operation = self.find(name)
         if operation.events is None:
             _parse(operation, request)
             return []
-        return operation.events(_run(operation, request, numbers))
+        return operation.events(run_parsed(operation, request, numbers))
 
     def example(self, name: str | int) -> dict[str, Any]:
         """A request that the operation takes."""
         from foveal.operations.examples import EXAMPLES  # for those who look an operation up
 
-        return dict(EXAMPLES[self.find(name).name])
+        return dict(deepcopy(EXAMPLES[self.find(name).name]))
 
     def schema(self, name: str | int) -> dict[str, Any]:
         """JSON Schema of an operation's request and result, and an example of a request."""
@@ -157,26 +140,28 @@ def _types(function: Callable[..., Any]) -> _Types:
     """The types of the request, the settings and the result; adapters are built on first use."""
     hints = get_type_hints(function, include_extras=True)
     result = hints.pop("return")
-    request, *settings = hints.values()
-    preset = next((name for name, each in DEFAULTS.items() if type(each) in settings), "")
-    return _Types(request=TypeAdapter(request), result=TypeAdapter(result), numbers=preset)
+    request = next(iter(hints.values()))
+    return _Types(request=TypeAdapter(request), result=TypeAdapter(result), takes_numbers="numbers" in hints)
 
 
-def _run(operation: Operation, request: Mapping[str, Any], tables: Tables | None) -> Done:
-    parsed, preset = _parse(operation, request), _types(operation.run).numbers
-    if not preset:
+def run_parsed(operation: Operation, request: Mapping[str, Any], tables: Tables | None) -> Done:
+    """Check a request of plain data and run the operation on it."""
+    parsed = _parse(operation, request)
+    if not _types(operation.run).takes_numbers:
         return Done(request=parsed, result=operation.run(parsed), numbers=None)
-    numbers = overridden(DEFAULTS[preset], (tables or {}).get(preset, {}), f"numbers, preset {preset}")
+    numbers = _numbers_for(operation.preset, tables or {})
     return Done(request=parsed, result=operation.run(parsed, numbers), numbers=numbers)
 
 
-def _identified(operation: Operation, began: float) -> Run:
-    """What identifies a run that ends now."""
-    milliseconds = round(1000 * (time.perf_counter() - began), 3)
-    return Run(operation=operation.name, trace_id=secrets.token_hex(16), milliseconds=milliseconds)
+def _numbers_for(preset: str, tables: Tables) -> Any:
+    """The settings of a preset, or the tables of all presets for an operation of none."""
+    if not preset:
+        return tables
+    return overridden(DEFAULTS[preset], tables.get(preset, {}), f"numbers, preset {preset}")
 
 
-def _plain(operation: Operation, done: Done) -> dict[str, Any]:
+def plain_result(operation: Operation, done: Done) -> dict[str, Any]:
+    """The result as plain data."""
     plain: dict[str, Any] = _types(operation.run).result.dump_python(done.result, mode="json")
     return plain
 

@@ -15,8 +15,9 @@ from pydantic import Field, SkipValidation, model_validator
 
 from foveal import catalog, wire
 from foveal.errors import BudgetError, InputError
+from foveal.events import Reports
 from foveal.operations.messages import ScoreResult, counted, meter, score_result
-from foveal.operations.registry import Done, Events, Objects, Operation, Shape
+from foveal.operations.registry import Done, Objects, Operation, Shape
 from foveal.operations.skim import NUMBERS, Skim, skim
 from foveal.pipeline.summarize.counts import counts_note
 from foveal.pipeline.values import Scene
@@ -280,7 +281,7 @@ def _count(request: CountRequest) -> CountResult:
     )
 
 
-def _pruned(done: Done) -> Events:
+def _pruned(done: Done) -> Reports:
     stats = done.result.stats
     if not stats.items_removed:
         return []
@@ -293,7 +294,7 @@ def _pruned(done: Done) -> Events:
     return [("context:pruned", payload)]
 
 
-def _summarized(done: Done) -> Events:
+def _summarized(done: Done) -> Reports:
     """Without the text of the note: it names topics, and no session is there to erase it with."""
     stats = done.result.stats
     if not stats.summarized_items:

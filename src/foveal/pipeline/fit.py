@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
 from foveal.errors import BudgetError
+from foveal.events import Reports
 from foveal.model import Chunk
 from foveal.pipeline.account import Account, WindowContent, account
 from foveal.pipeline.fixed import FixedTurns, fixed_turns, open_turn
@@ -75,8 +76,8 @@ class Fitted:
     manifest: Manifest
     layout: Layout | None = None
     """The layout that the next window keeps, for presets with a stable prefix."""
-    reports: tuple[tuple[str, Mapping[str, object]], ...] = ()
-    """Events that the preset's design defines: name and payload."""
+    reports: Reports = ()
+    """Events that the preset's design defines."""
     placed: PlacedMaterial = field(default_factory=PlacedMaterial)
     """The material that is in, and its notes."""
     arcs: Mapping[int, str] = field(default_factory=dict)

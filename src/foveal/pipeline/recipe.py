@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from foveal.events import Reports
 from foveal.model import Chunk, Entry, Message
 from foveal.pipeline.history import History
 from foveal.pipeline.kinds import MESSAGE_HISTORY, kind_of
@@ -135,10 +136,10 @@ class ScoredChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """Metrics by name, and events as name and payload."""
+    """Metrics by name, and the events of the preset's design."""
 
     metrics: Mapping[str, float]
-    events: tuple[tuple[str, Mapping[str, object]], ...] = ()
+    events: Reports = ()
     record: Mapping[str, str] = field(default_factory=dict)
     """Ids that the preset's design gives an optimization."""
 

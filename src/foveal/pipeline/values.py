@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from foveal.events import Reports
 from foveal.model import Chunk, Kind, Level, Role
 from foveal.pipeline.history import History
 from foveal.pipeline.reasons import Reason
@@ -226,8 +227,8 @@ class Selection:
     record: Mapping[str, str] = field(default_factory=dict)
     layout: Layout | None = None
     """The layout that the next window keeps, for presets with a stable prefix."""
-    reports: tuple[tuple[str, Mapping[str, object]], ...] = ()
-    """Events that the preset's design defines: name and payload."""
+    reports: Reports = ()
+    """Events that the preset's design defines."""
 
 
 Selector = Callable[[History, Mapping[int, Chunk], int, Scene], Selection]

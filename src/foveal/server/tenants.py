@@ -14,7 +14,7 @@ from foveal.config import Loaded, Settings, Tables
 from foveal.server.event_stream import Feed
 from foveal.server.problems import Problem
 from foveal.server.settings import Serving
-from foveal.session.foveal import Foveal
+from foveal.session.foveal import Foveal, resources_of
 from foveal.session.inspect.builds import still_exists
 from foveal.session.session import Session
 from foveal.store import SessionRecord
@@ -55,7 +55,7 @@ class Tenant:
         self.setup = setup
         self.fov = setup.open(name)
         if worker:
-            self.fov._resources.worker.close()  # background work is for the process that serves
+            resources_of(self.fov).worker.close()  # background work is for the process that serves
         self.feed = Feed(self.fov, loop)
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._lock = threading.Lock()
@@ -65,14 +65,14 @@ class Tenant:
         """Load the vocabulary and the static embeddings now, because loading them blocks other requests."""
         foveal.fit([{"role": "user", "content": "hello"}], budget=100, model=self.settings.model)
         if "://" not in self.settings.embedder:
-            _ = self.fov._resources.embedder
+            _ = resources_of(self.fov).embedder
 
     def changed(self, created: str = "") -> None:
         """A worker process has changed the store, and perhaps created the session of that name."""
         if created and self.fov.find(created):
             self.feed.announce("session.created", created, {"session": created})
         self.feed.check()
-        self.fov._resources.worker.wake()
+        resources_of(self.fov).worker.wake()
 
     @property
     def settings(self) -> Settings:

@@ -6,18 +6,15 @@ An optimization's record is the event that ends it: the window of a session or t
 from __future__ import annotations
 
 import json
+import secrets
 import time
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from foveal.events import Reported
+from foveal.errors import FovealError, StoreError
+from foveal.events import Event, Reported, Reports, Warned
 from foveal.session.resources import Resources
 from foveal.store import LoggedEvent
 from foveal.store.decode import checked, decoding
-
-RECORD = "context.optimization.success"
-Events = Sequence[tuple[str, Mapping[str, object]]]
-"""Names and payloads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,24 +26,41 @@ class Run:
     trace_id: str
     milliseconds: float
 
+    @classmethod
+    def since(cls, operation: str, began: float) -> Run:
+        """A run that ends now; `began` is a time of `time.perf_counter`."""
+        milliseconds = round(1000 * (time.perf_counter() - began), 3)
+        return cls(operation=operation, trace_id=secrets.token_hex(16), milliseconds=milliseconds)
 
-def reported(session: str, events: Events, run: Run) -> list[Reported]:
+
+def reported(session: str, events: Reports, run: Run) -> list[Reported]:
     """The events, each with what identifies the run that they come from."""
     stamp = {"operation": run.operation, "trace_id": run.trace_id, "duration_ms": run.milliseconds}
     return [Reported(name=name, session=session, payload={**payload, **stamp}) for name, payload in events]
 
 
-def report(resources: Resources, session: str, events: Events, run: Run) -> None:
-    """Store events and deliver them to subscribers."""
-    found = reported(session, events, run)
-    if found:
-        resources.worker.busy()
+def report(resources: Resources, session: str, events: Reports, run: Run) -> None:
+    """Store events and deliver them to subscribers; a store that cannot be written fails no run."""
+    found: list[Event] = list(reported(session, events, run))
+    if not found:
+        return
+    resources.worker.busy()
+    try:
         resources.store.log(session, found, now=time.time())
-        resources.bus.emit(found)
+    except StoreError as error:
+        # Without a session: the log does not have it, so the stream has to announce it.
+        found.append(Warned(session="", text=f"the events of `{run.operation}` are not stored: {error.what}"))
+    resources.bus.emit(found)
+
+
+def report_failure(resources: Resources, session: str, name: str, error: FovealError, run: Run) -> None:
+    """Report a failed run as the event of that name; without a name, not at all."""
+    if name:
+        report(resources, session, [(name, {"error": type(error).__name__, "what": error.what})], run)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Optimization:
+class OptimizationRecord:
     """The record of one optimization."""
 
     number: int
@@ -68,7 +82,7 @@ class Optimization:
 
 
 _FIELDS = tuple(
-    each.name for each in fields(Optimization) if each.name not in ("number", "created_at", "session")
+    each.name for each in fields(OptimizationRecord) if each.name not in ("number", "created_at", "session")
 )
 
 
@@ -76,7 +90,7 @@ _FIELDS = tuple(
 class Optimizations:
     """One page of records."""
 
-    optimizations: tuple[Optimization, ...]
+    optimizations: tuple[OptimizationRecord, ...]
     """Latest first."""
     next: int | None
     """The `before` of the next page; None on the last."""
@@ -84,7 +98,9 @@ class Optimizations:
 
 def list_optimizations(resources: Resources, *, limit: int, before: int | None) -> Optimizations:
     """The optimizations of all sessions and operations, latest first."""
-    found = resources.store.events_named(RECORD, before=before, limit=limit + 1)
+    from foveal.presets.omar.events import SUCCESS  # slow to load, and most sessions have another preset
+
+    found = resources.store.events_named(SUCCESS, before=before, limit=limit + 1)
     records = map(_record, found[:limit])
     return Optimizations(
         optimizations=tuple(record for record in records if record),
@@ -92,14 +108,14 @@ def list_optimizations(resources: Resources, *, limit: int, before: int | None) 
     )
 
 
-def _record(event: LoggedEvent) -> Optimization | None:
+def _record(event: LoggedEvent) -> OptimizationRecord | None:
     """The record in an event; None in one that was logged before events had records."""
     with decoding(f"the event {event.number}"):
-        found = dict(json.loads(event.payload).items())
-        if "trace_id" not in found:
+        found = json.loads(event.payload)
+        if found.get("trace_id") is None:
             return None
         fields = {name: found[name] for name in _FIELDS}
-        record = Optimization(
+        record = OptimizationRecord(
             number=event.number, created_at=event.created_at, session=event.session, **fields
         )
         return checked(record)

@@ -167,7 +167,7 @@ def test_no_number_is_missing_here() -> None:
     assert NEGOTIATION.keys() | {"key_messages"} == {field.name for field in fields(OpenscrollNumbers)}
 
 
-@pytest.mark.parametrize("name", OTHER.keys() - {*IN_KEY_MESSAGES, "depth", "prioritize_history"})
+@pytest.mark.parametrize("name", sorted(OTHER.keys() - {*IN_KEY_MESSAGES, "depth", "prioritize_history"}))
 def test_another_number_of_the_negotiation_gives_another_result(name: str) -> None:
     assert negotiated(numbers(name, OTHER[name])) != negotiated({})
 

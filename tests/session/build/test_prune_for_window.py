@@ -185,3 +185,12 @@ def test_before_the_first_build_the_history_is_a_share_of_the_models_limit(full:
     found = full.stats()
     assert (found.used_limit, found.needs_pruning) == (found.limit, False)
     assert found.used_tokens == found.tokens + 3
+
+
+def test_a_session_of_another_preset_is_not_said_to_prune_itself(fov: Foveal) -> None:
+    session = fov.session("other", model="gpt-5")
+    session.extend([{"role": "user", "content": f"{n} " + "word " * 89} for n in range(50)])
+    session.build(budget=BUDGET, preset="reploid")
+    found = session.stats()
+    assert (found.manages, found.absent) == ("", 0)
+    assert found.percent <= 100

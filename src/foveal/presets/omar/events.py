@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from foveal.events import Reports
 from foveal.pipeline.values import Item, Pick, Unit
 from foveal.presets.omar.score import OmarNumbers, business_fields, business_parts
 
 Payload = Mapping[str, object]
-Events = list[tuple[str, Payload]]
-"""Names and payloads, in the order in which things happened."""
 Scored = Sequence[tuple[Item, Mapping[str, float]]]
 """Items, with the parts of their priorities."""
+SUCCESS = "context.optimization.success"
+"""The record of an optimization."""
 FAILED = "context.optimization.failed"
 BOOSTS = ("recency", "business", "rag")
 
@@ -45,7 +46,7 @@ class Optimization:
     user: str | None = None
 
 
-def optimization_events(done: Optimization, numbers: OmarNumbers) -> Events:
+def optimization_events(done: Optimization, numbers: OmarNumbers) -> Reports:
     """All events of an optimization; the last one is its record."""
     chunks, outcome = len(done.scores), done.outcome
     started = {"optimization_id": done.id, "chunks_count": chunks, "tokens_available": done.available}
@@ -62,11 +63,11 @@ def optimization_events(done: Optimization, numbers: OmarNumbers) -> Events:
         ("context.optimization.started", started),
         *scoring_events(done.scores, numbers, done.estimated),
         *budget_events(outcome),
-        ("context.optimization.success", record),
+        (SUCCESS, record),
     ]
 
 
-def scoring_events(scores: Scored, numbers: OmarNumbers, estimated: Mapping[str, int]) -> Events:
+def scoring_events(scores: Scored, numbers: OmarNumbers, estimated: Mapping[str, int]) -> Reports:
     """Chunks became allocations: their tokens, where those were estimated, and their boosts."""
     tokens = [{"chunk_id": id, "tokens": count} for id, count in estimated.items()]
     boosted = ((boost, [each for each in scores if each[1].get(boost)]) for boost in BOOSTS)
@@ -77,11 +78,11 @@ def scoring_events(scores: Scored, numbers: OmarNumbers, estimated: Mapping[str,
     ]
 
 
-def tokens_estimated(entries: Sequence[Payload]) -> Events:
+def tokens_estimated(entries: Sequence[Payload]) -> Reports:
     return [("context.tokens_estimated", {"chunks": entries})]
 
 
-def boost_applied(boost: str, scores: Scored, numbers: OmarNumbers) -> Events:
+def boost_applied(boost: str, scores: Scored, numbers: OmarNumbers) -> Reports:
     """One event with an entry for each of these items."""
     details: Mapping[str, Callable[[Item], Payload]] = {
         "recency": lambda item: {"timestamp": item.timestamp},
@@ -103,7 +104,7 @@ def _business(item: Item, numbers: OmarNumbers) -> Payload:
     }
 
 
-def budget_events(outcome: Outcome) -> Events:
+def budget_events(outcome: Outcome) -> Reports:
     """A budget was spent: on how many chunks, and what it had no room for."""
     resolved = {
         "allocated_count": outcome.allocated,
@@ -118,11 +119,11 @@ def budget_events(outcome: Outcome) -> Events:
     ]
 
 
-def chunks_dropped(ids: Sequence[str]) -> Events:
+def chunks_dropped(ids: Sequence[str]) -> Reports:
     return [("context.chunks_dropped", {"count": len(ids), "chunk_ids": ids})] if ids else []
 
 
-def conflicts_detected(conflicts: Sequence[Payload]) -> Events:
+def conflicts_detected(conflicts: Sequence[Payload]) -> Reports:
     return [("context.conflict_detected", {"conflicts": conflicts})] if conflicts else []
 
 

@@ -135,7 +135,9 @@ def compact(  # noqa: PLR0913 — what is compacted into which budgets, and what
     chosen = strategy or strategy_for(sum(each.tokens for each in messages), l6_budget)
     tree = blocks(messages, answer, tokens=summary_size(l6_budget // 10), numbers=numbers)
     pieces = _STRATEGIES[chosen](tree, l6_budget, count) if messages else []
-    found = arc(messages, l4_budget, STYLES[chosen], count) if messages and chosen != "full" else NO_ARC
+    found = NO_ARC
+    if messages and chosen != "full":
+        found = arc(messages, l4_budget, STYLES[chosen], count, answer=answer)
     return Compacted(strategy=chosen, pieces=tuple(_joined(pieces, count)), arc=found)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,8 +9,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from foveal.errors import BudgetError, InputError, NotFoundError
-from foveal.events import Event, HistoryRepaired, Reported, Warned, WindowBuilt
+from foveal.errors import FovealError, NotFoundError
+from foveal.events import Event, HistoryRepaired, Warned, WindowBuilt
 from foveal.model import Conversation
 from foveal.pipeline import fit as pipeline
 from foveal.pipeline.account import with_pruning
@@ -25,7 +24,7 @@ from foveal.session.build.manifest_json import read_manifest, write_manifest
 from foveal.session.build.material import gather
 from foveal.session.build.values import BuildRequest, Gathered
 from foveal.session.costs import OutgoingRequest, priced
-from foveal.session.reports import Run, report, reported
+from foveal.session.reports import Run, report_failure, reported
 from foveal.session.state import SessionState, StoredLayout
 from foveal.session.summaries.library import Answers
 from foveal.session.target import Target, system_messages, tools_text, warn
@@ -65,6 +64,7 @@ class Made:
     stored: StoredLayout | None = None
     """The layout that the next window keeps, if the preset has a stable prefix."""
     events: tuple[Event, ...] = ()
+    run: Run
 
     @property
     def moment(self) -> float:
@@ -97,12 +97,9 @@ def _reported_failure(state: SessionState, preset: str) -> Iterator[None]:
     began = time.perf_counter()
     try:
         yield
-    except (BudgetError, InputError) as error:
-        if name := state.preset(preset).on_failure:
-            payload = {"error": type(error).__name__, "what": error.what}
-            milliseconds = round(1000 * (time.perf_counter() - began), 3)
-            run = Run(operation=BUILD, trace_id=secrets.token_hex(16), milliseconds=milliseconds)
-            report(state.resources, state.name, [(name, payload)], run)
+    except FovealError as error:
+        on_failure = state.preset(preset).on_failure
+        report_failure(state.resources, state.name, on_failure, error, Run.since(BUILD, began))
         raise
 
 
@@ -158,11 +155,11 @@ def _made(state: SessionState, draft: _Draft, gathered: Gathered) -> Made:
     from foveal.session.build.relevant import retrieved
 
     preset, history, stored = draft.preset, draft.history, None
-    fitted, milliseconds = _fitted(draft)
+    fitted, run = _fitted(draft)
     if preset.retrieves and (past := retrieved(state, history, fitted.manifest, draft.order.scene)):
         draft = replace(draft, order=replace(draft.order, retrieved=past))
-        fitted, milliseconds = _fitted(draft)
-    record = _record(state, draft, fitted.manifest)
+        fitted, run = _fitted(draft)
+    record = _record(state, draft, fitted.manifest, run)
     if fitted.layout:
         stored, written = keep(state, draft.target, preset, fitted.layout)
         record |= written
@@ -173,7 +170,7 @@ def _made(state: SessionState, draft: _Draft, gathered: Gathered) -> Made:
         manifest,
         record=record,
         contributed=(*manifest.contributed, *gathered.left_out),
-        metrics={**manifest.metrics, DURATION: milliseconds} if manifest.metrics else {},
+        metrics={**manifest.metrics, DURATION: run.milliseconds} if manifest.metrics else {},
     )
     outgoing = OutgoingRequest(
         target=draft.target,
@@ -183,7 +180,7 @@ def _made(state: SessionState, draft: _Draft, gathered: Gathered) -> Made:
         history=history,
         length=len(history.entries),
     )
-    return Made(outgoing=outgoing, answers=draft.answers, stored=stored, events=gathered.events)
+    return Made(outgoing=outgoing, answers=draft.answers, stored=stored, events=gathered.events, run=run)
 
 
 def similarities(state: SessionState, preset: Preset, history: History, task: str) -> Mapping[int, float]:
@@ -213,20 +210,20 @@ def store_window(state: SessionState, made: Made, fetch: Any) -> Window:
     return replace(window, account=partial(_with_dollars, state, manifest, window.model))
 
 
-def _fitted(draft: _Draft) -> tuple[pipeline.Fitted, float]:
-    """Fit the draft and return the milliseconds it took."""
-    start = time.perf_counter()
+def _fitted(draft: _Draft) -> tuple[pipeline.Fitted, Run]:
+    """Fit the draft as one run."""
+    began = time.perf_counter()
     fitted = pipeline.fit(draft.history, draft.order)
-    return fitted, round(1000 * (time.perf_counter() - start), 3)
+    return fitted, Run.since(BUILD, began)
 
 
-def _record(state: SessionState, draft: _Draft, manifest: Manifest) -> dict[str, str]:
+def _record(state: SessionState, draft: _Draft, manifest: Manifest, run: Run) -> dict[str, str]:
     """What the store keeps about a build beside its decisions."""
     record = {"branch": str(state.log.head.branch)}
     record |= {TASK: "given"} if draft.order.scene.task else {}
     record |= {HANDLES: "shown"} if draft.history.frame.handles else {}
     if manifest.metrics:
-        record |= {**manifest.record, "session": state.name, "trace_id": secrets.token_hex(16)}
+        record |= {**manifest.record, "session": state.name, "trace_id": run.trace_id}
     return record
 
 
@@ -257,7 +254,7 @@ def _save(state: SessionState, manifest: Manifest, made: Made) -> Costs:
         )
         number = state.store.save_build(state.id, record)
         events.extend(made.events)
-        events.extend(_reports(state, made, manifest))
+        events.extend(reported(state.name, made.outgoing.fitted.reports, made.run))
         events.extend(_events(state, manifest, made.stored, number))
     state.cost_totals.commit(totals, number)
     stored_with(state, made.stored, number)
@@ -268,15 +265,6 @@ def _save_vectors(state: SessionState) -> None:
     from foveal.session.search.similarity import Similarity
 
     state.part(Similarity).save()
-
-
-def _reports(state: SessionState, made: Made, manifest: Manifest) -> list[Reported]:
-    """The events that the preset's design documents for this build."""
-    reports = made.outgoing.fitted.reports
-    if not reports:
-        return []
-    trace_id, milliseconds = manifest.record["trace_id"], manifest.metrics[DURATION]
-    return reported(state.name, reports, Run(operation=BUILD, trace_id=trace_id, milliseconds=milliseconds))
 
 
 def _with_dollars(state: SessionState, manifest: Manifest, model: str) -> Manifest:

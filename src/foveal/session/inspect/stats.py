@@ -84,9 +84,9 @@ def _use(
     latest: BuildRecord | None,
     manifest: Manifest | None,
 ) -> _Use:
-    """How full the session is, for the preset of its latest window or else its own."""
-    name, numbers = latest.preset if latest else state.log.head.preset, state.resources
-    manages = _managing(name)
+    """How full the session is: its history or its newest window, if that was built with another preset."""
+    numbers, own = state.resources, state.log.head.preset or presets.DEFAULT
+    manages = "" if latest and latest.preset != own else _managing(own)
     full_at = numbers.fifth.full_at if manages == "compress" else numbers.reploid.target
     used, limit = tokens_shown(history, target.meter.request), target.card.context
     if latest and manifest and manages == "prune":
