@@ -115,6 +115,7 @@ class Build(Choice):
     tools: list[dict[str, Any]] | None = None
     workspace: Folder | None = None
     active: list[Name] = []
+    contributors: list[Name] = []
     format: Written = "json"
 
 
@@ -161,6 +162,7 @@ class NewTask(Body):
 class Context(Choice):
     workspace: Folder
     active: list[Name] = []
+    contributors: list[Name] = []
 
 
 class Remembered(Body):
