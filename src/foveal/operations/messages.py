@@ -5,7 +5,7 @@ The messages may be in any provider's format, as dicts or SDK objects. Each text
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -70,6 +70,11 @@ def counted(history: Sequence[Any], model: str | None = None) -> Counted:
 def meter(counter: str, format: Format, images: str) -> Meter:
     """One meter for each way of counting, so that a text is counted once per process."""
     return Meter(tokenizer(counter), wire.framing(format), images=images)
+
+
+def text_counter() -> Callable[[str], int]:
+    """How operations count a text whose model is not named."""
+    return meter(catalog.find("").tokenizer, "plain", "").text
 
 
 def newest_user(messages: Iterable[tuple[Role, Kind | None]]) -> int:

@@ -116,6 +116,7 @@ class Build(Choice):
     tools: list[dict[str, Any]] | None = None
     workspace: Folder | None = None
     active: list[Name] = []
+    contributors: list[Name] = []
     format: Written = "json"
 
 
@@ -162,6 +163,7 @@ class NewTask(Body):
 class Context(Choice):
     workspace: Folder
     active: list[Name] = []
+    contributors: list[Name] = []
 
 
 class Remembered(Body):
