@@ -432,7 +432,8 @@ class Session:
     def restore(self, id: str | None = None) -> tuple[str, ...]:
         """Let windows show a message that was left out, by default all of them, and return the ids.
 
-        If a stand-in covers the message, the stand-in is removed and every message it covers is restored.
+        If a stand-in covers the message, the stand-in is removed and every message it covers is restored. The
+        age by which `fifth` compresses messages counts from now on.
         """
         from foveal.session.history import marks
 

@@ -123,10 +123,10 @@ async def _delegated(
     )
     tenant: Tenant | None = request.app.state.tenants.open.get(scope[TENANT])
     session = request.path_params.get("name", "")
-    missing = tenant and session and await asyncio.to_thread(tenant.fov.find, session) is None
+    missing = bool(tenant and session and await asyncio.to_thread(tenant.fov.find, session) is None)
     answer = await pool.run(job, lane, reports)
     if tenant and scope["method"] != "GET":
-        await asyncio.to_thread(tenant.changed, session if missing else "")
+        await asyncio.to_thread(tenant.changed, session, created=missing)
     return Response(answer.body, answer.status, headers=dict(answer.headers))
 
 

@@ -40,8 +40,10 @@ def restore(state: SessionState, id: str | None) -> tuple[str, ...]:
     """Show messages in windows again, and return their ids; those that were not left out are not among them.
 
     All messages that one note covers are restored together, else the note would repeat what is shown; so are
-    a call and its results, which windows show together.
+    a call and its results, which windows show together. Their age counts from now on: what was compressed for
+    its age is not compressed again at once.
     """
+    now = time.time()
     with state.writing() as events:
         entries = state.log.entries
         if id is None:
@@ -51,7 +53,7 @@ def restore(state: SessionState, id: str | None) -> tuple[str, ...]:
             seqs = stand_ins.covered(entries, seq) or _left_out_with(state, seq)
         ids = tuple(entries[seq].id for seq in seqs)
         for seq in seqs:
-            state.store.mark(state.id, seq, absence="")
+            state.store.mark(state.id, seq, absence="", restored_at=now)
         events.extend(MessageMarked(session=state.name, id=each, mark="restored") for each in ids)
     return ids
 

@@ -64,8 +64,8 @@ _BILLS = """
 _MARK = """
     UPDATE entries SET pinned = coalesce(?1, pinned), absence = coalesce(?2, absence),
                        stand_in = iif(?2 IS NULL, stand_in, ?3),
-                       noted_by = iif(?2 IS NULL, noted_by, ?4)
-    WHERE branch = ?5 AND seq = ?6 AND absence <> 'erased' RETURNING seq
+                       noted_by = iif(?2 IS NULL, noted_by, ?4), restored_at = coalesce(?5, restored_at)
+    WHERE branch = ?6 AND seq = ?7 AND absence <> 'erased' RETURNING seq
 """
 _COUNT_CHANGE = "UPDATE sessions SET version = version + 1 WHERE id = ?"
 _LOG = """
@@ -189,7 +189,7 @@ class SqliteStore:
             rows = read_rows(db, _BILLS, (self._tenant, model, tokenizer, limit), int, int)
             return [(counted, billed) for counted, billed in rows][::-1]
 
-    def mark(
+    def mark(  # noqa: PLR0913 — every mark that an entry has, by name
         self,
         session: int,
         seq: int,
@@ -198,12 +198,13 @@ class SqliteStore:
         absence: Absence | None = None,
         stand_in: str = "",
         noted_by: int | None = None,
+        restored_at: float | None = None,
     ) -> None:
         if absence == "erased":
             raise InputError("`mark` cannot erase", remedy="call `erase`, which cannot be undone")
         with self._database.writing() as db:
             branch = sessions.branch_of(db, sessions.head_of(db, self._tenant, session), seq)
-            changed = db.execute(_MARK, (pinned, absence, stand_in, noted_by, branch, seq)).get
+            changed = db.execute(_MARK, (pinned, absence, stand_in, noted_by, restored_at, branch, seq)).get
             if changed is None:
                 raise NotFoundError(f"message {seq} was erased", remedy="add it again")
             db.execute(_COUNT_CHANGE, (session,))
