@@ -47,6 +47,7 @@ docs: $(VENV)/.runtime ## rewrite the pages that are made from the code
 	$(BIN)/python scripts/python_reference.py
 	$(BIN)/python scripts/measured.py
 	$(BIN)/python scripts/picture.py
+	$(BIN)/python scripts/preset_pages.py
 
 clean: ## remove the environment and every cache
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist

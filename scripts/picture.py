@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import groupby
 from pathlib import Path
 
+from drawing import Bar, legend, row, svg, text
 from foveal.cli.demo.rehearsal import BUDGET, Rehearsal, rehearse
 from foveal.window import Decision
 
 PAGE = Path(__file__).parents[1] / "docs" / "images" / "window.svg"
-WIDTH, LEFT, GAP, LEAST = 820, 20, 2, 6
 COLOURS = {
-    "system prompt": "#7c5cff",
-    "the user's request": "#e0a100",
-    "log": "#bf3989",
-    "newest turns": "#2f81f7",
-    "open turn": "#1a7f37",
-    "logged, or one search away": "#c9ced6",
-    "free": "#eaeef2",
+    "system prompt": ("#7c5cff", "#9b82ff"),
+    "the user's request": ("#e0a100", "#e0a100"),
+    "log": ("#bf3989", "#db61a2"),
+    "newest turns": ("#2f81f7", "#4493f8"),
+    "open turn": ("#1a7f37", "#3fb950"),
+    "logged, or one search away": ("#c9ced6", "#4b535d"),
+    "free": ("#eaeef2", "#2a313a"),
 }
 CAPTION = (
     "the request and the newest turns in full, and a log of the others: what was said, done and decided, "
     "and how it ended"
-)
-STYLE = (
-    "text{font-family:ui-sans-serif,system-ui,sans-serif;fill:#57606a}"
-    ".t{font-size:15px;font-weight:600}.s{font-size:13px}"
 )
 
 
@@ -36,29 +32,29 @@ def page() -> str:
     label = f"A session of {found.tokens:,} tokens and the window of {BUDGET:,} that Foveal sends of it"
     whole = f"Everything the agent saw: {found.messages:,} messages, {found.tokens:,} tokens, stored"
     sent = f"What the model is sent now: {found.window.tokens:,} of {BUDGET:,} tokens, valid, explained"
-    return "\n".join(
+    return svg(
+        label,
+        236,
+        COLOURS,
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 236" role="img" aria-label="{label}">',
-            f"<style>{STYLE}</style>",
-            f'<text x="20" y="26" class="t">{whole}</text>',
-            '<text x="20" y="46" class="s">drawn to scale in tokens</text>',
-            *_bars(_session(found), 58),
-            f'<text x="20" y="122" class="t">{sent}</text>',
-            f'<text x="20" y="142" class="s">{CAPTION}</text>',
-            *_bars(_window(found), 150),
-            "".join(_legend()),
-            "</svg>\n",
-        ]
+            text(whole, 26, style="t"),
+            text("drawn to scale in tokens", 46),
+            *row(_session(found), COLOURS, top=58),
+            text(sent, 122, style="t"),
+            text(CAPTION, 142),
+            *row(_window(found), COLOURS, top=150),
+            legend(COLOURS, 206),
+        ],
     )
 
 
-def _session(found: Rehearsal) -> list[tuple[str, int]]:
+def _session(found: Rehearsal) -> list[Bar]:
     """Runs of messages that look the same, and their tokens."""
     looks = [
         _look(each) for each in found.window.manifest.decisions for _ in range(each.first, each.last + 1)
     ]
     runs = groupby(zip(looks, found.sizes, strict=True), key=lambda pair: pair[0])
-    return [(look, sum(size for _, size in run)) for look, run in runs]
+    return [Bar(look=look, tokens=sum(size for _, size in run)) for look, run in runs]
 
 
 def _look(decision: Decision) -> str:
@@ -73,7 +69,7 @@ def _look(decision: Decision) -> str:
     return looks.get(decision.code, "newest turns")
 
 
-def _window(found: Rehearsal) -> list[tuple[str, int]]:
+def _window(found: Rehearsal) -> list[Bar]:
     """The parts of the window in their order, and their tokens."""
     parts = dict(found.window.manifest.parts)
     tokens = {
@@ -84,30 +80,8 @@ def _window(found: Rehearsal) -> list[tuple[str, int]]:
         "open turn": parts.pop("open turn", 0),
     }
     tokens["newest turns"] = sum(parts.values())
-    return [*tokens.items(), ("free", BUDGET - found.window.tokens)]
-
-
-def _bars(parts: list[tuple[str, int]], top: int) -> Iterator[str]:
-    """The parts next to each other, in proportion, none too narrow to be seen."""
-    parts = [(look, tokens) for look, tokens in parts if tokens]
-    room, total = WIDTH - GAP * (len(parts) - 1), sum(tokens for _, tokens in parts)
-    small = [tokens for _, tokens in parts if room * tokens / total < LEAST]
-    scale = (room - LEAST * len(small)) / (total - sum(small))
-    x = float(LEFT)
-    for look, tokens in parts:
-        width = max(LEAST, tokens * scale)
-        yield f'<rect x="{x:.1f}" y="{top}" width="{width:.1f}" height="30" rx="2" fill="{COLOURS[look]}"/>'
-        x += width + GAP
-
-
-def _legend() -> Iterator[str]:
-    x = LEFT
-    for look, colour in COLOURS.items():
-        yield (
-            f'<rect x="{x}" y="206" width="12" height="12" rx="2" fill="{colour}" stroke="#8c959f" '
-            f'stroke-width="0.5"/><text x="{x + 18}" y="216" class="s">{look}</text>'
-        )
-        x += 38 + int(6.6 * len(look))
+    tokens["free"] = BUDGET - found.window.tokens
+    return [Bar(look=look, tokens=many) for look, many in tokens.items() if many]
 
 
 if __name__ == "__main__":

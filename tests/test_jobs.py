@@ -11,7 +11,7 @@ from itertools import pairwise
 import pytest
 
 from foveal.errors import StoreDamagedError
-from foveal.jobs import Job, Memo, Pace, Worker
+from foveal.jobs import Job, Memo, Pace, Worker, soon
 
 SOON = 10.0
 EAGER = Pace(quiet=0.0, first_retry=0.01, last_retry=0.02)
@@ -31,10 +31,10 @@ def units(done: list[str], *names: str) -> Job:
     """Does one of the names with each unit."""
     left = list(names)
 
-    def job() -> bool:
+    def job() -> float | None:
         if left:
             done.append(left.pop(0))
-        return bool(left)
+        return soon(more=bool(left))
 
     return job
 
@@ -42,10 +42,10 @@ def units(done: list[str], *names: str) -> Job:
 def failing(times: int) -> Job:
     left = [ValueError(f"error {number}") for number in range(times)]
 
-    def job() -> bool:
+    def job() -> float | None:
         if left:
             raise left.pop(0)
-        return False
+        return None
 
     return job
 
@@ -81,11 +81,11 @@ def test_there_is_a_thread_only_while_there_is_work() -> None:
 def test_work_that_appears_while_a_unit_is_done_is_not_missed() -> None:
     started, go, done = threading.Event(), threading.Event(), list[int]()
 
-    def job() -> bool:
+    def job() -> float | None:
         started.set()
         assert go.wait(SOON)
         done.append(1)
-        return False
+        return None
 
     with worker(job) as jobs:
         jobs.wake()
@@ -126,7 +126,7 @@ def test_a_failure_is_reported_and_retried_and_stops_no_other_job() -> None:
 def test_a_job_that_keeps_failing_is_tried_less_and_less() -> None:
     tried: list[float] = []
 
-    def job() -> bool:
+    def job() -> float | None:
         tried.append(time.monotonic())
         raise ValueError
 
@@ -145,18 +145,22 @@ def test_draining_says_when_something_failed_and_does_the_rest() -> None:
 
 
 def test_draining_ends_where_the_store_is_damaged() -> None:
-    def damaged() -> bool:
+    def damaged() -> float | None:
         raise StoreDamagedError("the store is damaged", remedy="restore a copy")
 
+    def endless() -> float | None:
+        time.sleep(0.01)
+        return 0.0
+
     started = time.monotonic()
-    with worker(damaged, lambda: not time.sleep(0.01)) as jobs:
+    with worker(damaged, endless) as jobs:
         assert not jobs.drain(SOON)
     assert time.monotonic() - started < SOON / 2
 
 
 def test_draining_gives_up_when_its_time_is_over() -> None:
     go = threading.Event()
-    with worker(lambda: not go.wait(SOON)) as jobs:
+    with worker(lambda: None if go.wait(SOON) else 0.0) as jobs:
         assert not jobs.drain(0.02)
         go.set()
         assert jobs.drain(SOON)
@@ -165,11 +169,11 @@ def test_draining_gives_up_when_its_time_is_over() -> None:
 def test_closing_waits_for_the_running_unit_and_starts_no_other() -> None:
     started, done = threading.Event(), list[str]()
 
-    def job() -> bool:
+    def job() -> float | None:
         started.set()
         time.sleep(0.05)
         done.append("whole")
-        return True
+        return 0.0
 
     with worker(job) as jobs:
         jobs.wake()
@@ -187,7 +191,11 @@ def test_what_is_closed_stays_closed() -> None:
 
 
 def test_a_job_may_close_its_own_worker() -> None:
-    with worker(lambda: jobs.close() or True) as jobs:
+    def closing_job() -> float | None:
+        jobs.close()
+        return 0.0
+
+    with worker(closing_job) as jobs:
         jobs.wake()
         assert eventually(lambda: not threads())
 
@@ -251,9 +259,9 @@ def test_a_memo_never_holds_more_than_its_most(most: int) -> None:
 def test_a_job_that_says_when_there_will_be_work_is_done_again_then() -> None:
     done: list[float] = []
 
-    def job() -> bool | float:
+    def job() -> float | None:
         done.append(time.monotonic())
-        return 0.05 if len(done) == 1 else False
+        return 0.05 if len(done) == 1 else None
 
     with worker(job) as jobs:
         jobs.wake()
@@ -265,7 +273,7 @@ def test_a_job_that_says_when_there_will_be_work_is_done_again_then() -> None:
 def test_work_that_is_due_later_is_not_waited_for_and_done_at_once_when_it_is_requested() -> None:
     done: list[str] = []
 
-    def job() -> bool | float:
+    def job() -> float | None:
         done.append("unit")
         return 600.0
 
@@ -278,9 +286,9 @@ def test_work_that_is_due_later_is_not_waited_for_and_done_at_once_when_it_is_re
 def test_work_that_became_due_waits_for_quiet_like_any_other() -> None:
     done: list[str] = []
 
-    def job() -> bool | float:
+    def job() -> float | None:
         done.append("unit")
-        return 0.05 if len(done) == 1 else False
+        return 0.05 if len(done) == 1 else None
 
     with worker(job, pace=Pace(quiet=60.0, patience=120.0)) as jobs:
         jobs.wake()

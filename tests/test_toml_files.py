@@ -24,10 +24,12 @@ def test_a_key_of_many_parts_is_refused_because_reading_it_takes_quadratic_time(
     "text",
     [
         "a" + ".a" * 199 + " = 1",
-        "about = '" + "One. " * 150 + "'",
+        "about = '" + "One. " * 300 + "'",
+        "a = 1 # " + "." * 300,
+        "about = '" + "a." * 300 + "'",
         "\n".join(["x.y = 1.5", *(f"x.z{n} = 2.5" for n in range(300))]),
     ],
-    ids=["a long key", "prose", "many keys"],
+    ids=["a long key", "prose", "dots", "a text", "many keys"],
 )
 def test_other_texts_with_many_dots_are_read(text: str) -> None:
     assert parse_toml(text, "settings")

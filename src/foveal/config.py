@@ -70,7 +70,7 @@ class Loaded:
         """The presets' numbers, each from the file with the highest precedence."""
         found: Mapping[str, object] = {}
         for _, tables in self.layers:
-            found = _merged(found, tables)
+            found = merged(found, tables)
         return cast("Tables", found)
 
 
@@ -358,13 +358,13 @@ def _serve_table(files: Sequence[tuple[Path, Mapping[str, object]]]) -> Mapping[
     return found
 
 
-def _merged(weak: Mapping[str, object], strong: Mapping[str, object]) -> Mapping[str, object]:
+def merged(weak: Mapping[str, object], strong: Mapping[str, object]) -> Mapping[str, object]:
     """Both tables in one; where they differ, `strong` wins."""
-    merged = dict(weak)
+    both = dict(weak)
     for key, value in strong.items():
         below = weak.get(key)
-        merged[key] = _merged(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
-    return merged
+        both[key] = merged(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
+    return both
 
 
 def _resolved(file: Path, key: str, value: Value) -> Value:

@@ -16,13 +16,18 @@ from typing import Generic, TypeVar
 
 from foveal.errors import StoreDamagedError
 
-Job = Callable[[], "bool | float"]
-"""Does one small unit of work and returns whether more is left, or in how many seconds there will be.
+Job = Callable[[], "float | None"]
+"""Does one small unit of work and returns in how many seconds there will be more: 0 if now, None if never.
 
 Doing a unit twice must be harmless."""
 OnError = Callable[[str, Exception], None]
 """Called with the name of a job that failed and its exception."""
 T = TypeVar("T")
+
+
+def soon(*, more: bool) -> float | None:
+    """What a job returns that knows only whether more is left: 0 seconds, or None."""
+    return 0.0 if more else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +69,7 @@ class Worker:
     """One background thread for the jobs of a store: it starts with work and ends when there is none.
 
     >>> left = [1, 2, 3]
-    >>> worker = Worker({"count down": lambda: bool(left.pop() and left)}, on_error=print)
+    >>> worker = Worker({"count down": lambda: 0.0 if left.pop() > 1 else None}, on_error=print)
     >>> worker.drain(10), left
     (True, [])
     """
@@ -169,19 +174,20 @@ class Worker:
 
     def _do(self, name: str) -> None:
         failure: Exception | None = None
-        more: bool | float
+        seconds: float | None
         try:
-            more = self._jobs[name]()
+            seconds = self._jobs[name]()
         except Exception as error:  # noqa: BLE001 — a job that fails, however, must not stop the others
-            more, failure = True, error
+            seconds, failure = 0.0, error
         with self._changed:
             state = self._states[name]
-            seconds = more if isinstance(more, float) else 0.0
-            state.later = seconds > 0 and not state.waiting
-            state.waiting, state.running = state.waiting or bool(more), False
+            # Where it was woken meanwhile, more is left now.
+            rest = 0.0 if state.waiting or seconds is None else seconds
+            state.later = rest > 0
+            state.waiting, state.running = state.waiting or seconds is not None, False
             state.failures = state.failures + 1 if failure else 0
             state.damaged = isinstance(failure, StoreDamagedError)
-            pause = self._retry(state.failures) if failure else seconds if state.later else 0.0
+            pause = self._retry(state.failures) if failure else rest
             state.not_before = time.monotonic() + pause if pause else 0.0
             self._changed.notify_all()
         if failure:

@@ -160,6 +160,8 @@ class Message:
     """For `omar`, instead of the priority of its kind; for `fifth`, between equal scores."""
     pinned: bool = False
     important: bool = False
+    private: bool = False
+    """Seen in its own session only: in no other session's window, search or knowledge."""
     outside: bool = False
     """A system prompt that came outside the messages."""
     in_place: bool = False
@@ -299,6 +301,7 @@ class Entry:
     kind: Kind | None = None
     pinned: bool = False
     important: bool = False
+    private: bool = False
     absence: Absence = ""
     created_at: float | None = None
     beside: bool = False

@@ -10,7 +10,8 @@ from foveal.errors import ConfigError
 
 _PARTS = 200
 """The most in one dotted key; `tomllib` takes a time that grows with their square."""
-_BETWEEN_KEYS = re.compile(r"""[\n=,{}"'#]""")
+_QUOTED = r"""(?:"[^"\n]*"|'[^'\n]*')"""
+_DOTTED = re.compile(rf"(?:[\w-]+|{_QUOTED})(?:[ \t]*\.[ \t]*(?:[\w-]+|{_QUOTED}))*")
 
 
 def read_toml(file: Path) -> dict[str, Any]:
@@ -28,11 +29,13 @@ def read_text(file: Path) -> str:
 
 def parse_toml(text: str, name: str) -> dict[str, Any]:
     """What the text says; an error has the name of its file and the line."""
-    for piece in _BETWEEN_KEYS.split(text):
-        if piece.count(".") >= _PARTS:
+    for key in _DOTTED.finditer(text):
+        parts = re.sub(_QUOTED, "", key[0]).count(".") + 1
+        if parts > _PARTS:
             raise ConfigError(
-                f"{name} has a key of {piece.count('.') + 1:,} parts, more than {_PARTS}",
+                f"{name} has a key of {parts:,} parts, more than {_PARTS}",
                 remedy="write a key with fewer dots",
+                field=key[0][:40],
             )
     import tomllib  # most commands find no file, or one that says nothing to us
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from foveal.jobs import Job, Pace, Worker
+from foveal.jobs import Job, Pace, Worker, soon
 from foveal.pipeline.summarize.extract import extractive_summary
 from foveal.pipeline.summarize.values import Ask, Passage
 from foveal.store import Content, Store, SummaryRecord, open_store
@@ -26,20 +26,22 @@ EMBEDDER, BLOCK, SESSION = "crash", 4, "kept"
 
 
 def jobs_of(store: Store) -> dict[str, Job]:
-    def embed() -> bool:
+    def embed() -> float | None:
         found = store.unembedded(EMBEDDER, limit=5)
         store.save_vectors({content.digest: vector_of(content) for content in found}, EMBEDDER)
-        return bool(found)
+        return soon(more=bool(found))
 
-    def mine() -> bool:
+    def mine() -> float | None:
         session = store.session(SESSION, now=0.0).id
         found = store.unmined(session, limit=5)
         store.save_records(session, {content.digest: [("decision", content.body)] for content in found})
-        return bool(found)
+        return soon(more=bool(found))
 
-    def summarize() -> bool:
+    def summarize() -> float | None:
         ask = next(wanting(store), None)
-        return ask is not None and store.save_summary(summary_of(ask), [p.digest for p in ask.passages])
+        if ask is None:
+            return None
+        return soon(more=store.save_summary(summary_of(ask), [p.digest for p in ask.passages]))
 
     return {"embed": embed, "mine": mine, "summarize": summarize}
 

@@ -6,12 +6,16 @@ import inspect
 import re
 import runpy
 import tomllib
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from foveal import Foveal, Session, config, errors, presets
+from foveal.operations import REGISTRY
+from foveal.presets.numbers import DEFAULTS
 from house.tree import DOCS, ROOT, modules
 
 
@@ -57,9 +61,45 @@ def test_the_how_to_lists_the_async_calls_that_there_are() -> None:
 
 
 @pytest.mark.parametrize("script", ["modules", "reference", "python_reference", "measured", "picture"])
-def test_a_page_made_from_the_code_says_what_the_code_says(script: str) -> None:
+def test_a_page_made_from_the_code_says_what_the_code_says(
+    script: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))  # they import each other
     made = runpy.run_path(str(ROOT / "scripts" / f"{script}.py"))
     assert made["PAGE"].read_text(encoding="utf-8") == made["page"](), "run `make docs`"
+
+
+@pytest.fixture(scope="module")
+def presets_made() -> Iterator[dict[str, Any]]:
+    """What `scripts/preset_pages.py` defines."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "scripts"))
+        yield runpy.run_path(str(ROOT / "scripts" / "preset_pages.py"))
+
+
+def test_the_pages_and_pictures_of_the_presets_are_those_that_the_code_makes(
+    presets_made: dict[str, Any],
+) -> None:
+    made = presets_made["pages"]()
+    assert [path.name for path, text in made.items() if path.read_text(encoding="utf-8") != text] == []
+    assert {path.stem for path in made if path.parent.name == "presets"} == set(presets.PRESETS)
+
+
+def test_every_operation_is_on_one_page_of_a_preset_or_on_that_about_all(
+    presets_made: dict[str, Any],
+) -> None:
+    listed = [
+        each.name for own in (*presets_made["OF_PRESET"].values(), presets_made["OF_ALL"]) for each in own
+    ]
+    assert sorted(listed) == sorted(each.name for each in REGISTRY.operations)
+
+
+@pytest.mark.parametrize("preset", presets.PRESETS)
+def test_every_setting_of_a_preset_has_a_sentence_that_says_what_it_is(
+    preset: str, presets_made: dict[str, Any]
+) -> None:
+    rows = list(presets_made["_rows"](DEFAULTS[preset]))
+    assert [name for name, default, meaning in rows if not default or not meaning.endswith(".")] == []
 
 
 def test_the_settings_page_names_the_defaults_of_the_code() -> None:

@@ -124,3 +124,13 @@ def test_what_version_4_erased_leaves_no_names_and_ids_either(tmp_path: Path) ->
             '[{"rule":"orphan result","seq":2,"what":"a tool result had no call"}]}'
         )
         assert store.append(1, [draft("next")], counter="words")[0].id == "m6"
+
+
+def test_what_version_6_stored_is_not_private(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    with closing(apsw.Connection(str(path))) as old:
+        old.execute(V1.read_text(encoding="utf-8"))
+        migrate(old, str(path), target=6)
+    with closing(open_store(path)) as store:
+        assert [entry.private for entry in store.entries(1)] == [False, False, False]
+        assert store.search("hello")

@@ -29,6 +29,7 @@ COMMANDS = {
     "export": "commands.messages", "build": "commands.build", "fit": "commands.build",
     "context": "commands.context", "explain": "commands.inspect", "why": "commands.inspect",
     "diff": "commands.inspect", "compare": "commands.inspect", "replay": "commands.inspect",
+    "learn": "commands.learn",
     "stats": "commands.build", "compress": "commands.shrink", "prune": "commands.shrink",
     "summarize": "commands.shrink", "count": "commands.build", "remember": "commands.profile",
     "sessions": "commands.store", "backup": "commands.store", "verify": "commands.store", "op": "commands.op",

@@ -25,7 +25,7 @@ class FitRequest(Shape):
         default=None, description="Tokens; by default the model's limit less the reply."
     )
     task: str = Field(default="", description="What the window is for.")
-    preset: str = Field(default="", description="How to choose; `recent` unless given.")
+    preset: str = Field(default="", description="How to choose; `foveal` unless given.")
     now: Time | None = Field(
         default=None, description="Seconds since 1970 or ISO 8601, for presets that look at ages."
     )

@@ -18,9 +18,9 @@ from foveal.pipeline.summarize.records import EchoDetector
 from foveal.pipeline.summarize.values import Answer, Ask, Summary
 from foveal.pipeline.summarize.voices import Utterance, read_message
 from foveal.presets.openscroll.arc import Arc, Style, arc, arc_text
-from foveal.presets.openscroll.layers import LayerBudget, OpenscrollNumbers, Situation, negotiate
+from foveal.presets.openscroll.layers import TOTAL, LayerBudget, OpenscrollNumbers, Situation, negotiate
 from foveal.presets.openscroll.strategies import Compacted, Coverage, Strategy, compact, strategy_for
-from foveal.presets.openscroll.zones import Count, Piece, verbatim_line
+from foveal.presets.openscroll.zones import Count, KeyMessageNumbers, Piece, verbatim_line
 
 ARC_BUDGET = 1_000
 """Tokens of an arc if the request has no budget."""
@@ -41,7 +41,7 @@ class Bundles(Shape):
 
 
 class NegotiateRequest(Shape):
-    total_budget: int = Field(default=OpenscrollNumbers().total, gt=0)
+    total_budget: int = Field(default=TOTAL, gt=0)
     conversation_message_count: Number
     conversation_total_tokens: Number
     user_message_tokens: Number
@@ -133,9 +133,11 @@ class ArcRequest(Shape):
     style: Style = "dense"
 
 
-def _compact(request: CompactRequest) -> CompactResult:
+def _compact(request: CompactRequest, numbers: OpenscrollNumbers) -> CompactResult:
     count = _counter()
-    compacted, text = _compact_into_text(_messages(request.messages, count), request, count)
+    compacted, text = _compact_into_text(
+        _messages(request.messages, count), request, count, numbers=numbers.key_messages
+    )
     arc = arc_text(compacted.arc)
     return CompactResult(
         strategy=compacted.strategy,
@@ -148,7 +150,7 @@ def _compact(request: CompactRequest) -> CompactResult:
 
 
 def _compact_into_text(
-    said: Sequence[Utterance], request: CompactRequest, count: Count
+    said: Sequence[Utterance], request: CompactRequest, count: Count, *, numbers: KeyMessageNumbers
 ) -> tuple[Compacted, str]:
     """Compact until the joined text, separators included, costs at most `l6_budget`."""
     budget = request.l6_budget
@@ -156,7 +158,13 @@ def _compact_into_text(
     room, answer = budget, _cached(partial(extractive_summary, count=count))
     while True:
         compacted = compact(
-            said, l4_budget=request.l4_budget, l6_budget=room, strategy=strategy, answer=answer, count=count
+            said,
+            l4_budget=request.l4_budget,
+            l6_budget=room,
+            strategy=strategy,
+            answer=answer,
+            count=count,
+            numbers=numbers,
         )
         text = _joined(compacted.pieces, said)
         over = count(text) - budget

@@ -18,6 +18,7 @@ from foveal.pipeline.material.admit import admit_by_salience
 from foveal.pipeline.material.categories import (
     CATEGORIES,
     SYSTEM,
+    TOTAL,
     PenguinNumbers,
     available,
     borrow,
@@ -35,13 +36,12 @@ from foveal.presets.penguin import trim, trim_when_over
 from foveal.window import Contributed, Score, Slot
 
 Category = Literal["SYSTEM", "CONTEXT", "DIALOG", "SYSTEM_OUTPUT"]
-NUMBERS = PenguinNumbers()
 UNSCORED = Score(total=0.0)
 
 
 class SessionRequest(Shape):
     messages: Objects = Field(description="In any format; with `tokens`, `type` and `metadata` if known.")
-    max_tokens: int | None = Field(default=None, gt=0, description=f"{NUMBERS.total:,} unless given.")
+    max_tokens: int | None = Field(default=None, gt=0, description=f"{TOTAL:,} unless given.")
     shares: dict[Category, float] = Field(default={}, description="What is not given keeps its share.")
 
     def shared(self, numbers: PenguinNumbers) -> PenguinNumbers:
@@ -57,7 +57,7 @@ class SessionRequest(Shape):
 
     @property
     def total(self) -> int:
-        return NUMBERS.total if self.max_tokens is None else self.max_tokens
+        return TOTAL if self.max_tokens is None else self.max_tokens
 
 
 class CategoryUse(Shape):

@@ -54,7 +54,7 @@ DEFAULTS: Mapping[str, Numbers] = MappingProxyType(
 MOST = 1_000_000_000_000
 """No token count, weight or revenue is larger, and the product of two is still finite."""
 _SHARES = {
-    "bent", "elasticity", "faded", "full_at", "jit_least", "least", "shares", "target", "topic_pressure",
+    "bent", "faded", "full_at", "jit_least", "least", "shares", "target", "topic_pressure",
     "unpriced_high", "unpriced_low",
 }  # fmt: skip
 """Fields that are at most 1, like all whose names end in `share`."""

@@ -28,18 +28,23 @@ class ReploidNumbers:
     """The numbers of importance and of pruning."""
 
     recency: float = 40.0
-    """For the newest message and for system messages; older ones get a share by their position."""
+    """Points for the newest message and for system messages; older ones get a share by their position."""
     roles: Mapping[str, float] = field(
         default_factory=lambda: {"system": 30.0, "user": 20.0, "assistant": 10.0, "tool": 10.0}
     )
+    """Points by the role of a message."""
     error: float = 15.0
+    """Points for one of the words of failure, once."""
     error_words: str = "error failed failure exception traceback fatal panic"
+    """The words of failure, separated by spaces; they match whole and in any case."""
     operation: float = 10.0
-    """For a tool call, a tool result, or one of the words."""
+    """Points for a tool call, a tool result, or one of the words."""
     operation_words: str = "tool function execute create update delete deploy"
+    """The words of an operation, separated by spaces; they match whole and in any case."""
     length: float = 5.0
+    """Points for a long message."""
     long_above: int = 1000
-    """Characters."""
+    """Characters above which a message is long."""
     target: float = 0.8
     """Share of the model's limit above which a history needs pruning, and to which it is pruned."""
     keep: int = 10

@@ -26,6 +26,7 @@ _ROW = {
     "role": "user",
     "kind": None,
     "priority": None,
+    "private": False,
     "tokens": 68,
     "mark": "",
     "created_at": 1794813021.7,

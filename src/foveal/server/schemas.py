@@ -66,6 +66,7 @@ class NewMessage(Body):
     text: Annotated[str, Field(min_length=1), WrapValidator(_exact)]
     pin: bool = False
     important: bool = False
+    private: bool = False
     kind: Kind | None = None
     level: Level | None = None
     priority: Annotated[float, Field(ge=0, le=PRIORITY_MOST)] | None = None

@@ -141,11 +141,12 @@ def history_of(given: Conversation, target: Target) -> History:
     history = History(
         lambda start, stop: given.messages[start:stop], target.frame(given.format, given.envelope)
     )
-    history.extend([_entry(seq, message, target) for seq, message in enumerate(given.messages)])
+    history.extend([entry_of(seq, message, target) for seq, message in enumerate(given.messages)])
     return history
 
 
-def _entry(seq: int, message: Message, target: Target) -> Entry:
+def entry_of(seq: int, message: Message, target: Target) -> Entry:
+    """A message as a history that is not stored has it."""
     link = links(message)
     return Entry(
         seq=seq,
@@ -161,6 +162,7 @@ def _entry(seq: int, message: Message, target: Target) -> Entry:
         created_at=message.created_at,
         level=message.level,
         priority=message.priority,
+        private=message.private,
         metadata=json.dumps(dict(message.metadata)) if message.metadata else "",
     )
 

@@ -6,7 +6,7 @@ This is the composition root: it creates the parts and registers the background 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from foveal import catalog, presets
 from foveal.config import Settings, Tables, default_store, embedder_key
 from foveal.errors import FovealError, InputError, NotFoundError
 from foveal.events import Bus, Subscriber, Warned
-from foveal.jobs import Job, Worker
+from foveal.jobs import Job, Worker, soon
 from foveal.knowledge.values import (
     Memory,
     MemoryKind,
@@ -32,6 +32,7 @@ from foveal.session.arguments import (
     a_count,
     a_duration,
     a_function,
+    a_list,
     a_non_negative,
     a_path,
     a_session_name,
@@ -51,6 +52,7 @@ from foveal.store import Checked, Durability, SessionRecord, open_store
 
 if TYPE_CHECKING:
     from foveal.session.inspect.replay import Replayed
+    from foveal.session.learn.learn import Learned
     from foveal.session.reports import Optimizations
 
 
@@ -121,27 +123,23 @@ class Foveal:
     def _jobs(self, writer: Answer | None) -> dict[str, Job]:
         """The background work of a store. Each job loads what it needs when it first runs."""
 
-        def embed() -> bool:
+        def embed() -> float | None:
             from foveal.session.search.search import embed_some
 
             embedder = self._resources.embedder
-            return embedder is not None and embed_some(self._store, embedder)
+            return soon(more=embedder is not None and embed_some(self._store, embedder))
 
-        def read() -> bool:
+        def read() -> float | None:
             from foveal.session.knowledge.mine import Reader
 
-            return self._resources.part(Reader).read_some()
+            return soon(more=self._resources.part(Reader).read_some())
 
-        def warm() -> bool:
+        def warm() -> float | None:
             from foveal.session.knowledge.warmup import Warmer
 
-            return self._resources.part(Warmer).warm_some()
+            return soon(more=self._resources.part(Warmer).warm_some())
 
-        def overwrite() -> bool:
-            self._store.overwrite_remains()
-            return False
-
-        def manage() -> bool | float:
+        def manage() -> float | None:
             from foveal.session.build.manage import IdleManager
 
             return self._resources.part(IdleManager).manage_some()
@@ -150,17 +148,17 @@ class Foveal:
             "embedding": embed,
             "knowledge": read,
             "warm-up": warm,
-            "erasing": overwrite,
+            "erasing": self._store.overwrite_remains,
             "managing": manage,
         }
         if writer:
             jobs["summaries"] = partial(self._write_summary, writer)
         return jobs
 
-    def _write_summary(self, writer: Answer) -> bool:
+    def _write_summary(self, writer: Answer) -> float | None:
         more = self._resources.library.write_one(writer)
         self._resources.worker.wake("managing")  # notes that wait for it are written again
-        return more
+        return soon(more=more)
 
     def _warn(self, job: str, error: Exception) -> None:
         what = error.what if isinstance(error, FovealError) else type(error).__name__
@@ -220,7 +218,10 @@ class Foveal:
         return Session(self._resources, record)
 
     def fork(self, name: str, new: str, *, messages: int | None = None) -> Session:
-        """A new session that begins with the messages of this one: the first `messages`, by default all."""
+        """A new session that begins with the messages of this one: the first `messages`, by default all.
+
+        Private messages stay behind.
+        """
         from foveal.session.history import append
 
         a_session_name(new, "new")
@@ -265,6 +266,38 @@ class Foveal:
             preset=preset,
             budget=budget,
             model=model,
+            progress=a_function(progress, "progress"),
+        )
+
+    def learn(
+        self,
+        *,
+        preset: str = "",
+        sessions: Sequence[str] | None = None,
+        work: str = "",
+        budget: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Learned:
+        """Fit a preset's numbers to what the answers in stored sessions used of earlier messages.
+
+        The newest third of the turns is held back: numbers that are not better on it are not accepted.
+        `sessions`: names; by default all. `work`: only `coding`, `chat`, `research` or `operations`.
+        `budget`: of the windows; by default that of a session's newest build, or a quarter of its tokens.
+        It asks no model and stores nothing. `progress` is called with the number of trials done and of all.
+        """
+        from foveal.session.learn.learn import learn
+
+        records = (
+            self.sessions()
+            if sessions is None
+            else [self._record(each) for each in a_list(sessions, "sessions")]
+        )
+        return learn(
+            [SessionState(self._resources, record) for record in records],
+            preset=any_text(preset, "preset"),
+            work=any_text(work, "work"),
+            budget=budget,
+            numbers=self._resources.numbers,
             progress=a_function(progress, "progress"),
         )
 
@@ -397,6 +430,7 @@ class Foveal:
     asessions = in_thread(sessions)
     adelete = in_thread(delete)
     areplay = in_thread(replay)
+    alearn = in_thread(learn)
     averify = in_thread(verify)
     abackup = in_thread(backup)
     asettle = in_thread(settle)

@@ -82,6 +82,7 @@ class Session:
         *,
         pinned: bool = False,
         important: bool = False,
+        private: bool = False,
         kind: Kind | None = None,
         level: Level | None = None,
         priority: float | None = None,
@@ -91,6 +92,7 @@ class Session:
     ) -> str:
         """Store one text message and return its id. `sync` leaves messages added this way in place.
 
+        `private`: no other session sees it, in windows, searches, pools or what is known of the user.
         `priority`: from 0 to 1,000; the presets `omar` and `fifth` select by it.
         """
         from foveal.session.history import append
@@ -101,6 +103,7 @@ class Session:
             name=name,
             timestamp=timestamp,
             priority=a_priority(priority, "priority"),
+            private=a_yes_or_no(private, "private"),
             metadata=metadata,
         )
         kind, level = a_choice(kind, Kind, "kind"), a_choice(level, Level, "level")
@@ -317,7 +320,8 @@ class Session:
     def recall(self, handle: str, *, everywhere: bool = False) -> Any:
         """The original behind a handle or an id of the session, exactly as it came in.
 
-        `everywhere`: a handle may also be that of a message in another of the tenant's sessions.
+        `everywhere`: a handle may also be that of a message in another of the tenant's sessions; not of a
+        private one.
         """
         everywhere = a_yes_or_no(everywhere, "everywhere")
         return self._state.original(an_id(handle, "handle"), everywhere=everywhere)
@@ -325,8 +329,9 @@ class Session:
     def search(
         self, query: str, *, limit: int = 10, everywhere: bool = False, now: float | None = None
     ) -> tuple[Hit, ...]:
-        """Stored messages that match the query, best first; `everywhere`: in all of the tenant's sessions.
+        """Stored messages that match the query, best first.
 
+        `everywhere`: in all of the tenant's sessions, apart from private messages, also this session's own.
         `now`: the moment that "yesterday" in the query refers to; by default that of the latest message.
         """
         from foveal.session.search.search import search_session

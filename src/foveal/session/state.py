@@ -329,9 +329,14 @@ class SessionState:
         return calibration(self.store.bills(model, tokenizer, limit=RECENT))
 
     def original(self, handle: str, *, everywhere: bool = False) -> Any:
-        """The message behind a handle or an id, exactly as it came in; `everywhere`: of any session."""
+        """The message behind a handle or an id, exactly as it came in.
+
+        `everywhere`: of any session, unless it is private there.
+        """
         place = self.locate(handle)
-        content = place.content if place else self.store.by_handle(handle) if everywhere else None
+        content = (
+            place.content if place else self.store.by_handle(handle, shared=True) if everywhere else None
+        )
         if content is not None:
             return wire.original(content.body, content.digest)
         if place is None:

@@ -19,6 +19,7 @@ from foveal.pipeline.material.admit import admit_by_salience
 from foveal.pipeline.material.categories import (
     CONTEXT,
     DIALOG,
+    TOTAL,
     PenguinNumbers,
     Usage,
     category_slots,
@@ -60,7 +61,7 @@ def assemble_smart_context(  # noqa: PLR0913 — the public call, every option b
     workspace: Workspace | str | Path,
     *,
     task: str = "",
-    budget: int = DEFAULTS.total,
+    budget: int = TOTAL,
     said: Sequence[str] = (),
     active_files: Sequence[str] = (),
     contributors: Sequence[Contributor | str] = (),

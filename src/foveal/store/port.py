@@ -231,8 +231,11 @@ class Store(Protocol):
     def messages(self, session: int, *, start: int = 0, stop: int | None = None) -> Sequence[Content | None]:
         """The originals of the session's current branch, in order; None where one was erased."""
 
-    def by_handle(self, handle: str) -> Content | None:
-        """The original whose digest starts with the handle's hex digits, in any session."""
+    def by_handle(self, handle: str, *, shared: bool = False) -> Content | None:
+        """The original whose digest starts with the handle's hex digits, in any session.
+
+        `shared`: not one that is private somewhere.
+        """
 
     def tokens(self, digests: Sequence[str], counter: str) -> Mapping[str, int]:
         """The token counts known for these contents under a counter, by digest."""
@@ -279,6 +282,7 @@ class Store(Protocol):
     def search(self, query: str, *, session: int | None = None, limit: int = 10) -> Sequence[Found]:
         """Messages that contain words of the query, best first, in one session or all, on any branch.
 
+        Private messages are found in their own session only, never in all.
         The query is plain text: no input is search syntax and none fails.
         """
 

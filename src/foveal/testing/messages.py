@@ -11,7 +11,18 @@ from foveal.events import MessageMarked, MessagesAdded
 from foveal.model import handle_of
 from foveal.pipeline.turns import erased_key
 from foveal.store.port import BuildRecord, Content
-from foveal.testing.samples import COUNTER, NOW, OpenStore, draft, opened, originals, refuses, same, texts
+from foveal.testing.samples import (
+    COUNTER,
+    NOW,
+    OpenStore,
+    draft,
+    opened,
+    originals,
+    refuses,
+    same,
+    texts,
+    vector,
+)
 
 _HOSTILE = (
     *(
@@ -356,6 +367,23 @@ def a_used_store_passes_verification(open_store: OpenStore) -> None:
     store.erase(session, "m2")
     checked = store.verify()
     same((checked.clean, checked.faults, checked.sessions, checked.messages), (True, (), 1, 6))
+
+
+def private_messages_are_found_in_their_own_session_only(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "private", "shared apple")
+    secret = draft("secret apple", id="secret")
+    hidden = replace(secret, message=replace(secret.message, private=True))
+    (entry,) = store.append(session, [hidden], counter=COUNTER)
+    store.save_vectors({entry.digest: vector(1.0, 0.0)}, "static")
+    same([each.private for each in store.entries(session)], [False, True])
+    same({hit.id for hit in store.search("apple", session=session)}, {"m1", "secret"})
+    same([hit.id for hit in store.search("apple")], ["m1"])
+    same([hit.id for hit in store.nearest(vector(1.0, 0.0), "static", session=session)], ["secret"])
+    same(list(store.nearest(vector(1.0, 0.0), "static")), [])
+    same(
+        (store.by_handle(entry.handle) is not None, store.by_handle(entry.handle, shared=True)), (True, None)
+    )
+    same([each.digest for each in store.knowledge.unread(limit=9)], [store.entries(session)[0].digest])
 
 
 def _build(tokens: int) -> BuildRecord:

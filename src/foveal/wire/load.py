@@ -240,6 +240,7 @@ def _message(item: Any, codec: Codec, where: str, *, addressed: bool = True) -> 
         author=found.author,
         created_at=found.created_at,
         priority=found.priority,
+        private=found.private,
         metadata=found.metadata,
     )
 

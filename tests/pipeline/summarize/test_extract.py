@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from foveal.model import Role
 from foveal.pipeline.summarize.extract import condense_summaries, extractive_summary
+from foveal.pipeline.summarize.facts import facts
 from foveal.pipeline.summarize.values import Ask, Passage
 
 
@@ -162,3 +163,8 @@ def test_a_summary_is_within_its_tokens_smaller_than_its_source_and_always_the_s
 @pytest.mark.parametrize("role", ["user", "tool"])
 def test_hostile_text_costs_linear_time(text: str, role: Role) -> None:
     assert extractive_summary(ask((role, text)), words).tokens <= 64
+
+
+def test_a_path_is_listed_whole_and_its_file_not_again() -> None:
+    printed = "/home/ann/app/login.py\nsrc/app/cache.py\nlogin.py cache.py parse_it"
+    assert facts(printed) == "/home/ann/app/login.py, src/app/cache.py, parse_it"

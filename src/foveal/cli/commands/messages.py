@@ -34,6 +34,9 @@ def add(  # noqa: PLR0913 — every option of a message, by name
     important: Annotated[
         bool, typer.Option("--important", help="For presets that score; `recent` ignores it.")
     ] = False,
+    private: Annotated[
+        bool, typer.Option("--private", help="Show it in its own session only, never in another one.")
+    ] = False,
     kind: Annotated[
         Kind | None,
         typer.Option(metavar="KIND", help="What it is, such as tool_output; for presets that score."),
@@ -58,6 +61,7 @@ def add(  # noqa: PLR0913 — every option of a message, by name
             content,
             pinned=pin,
             important=important,
+            private=private,
             kind=kind,
             level=level,
             priority=priority,
@@ -230,6 +234,7 @@ def _listed(entries: Sequence[Entry], messages: Sequence[object]) -> Iterator[di
             "role": entry.role,
             "tokens": entry.tokens,
             "priority": entry.priority,
+            "private": entry.private,
             "mark": entry.absence or ("pinned" if entry.pinned else ""),
             "text": "" if entry.absence == "erased" else output.snippet(next(texts)),
         }

@@ -19,18 +19,20 @@ SYSTEM, CONTEXT, DIALOG, OUTPUT = "SYSTEM", "CONTEXT", "DIALOG", "SYSTEM_OUTPUT"
 CATEGORIES = (SYSTEM, CONTEXT, DIALOG, OUTPUT)
 TRIMMED_FIRST = (OUTPUT, DIALOG, CONTEXT)
 """The order in which categories are trimmed. SYSTEM never is."""
+TOTAL = 150_000
+"""The budget of an operation that is given none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PenguinNumbers:
     """The categories' shares of the total, and the weight of each type of contributor."""
 
-    total: int = 150_000
     shares: Mapping[str, float] = field(
         default_factory=lambda: {SYSTEM: 0.10, CONTEXT: 0.35, DIALOG: 0.50, OUTPUT: 0.05}
     )
+    """Share of the budget by category; together at most 1."""
     minimums: Mapping[str, float] = field(default_factory=dict)
-    """Tokens a category never lends; 0 where not given."""
+    """Tokens that a category never lends, by category; 0 where not given."""
     weights: Mapping[str, float] = field(
         default_factory=lambda: {
             "WORKING_FILES": 0.40,
@@ -43,6 +45,7 @@ class PenguinNumbers:
             "CUSTOM": 0.10,
         }
     )
+    """Weight by type of contributor: attached material is ranked by weight times salience."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,7 +52,9 @@ class Line:
 
 
 def extractive_summary(ask: Ask, count: Count) -> Summary:
-    """The summary that is asked for, in at most `ask.tokens` and shorter than the source."""
+    """The summary that is asked for, in at most `ask.tokens` and shorter than the source; none of an arc."""
+    if ask.form == "arc":
+        return Summary(text="", tokens=0)
     room = min(ask.tokens, sum(count(passage.text) for passage in ask.passages) - 1)
     lines = _lines(ask)
     overview = next((each for each in _overviews(ask.passages, lines) if count(each) <= room // 2), "")

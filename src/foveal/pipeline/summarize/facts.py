@@ -74,6 +74,10 @@ def _errors(text: str) -> Iterator[str]:
 
 
 def _names(text: str) -> Iterator[str]:
-    """Identifiers without small numbers, which are mostly line numbers."""
+    """Identifiers without small numbers, mostly those of lines, and without the files of listed paths."""
     names = dict.fromkeys(identifiers(text))
-    return (name for name in names if len(name) <= _MAX_NAME and not (name.isdigit() and len(name) < 5))
+    files = {name.rpartition("/")[2] for name in names if "/" in name and len(name) <= _MAX_NAME}
+    for name in names:
+        number = name.isdigit() and len(name) < 5
+        if len(name) <= _MAX_NAME and not number and name not in files:
+            yield f"/{name}" if "/" in name and f"/{name}" in text else name

@@ -10,6 +10,7 @@ from typing import Literal
 from foveal.model import Role
 
 Writer = Literal["extractive", "llm"]
+Form = Literal["summary", "arc"]
 RecordKind = Literal["decision", "constraint", "correction"]
 
 
@@ -49,14 +50,17 @@ class Ask:
     tokens: int
     level: int = 1
     """1: of messages; 2 and 3: of the summaries one level below."""
+    form: Form = "summary"
+    """`arc`: the course of the conversation, as JSON. Only a model writes one."""
     whole: bool = field(default=True, compare=False)
-    """Its range will not grow. Otherwise it is asked for again, a little longer, and not worth storing."""
+    """Its range will not grow. Otherwise it is asked for again, a little longer, and not worth writing."""
 
     @property
     def key(self) -> str:
-        """Equal for equal content, level and size, so that a stored summary is found again."""
+        """Equal for equal content, form, level and size, so that a stored summary is found again."""
         words = (word for passage in self.passages for word in (passage.digest, *passage.outside))
-        content = "\n".join((str(self.level), str(self.tokens), *words))
+        form = () if self.form == "summary" else (self.form,)
+        content = "\n".join((*form, str(self.level), str(self.tokens), *words))
         return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -29,22 +29,33 @@ class FifthNumbers:
     """The size of the levels, when entries are compressed, and the weights of a score."""
 
     total: int = 16_000
+    """Tokens that the sizes of the levels are given for; windows of other sizes scale them."""
     permanent: int = 2_000
+    """Tokens of permanent memory: system prompts, rules and constraints. It takes more if it needs more."""
     session: int = 4_000
+    """Tokens of session memory: summaries of tasks, decisions, errors and their resolutions."""
     working: int = 8_000
+    """Tokens of working memory: the recent conversation and tool output."""
     session_minutes: float = 30.0
+    """Age above which session memory is compressed."""
     working_minutes: float = 5.0
+    """Age above which working memory is compressed."""
     full_at: float = 0.8
     """Space is needed when more than this share of the total is used."""
     low_score: float = 0.2
+    """What scores less is compressed first, while space is needed."""
     verbose_tokens: int = 500
     """Tool output above this is volatile."""
     priority: float = 50.0
     """The priority of an entry without one; it breaks ties."""
     recency_weight: float = 0.3
+    """Weight of recency: 1 when new, 1/2 after a minute, 1/3 after two."""
     references_weight: float = 0.2
+    """Weight of references: the share of mentions of what an entry introduced that came later."""
     relevance_weight: float = 0.4
+    """Weight of the similarity to the task."""
     explicit_weight: float = 0.1
+    """Added for an entry that is marked important."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

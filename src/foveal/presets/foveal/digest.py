@@ -67,13 +67,17 @@ class DigestNumbers:
     bent: float = 0.7
     """The value of an excerpt is divided by its tokens to this power."""
     asked: float = 6.0
+    """Added to the value of how a user's message begins."""
     said: float = 3.0
+    """Added to the value of a user's other words."""
     failed: float = 3.0
+    """Added to the value of a failure."""
     agreed: float = 4.0
+    """Added to the value of an explicit decision."""
     decided: float = 1.0
+    """Added to the value of a conclusion."""
     answered: float = 1.0
-    """Added to the value of how a user's message begins, of their other words, of a failure, of an explicit
-    decision, of a conclusion, and of how an answer begins."""
+    """Added to the value of how an answer begins."""
     used: float = 3.0
     """Factor for names that were used later, by the model in a call or by the user."""
     fades: float = 3.0

@@ -49,13 +49,15 @@ class MarkNumbers:
     this many times its size to the power of `grows`, up to what the prices say: in a window of few turns each
     one that is dropped costs more recall, and rewriting it costs less."""
     grows: float = 1.6
+    """The power in `spare`: the larger, the faster slack grows with the window."""
     few: float = 7.0
     """Turns that must fit into a window to leave room for any; a smaller window is filled completely."""
     least: float = 0.4
     """Share of the room: lower marks were never measured."""
     unpriced_high: float = 0.9
+    """Share of the room at which a window is refocused if prices are not known."""
     unpriced_low: float = 0.6
-    """Shares of the room: the marks if prices are not known."""
+    """Share of the room that a window is then reduced to."""
 
 
 NUMBERS = MarkNumbers()

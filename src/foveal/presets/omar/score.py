@@ -34,26 +34,34 @@ class OmarNumbers:
     """Priority by kind, before any boost."""
 
     prefer_recent: bool = True
+    """Whether the age of a chunk adds to its priority."""
     recency: str = "linear"
-    """`linear` or `exponential`."""
+    """The shape of that boost: `linear` or `exponential`."""
     most_linear: float = 20.0
+    """The linear boost of a new chunk; it loses one point per day."""
     most_exponential: float = 15.0
+    """The exponential boost of a new chunk."""
     decay: float = 0.05
-    """Per day."""
+    """The rate at which the exponential boost decays per day."""
     business_decay: float = 0.02
-    """Per day, for content with a business field."""
+    """The same rate for chunks with a business field."""
 
     most_rag: float = 20.0
+    """The boost of a retrieved chunk of relevance 1; less relevance adds less in proportion."""
     most_business: float = 20.0
+    """The most that all business fields of a chunk add together."""
     most_revenue: float = 20.0
+    """The most that the revenue of a chunk adds."""
     revenue_scale: float = 10_000.0
     """Revenue that adds one point."""
     urgency: Mapping[str, float] = field(
         default_factory=lambda: {"critical": 25, "high": 15, "medium": 5, "low": 0}
     )
+    """Points by `metadata.urgency`."""
     client_tier: Mapping[str, float] = field(
         default_factory=lambda: {"enterprise": 12, "mid_market": 8, "small_business": 4, "startup": 2}
     )
+    """Points by `metadata.client_tier`."""
     deal_status: Mapping[str, float] = field(
         default_factory=lambda: {
             "negotiation": 18,
@@ -63,9 +71,11 @@ class OmarNumbers:
             "closed": 1,
         }
     )
+    """Points by `metadata.deal_status`."""
     relationship_stage: Mapping[str, float] = field(
         default_factory=lambda: {"mature": 15, "established": 10, "developing": 6, "initial": 3}
     )
+    """Points by `metadata.relationship_stage`."""
 
     high_revenue: float = 10_000.0
     """Revenue from which on a chunk is flagged `high_business_relevance`."""
@@ -79,13 +89,15 @@ class OmarNumbers:
     reserve: int = 2_000
     """Tokens that operations set aside for the system prompt; windows set aside what it needs."""
     group_caps: Mapping[str, float] = field(default_factory=dict)
-    """The caps in force; none by default."""
+    """Tokens that the chunks of a group may have together, by group; none is capped by default."""
     prefer_higher_priority: bool = True
+    """Whether priority decides first; otherwise the newest chunks come first."""
     allow_partial_fill: bool = True
+    """Whether selection goes on after the first chunk that does not fit."""
     solver: str = "greedy"
-    """`greedy` or `exact`."""
+    """How chunks are selected: `greedy`, or `exact` for the highest total priority there is."""
     exact_steps: int = 1_000_000
-    """The most work that the exact solver may do."""
+    """The work that the exact solver may do; beyond it, it raises an error."""
 
 
 USUAL_CAPS: Mapping[str, int] = MappingProxyType(

@@ -24,7 +24,7 @@ def openscroll(numbers: OpenscrollNumbers = OpenscrollNumbers()) -> Preset:
             slot_of=slot_of,
             plan=partial(layers, numbers=numbers),
             pick=lambda units, room, slots: by_layer(units, room, slots=slots),
-            compact=compacted,
+            compact=partial(compacted, numbers=numbers.key_messages),
             settle=settled,
         ),
         looks_at_all=True,

@@ -6,7 +6,7 @@ stays within the allotments of the layers; every turn is kept, part of a note, o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -21,7 +21,7 @@ from foveal.pipeline.summarize.voices import Utterance, read_message, voices
 from foveal.pipeline.values import Pick, Scene, Unit
 from foveal.presets.openscroll.arc import arc_text
 from foveal.presets.openscroll.strategies import Compacted, compact, strategy_for
-from foveal.presets.openscroll.zones import Piece
+from foveal.presets.openscroll.zones import NUMBERS, KeyMessageNumbers, Piece
 from foveal.window import Code
 
 ALL_TURNS = -1
@@ -43,7 +43,15 @@ class _Shown:
     tokens: int = 0
 
 
-def compacted(history: History, units: Sequence[Unit], pick: Pick, room: int, scene: Scene) -> Pick:
+def compacted(
+    history: History,
+    units: Sequence[Unit],
+    pick: Pick,
+    room: int,
+    scene: Scene,
+    *,
+    numbers: KeyMessageNumbers = NUMBERS,
+) -> Pick:
     """The pick, with the turns decided that it left undecided: those of the history layer."""
     undecided = [unit for unit in units if unit.turn not in pick.because]
     if not undecided:
@@ -55,7 +63,15 @@ def compacted(history: History, units: Sequence[Unit], pick: Pick, room: int, sc
     most = max(0, min(own, left - arc_budget))
     by_turn = _read(history)
     messages = [each for unit in undecided for each in _priced(by_turn[unit.turn], unit)]
-    compaction, shown = _fitted(history, undecided, messages, scene, most=most, arc_budget=arc_budget)
+    compress = partial(
+        compact,
+        messages,
+        strategy=strategy_for(sum(each.tokens for each in messages), most),
+        answer=scene.answer or partial(extractive_summary, count=scene.count),
+        count=scene.count,
+        numbers=numbers,
+    )
+    compaction, shown = _fitted(history, undecided, compress, scene, most=most, arc_budget=arc_budget)
     used = {MESSAGE_HISTORY: shown.tokens, ARC: 0}
     if arc := arc_text(compaction.arc):
         used[ARC] = min(scene.count(arc), shown.tokens)
@@ -75,25 +91,16 @@ def compacted(history: History, units: Sequence[Unit], pick: Pick, room: int, sc
 def _fitted(
     history: History,
     undecided: Sequence[Unit],
-    messages: Sequence[Utterance],
+    compress: Callable[..., Compacted],
     scene: Scene,
     *,
     most: int,
     arc_budget: int,
 ) -> tuple[Compacted, _Shown]:
     """Compact until the notes fit as messages, which cost a little more than their texts."""
-    strategy = strategy_for(sum(each.tokens for each in messages), most)
-    answer = scene.answer or partial(extractive_summary, count=scene.count)
     room = most
     while True:
-        compaction = compact(
-            messages,
-            l4_budget=arc_budget,
-            l6_budget=room,
-            strategy=strategy,
-            answer=answer,
-            count=scene.count,
-        )
+        compaction = compress(l4_budget=arc_budget, l6_budget=room)
         shown = _shown(history, undecided, compaction)
         over = shown.tokens - scene.count(arc_text(compaction.arc)) - most
         if over <= 0:

@@ -34,7 +34,24 @@ from foveal.pipeline.values import Item
 from foveal.presets.openscroll.zones import KeyMessageNumbers
 from foveal.window import Slot
 
+TOTAL = 12_000
+"""The budget of a negotiation that names none."""
 ELASTIC = (TOPIC, ENTITY, ARC, RETRIEVAL, MESSAGE_HISTORY)
+ELASTICITY: Mapping[str, float] = MappingProxyType(
+    {
+        IDENTITY: 0.0,
+        PREFERENCES: 0.1,
+        TOPIC: 0.6,
+        ENTITY: 0.7,
+        ARC: 0.3,
+        RETRIEVAL: 0.5,
+        MESSAGE_HISTORY: 0.4,
+        USER_MESSAGE: 0.0,
+    }
+)
+"""How willing each layer is to shrink. Reported, as the design does; it decides nothing."""
+UNCONTESTED: Mapping[str, int] = MappingProxyType({ARC: 30, USER_MESSAGE: 100})
+"""Priorities that are reported and decide nothing: of an arc without tokens, and of what is always in."""
 BUNDLES: Mapping[str, str] = MappingProxyType(
     {
         "identity": IDENTITY,
@@ -53,84 +70,115 @@ BUNDLES: Mapping[str, str] = MappingProxyType(
 class OpenscrollNumbers:
     """The settings of the negotiation. Shares are of the total budget."""
 
-    total: int = 12_000
     depth: str = "standard"
+    """How much is shown of topics and entities: `minimal`, `standard` or `deep`."""
     prioritize_history: bool = False
+    """Whether the history asks for more, by `history_boost`."""
     minimal_depth: float = 0.5
+    """Factor for topics, arc and retrieval at depth `minimal`."""
     standard_depth: float = 1.0
+    """The same factor at depth `standard`."""
     deep_depth: float = 1.5
+    """The same factor at depth `deep`."""
     pressure_share: float = 0.7
     """The pressure of the conversation is at its highest from this share of the budget on."""
     heavy_topics: int = 2
+    """From this many topics on, the topic layer has its raised priority."""
     heavy_messages: int = 20
+    """Above this many messages, a prioritized history has its raised priority and asks for more."""
     identity_min: int = 150
+    """The least that L0, identity, gets."""
     identity_ideal: int = 400
+    """The most that L0 asks for."""
     identity_share: float = 0.02
+    """Share that L0 asks for."""
     identity_max: int = 500
+    """The most that L0 gets."""
     prefs_min: int = 100
+    """The least that L1, preferences, gets."""
     prefs_ideal: int = 600
+    """The most that L1 asks for."""
     prefs_share: float = 0.03
+    """Share that L1 asks for."""
     prefs_max: int = 800
+    """The most that L1 gets."""
     topic_min: int = 300
+    """The least that L2, topics, gets if there is a topic."""
     topic_share: float = 0.12
+    """Share that L2 asks for with one topic."""
     topic_step: float = 0.3
+    """Part of that share that each further topic adds."""
     topic_pressure: float = 0.4
+    """Part of what L2 asks for that a long history takes from it."""
     topic_max_share: float = 0.25
+    """Share that L2 gets at most."""
     most_growth: float = 2.0
     """The most by which many topics or entities multiply their share."""
     entity_min: int = 150
+    """The least that L3, entities, gets if there is an entity."""
     entity_share: float = 0.06
+    """Share that L3 asks for with one entity."""
     entity_step: float = 0.4
+    """Part of that share that each further entity adds."""
     entity_tokens: int = 400
+    """Tokens that L3 asks for at most per entity."""
     entity_max_share: float = 0.12
+    """Share that L3 gets at most."""
     arc_min: int = 200
+    """The least that L4, the arc, gets in an active conversation."""
     arc_tokens: int = 150
+    """Tokens that L4 asks for each time the number of messages doubles."""
     arc_share: float = 0.15
+    """Share that L4 asks for at most."""
     arc_max_share: float = 0.20
+    """Share that L4 gets at most."""
     jit_min: int = 200
+    """The least that L5, retrieval, gets."""
     jit_share: float = 0.10
+    """Share that L5 asks for while topics cover little."""
     jit_topic_share: float = 0.15
+    """Share of topic material at which topics cover everything."""
     jit_least: float = 0.3
+    """Part of `jit_share` that L5 asks for even then."""
     jit_max_share: float = 0.18
+    """Share that L5 gets at most."""
     history_min: int = 500
+    """The least that L6, the history, gets in an active conversation."""
     history_max_share: float = 0.60
+    """Share that L6 gets at most."""
     small_history: int = 3_000
+    """Tokens up to which a history is small."""
     medium_history: int = 10_000
+    """Tokens up to which a history is medium."""
     large_history: int = 50_000
+    """Tokens up to which a history is large; beyond, it is huge."""
     small_share: float = 1.0
+    """Share that a small history asks for."""
     medium_share: float = 0.35
+    """Share that a medium history asks for."""
     large_share: float = 0.30
+    """Share that a large history asks for."""
     huge_share: float = 0.25
+    """Share that a huge history asks for."""
     history_boost: float = 1.3
+    """Factor for what a prioritized history asks for."""
     dialogue_boost: float = 1.2
+    """Further factor for a prioritized history of more than `heavy_messages` messages."""
     priorities: Mapping[str, float] = field(
         default_factory=lambda: {
             IDENTITY: 100,
             PREFERENCES: 95,
             TOPIC: 70,
             ENTITY: 65,
-            ARC: 30,
             RETRIEVAL: 75,
             MESSAGE_HISTORY: 80,
-            USER_MESSAGE: 100,
         }
     )
+    """Priority by layer: of two that lack something, the higher gets more, and leftovers first."""
     raised_priorities: Mapping[str, float] = field(
         default_factory=lambda: {TOPIC: 85, ARC: 88, MESSAGE_HISTORY: 90}
     )
-    """For topics if there are many, the arc of an active conversation, and a long prioritized history."""
-    elasticity: Mapping[str, float] = field(
-        default_factory=lambda: {
-            IDENTITY: 0.0,
-            PREFERENCES: 0.1,
-            TOPIC: 0.6,
-            ENTITY: 0.7,
-            ARC: 0.3,
-            RETRIEVAL: 0.5,
-            MESSAGE_HISTORY: 0.4,
-            USER_MESSAGE: 0.0,
-        }
-    )
+    """The priority of topics if there are many, of an active arc, and of a long prioritized history."""
     key_messages: KeyMessageNumbers = field(default_factory=KeyMessageNumbers)
     """Which messages are quoted when the history is compacted."""
 
@@ -224,16 +272,14 @@ def _requests(situation: Situation, numbers: OpenscrollNumbers) -> tuple[LayerBu
         situation.history_tokens, known.get(MESSAGE_HISTORY, situation.history_tokens)
     )
     empty = {TOPIC: not situation.topics, ENTITY: not situation.entities, ARC: not situation.active}
-    raised = _raised(situation, numbers)
+    priorities = {**UNCONTESTED, **numbers.priorities, **_raised(situation, numbers)}
     return tuple(
-        _request(name, (0, 0, 0) if empty.get(name) else limits[name], known.get(name), raised, numbers)
+        _request(name, (0, 0, 0) if empty.get(name) else limits[name], known.get(name), priorities[name])
         for name in LAYERS
     )
 
 
-def _request(
-    layer: str, limits: Limits, known: int | None, raised: Mapping[str, float], numbers: OpenscrollNumbers
-) -> LayerBudget:
+def _request(layer: str, limits: Limits, known: int | None, priority: float) -> LayerBudget:
     minimum, ideal, most = limits
     maximum = round_down(most) if known is None else min(round_down(most), known)
     return LayerBudget(
@@ -241,8 +287,8 @@ def _request(
         min_tokens=min(minimum, maximum),
         ideal_tokens=round_down(ideal) if maximum else 0,
         max_tokens=maximum,
-        priority=raised.get(layer, numbers.priorities[layer]),
-        elasticity=numbers.elasticity[layer],
+        priority=priority,
+        elasticity=ELASTICITY[layer],
         allocated=0,
     )
 

@@ -136,4 +136,7 @@ def settled(slots: Sequence[Slot], scene: Scene) -> tuple[Slot, ...]:
 
 def _main_layer(unit: Unit) -> str:
     """The layer that has most of a unit's tokens; of equals the first."""
+    if len(unit.by_slot) == 1:
+        (only,) = unit.by_slot
+        return only
     return max(LAYERS, key=lambda layer: unit.by_slot.get(layer, -1))

@@ -27,7 +27,9 @@ from foveal.pipeline.summarize.values import Answer, Ask, Passage
 from foveal.pipeline.summarize.voices import TurnStarts, Utterance
 from foveal.presets.openscroll.arc import NO_ARC, Arc, Style, arc
 from foveal.presets.openscroll.zones import (
+    NUMBERS,
     Count,
+    KeyMessageNumbers,
     Piece,
     Treatment,
     first_fitting,
@@ -116,7 +118,7 @@ def strategy_for(tokens: int, budget: int) -> Strategy:
     return "compacted" if tokens <= 8 * budget else "multi-level"
 
 
-def compact(
+def compact(  # noqa: PLR0913 — what is compacted into which budgets, and what that takes
     messages: Sequence[Utterance],
     *,
     l4_budget: int,
@@ -124,15 +126,18 @@ def compact(
     strategy: Strategy | None = None,
     answer: Answer,
     count: Count,
+    numbers: KeyMessageNumbers = NUMBERS,
 ) -> Compacted:
     """Compact a history to `l6_budget` tokens, with an arc of at most `l4_budget`.
 
     `count` counts texts; a caller that puts notes into messages has to add their framing.
     """
     chosen = strategy or strategy_for(sum(each.tokens for each in messages), l6_budget)
-    tree = blocks(messages, answer, tokens=summary_size(l6_budget // 10))
+    tree = blocks(messages, answer, tokens=summary_size(l6_budget // 10), numbers=numbers)
     pieces = _STRATEGIES[chosen](tree, l6_budget, count) if messages else []
-    found = arc(messages, l4_budget, STYLES[chosen], count) if messages and chosen != "full" else NO_ARC
+    found = NO_ARC
+    if messages and chosen != "full":
+        found = arc(messages, l4_budget, STYLES[chosen], count, answer=answer)
     return Compacted(strategy=chosen, pieces=tuple(_joined(pieces, count)), arc=found)
 
 
@@ -172,7 +177,7 @@ def _compacted(tree: Blocks, budget: int, count: Count) -> list[Piece]:
     first = folded(messages[:early], tree.summaries(0, early), budget // 10, count)
     middle = messages[early:late]
     label = f"[Key exchanges of {message_range(middle[0].seq, middle[-1].seq)}]" if middle else ""
-    then = key_turns(middle, budget // 4, count, label=label)
+    then = key_turns(middle, budget // 4, count, label=label, numbers=tree.numbers)
     return [*first, *then, *newest(messages[late:], budget - _tokens([*first, *then]), count)]
 
 
@@ -254,6 +259,8 @@ class Blocks:
     answer: Answer
     bounds: tuple[int, ...]
     """The start of each block, and the end of the last one."""
+    numbers: KeyMessageNumbers
+    """What makes a message worth quoting."""
 
     @property
     def number(self) -> int:
@@ -306,10 +313,14 @@ class Blocks:
         )
 
 
-def blocks(messages: Sequence[Utterance], answer: Answer, *, tokens: int) -> Blocks:
+def blocks(
+    messages: Sequence[Utterance], answer: Answer, *, tokens: int, numbers: KeyMessageNumbers = NUMBERS
+) -> Blocks:
     turns = TurnStarts.of(messages)
     starts = [turns.back(index) for index in range(0, len(messages), BLOCK)]
-    return Blocks(messages=messages, tokens=tokens, answer=answer, bounds=(*starts, len(messages)))
+    return Blocks(
+        messages=messages, tokens=tokens, answer=answer, bounds=(*starts, len(messages)), numbers=numbers
+    )
 
 
 def _passages(messages: Sequence[Utterance]) -> list[Passage]:

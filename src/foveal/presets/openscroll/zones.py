@@ -149,7 +149,9 @@ def trimmed(messages: Sequence[Utterance], room: int, count: Count) -> list[Piec
     return [piece_of(messages, "trimmed", count(text), text=text)] if count(text) <= room else []
 
 
-def key_turns(messages: Sequence[Utterance], room: int, count: Count, *, label: str = "") -> list[Piece]:
+def key_turns(
+    messages: Sequence[Utterance], room: int, count: Count, *, label: str = "", numbers: KeyMessageNumbers
+) -> list[Piece]:
     """The best turns until one does not fit, which is trimmed; gaps are marked."""
     if not messages:
         return []
@@ -159,7 +161,7 @@ def key_turns(messages: Sequence[Utterance], room: int, count: Count, *, label: 
         return labelled([piece_of(messages, "full", tokens)], label, count)
     marker = count(_marker(len(messages)))
     left, kept = room - marker, dict[int, Piece]()
-    for turn in _ranked(messages):
+    for turn in _ranked(messages, numbers):
         inside = messages[turn.start : turn.stop]
         left -= marker  # there may be a gap before it
         tokens = sum(each.tokens for each in inside)
@@ -171,8 +173,8 @@ def key_turns(messages: Sequence[Utterance], room: int, count: Count, *, label: 
     return labelled(_with_gaps(messages, kept, marker, count), label, count)
 
 
-def _ranked(messages: Sequence[Utterance]) -> list[range]:
-    scores = [score.total for score in key_messages(messages)]
+def _ranked(messages: Sequence[Utterance], numbers: KeyMessageNumbers) -> list[range]:
+    scores = [score.total for score in key_messages(messages, numbers)]
     turns = TurnStarts.of(messages).within(0, len(messages))
     return sorted(turns, key=lambda turn: -max(scores[turn.start : turn.stop]))
 
@@ -231,22 +233,33 @@ class KeyMessageNumbers:
     """The scores of key messages; phrases are separated by `|`."""
 
     recency: float = 20.0
+    """Points of the newest message; older ones get a share by their position."""
     substance: float = 5.0
-    """Times the binary logarithm of the number of words plus one."""
+    """Points for length, times the binary logarithm of the number of words plus one."""
     substance_most: float = 25.0
+    """The most points for length."""
     code_block: float = 15.0
+    """Points for each code block."""
     question: float = 5.0
+    """Points for each question mark."""
     question_most: float = 15.0
+    """The most points for questions."""
     decision: float = 10.0
+    """Points for each phrase of a decision."""
     decisions: str = (
         "decided|decision|let's go with|we'll use|agreed|final|conclusion|solution|answer|resolved"
     )
+    """The phrases of a decision."""
     problem: float = 5.0
+    """Points for each phrase of a problem."""
     problem_most: float = 15.0
+    """The most points for problems."""
     problems: str = "error|bug|issue|problem|failed|broken|fix|crash|exception|TypeError|undefined"
+    """The phrases of a problem."""
     user: float = 5.0
+    """Points for a message of the user."""
     edge: float = 15.0
-    """For the first and the last message."""
+    """Points for the first and the last message."""
 
 
 NUMBERS = KeyMessageNumbers()

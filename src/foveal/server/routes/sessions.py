@@ -120,6 +120,7 @@ def add(tenant: CurrentTenant, name: SessionName, new: body.NewMessage) -> Added
         new.text,
         pinned=new.pin,
         important=new.important,
+        private=new.private,
         kind=new.kind,
         level=new.level,
         priority=new.priority,

@@ -66,8 +66,8 @@ class IdleManager:
         """By session, the state it was left in, and when more of it will be past its age; never: None."""
         self._states: OrderedDict[int, SessionState] = OrderedDict()
 
-    def manage_some(self) -> bool | float:
-        """Manage one session a little; returns whether more is due, or in how many seconds."""
+    def manage_some(self) -> float | None:
+        """Manage one session a little; returns in how many seconds more is due, None if nothing will be."""
         if not self._resources.worker.quiet:
             return BUSY_SECONDS
         if not self._waiting:
@@ -77,9 +77,9 @@ class IdleManager:
             if self._compressed(record):
                 self._waiting.appendleft(record)
         if self._waiting:
-            return True
+            return 0.0
         next_due = min((due for _, due in self._due.values() if due is not None), default=None)
-        return False if next_due is None else max(LEAST_SECONDS, next_due - time.time())
+        return None if next_due is None else max(LEAST_SECONDS, next_due - time.time())
 
     def _to_check(self) -> list[SessionRecord]:
         """The sessions that changed since they were checked, or have something due now."""

@@ -30,13 +30,14 @@ GROWING = 2
 Progress = Callable[[int, int], None]
 
 
-def plain_message(
+def plain_message(  # noqa: PLR0913 — what may be said of a message, by name
     role: Role,
     text: str,
     *,
     name: str,
     timestamp: float | None,
     priority: float | None,
+    private: bool,
     metadata: Mapping[str, object] | None,
 ) -> Message:
     """A plain text message with the details that the caller gave."""
@@ -44,7 +45,13 @@ def plain_message(
         raise InputError(
             f"add: `role` is {role!r}", remedy=f"use one of {', '.join(get_args(Role))}", field="role"
         )
-    details = {"name": name or None, "timestamp": timestamp, "priority": priority, "metadata": metadata}
+    details = {
+        "name": name or None,
+        "timestamp": timestamp,
+        "priority": priority,
+        "private": private or None,
+        "metadata": metadata,
+    }
     given = {key: value for key, value in details.items() if value is not None}
     return wire.message_of({"role": role, "content": text, **given}, "plain", where="add")
 
@@ -142,7 +149,10 @@ def _is_part(old: Any, new: Any) -> bool:
 
 
 def fork(source: SessionState, name: str, messages: int | None) -> SessionRecord:
-    """Create a session that begins as another one, with its first `messages` or all that are not erased."""
+    """Create a session that begins as another one, with its first `messages` or all of them.
+
+    Erased and private ones are left out.
+    """
     store = source.store
     with store.transaction():
         if store.find_session(name) is not None:
@@ -151,7 +161,7 @@ def fork(source: SessionState, name: str, messages: int | None) -> SessionRecord
             )
         with source.reading():
             head = source.log.head
-            entries = source.log.entries[:messages]
+            entries = [entry for entry in source.log.entries[:messages] if not entry.private]
             originals = source.log.read_unerased(entries)
         record = store.session(name, now=time.time(), model=head.model, preset=head.preset)
         state = SessionState(source.resources, record)
@@ -175,6 +185,7 @@ def append_messages(
     if not messages:
         return ()
     target = state.target(format=_format(state, messages))
+    messages = _with_private_answers(state, messages)
     drafts = [_draft(message, target, beside=beside) for message in messages]
     entries = state.store.append(state.id, drafts, counter=target.history_key)
     state.log.appended(entries, messages)
@@ -183,6 +194,29 @@ def append_messages(
     events.append(MessagesAdded(session=state.name, ids=ids, tokens=tokens))
     state.resources.worker.wake()
     return ids
+
+
+def _with_private_answers(state: SessionState, messages: Sequence[Message]) -> list[Message]:
+    """The messages; what answers a call of a private one is private too."""
+    linked = [links(message) for message in messages]
+    hidden = _private_calls(state, {key for link in linked for key in link.answers})
+    found = []
+    for message, link in zip(messages, linked, strict=True):
+        private = message.private or not hidden.isdisjoint(link.answers)
+        hidden = hidden | set(link.calls) if private else hidden - set(link.calls)
+        found.append(message if private == message.private else replace(message, private=private))
+    return found
+
+
+def _private_calls(state: SessionState, answered: set[str]) -> set[str]:
+    """Which of these calls, since the user's latest words, a private message made."""
+    hidden: set[str] = set()
+    for entry in reversed(state.log.entries):
+        if not answered or (entry.role == "user" and not entry.answers):
+            break
+        hidden |= answered.intersection(entry.calls) if entry.private else set()
+        answered = answered.difference(entry.calls)
+    return hidden
 
 
 def _load(state: SessionState, messages: Any, format: Format | None) -> Conversation:
@@ -203,7 +237,7 @@ def _load(state: SessionState, messages: Any, format: Format | None) -> Conversa
 def _as_format(message: Message, format: Format) -> Message:
     """The same message, read in another format."""
     read = wire.reread(message.body, format, message.role, digest=message.digest)
-    return replace(read, created_at=message.created_at, id=message.id)
+    return replace(read, created_at=message.created_at, id=message.id, private=message.private)
 
 
 def _format(state: SessionState, messages: Sequence[Message]) -> Format:
@@ -316,4 +350,5 @@ def _mark(message: Message, entry: Entry) -> Message:
         kind=entry.kind,
         level=entry.level,
         priority=entry.priority,
+        private=entry.private,
     )

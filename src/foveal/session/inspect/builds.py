@@ -122,6 +122,7 @@ class Row:
     role: Role
     kind: Kind | None
     priority: float | None
+    private: bool
     tokens: int
     mark: str
     created_at: float | None
@@ -401,6 +402,7 @@ def _row(entry: Entry, content: Content | None) -> Row:
         role=entry.role,
         kind=entry.kind,
         priority=entry.priority,
+        private=entry.private,
         tokens=entry.tokens,
         mark=_mark(entry),
         created_at=entry.created_at,

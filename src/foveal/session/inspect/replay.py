@@ -113,7 +113,7 @@ def replay_session(
     check_budget(budget)
     requested = presets.find(preset, state.resources.numbers).name
     with state.reading():
-        target, messages = state.target(model), _messages(state)
+        target, messages = state.target(model), recorded_messages(state)
         own = state.log.head.preset or presets.DEFAULT
         latest = state.store.build(state.id)
     warn(target.warnings)
@@ -191,7 +191,10 @@ class Facts:
             start = at
             answer = takewhile(lambda message: message.role == "assistant", messages[at:])
             arguments = "\n".join(
-                value for message in answer for call in message.calls for value in _values(call.arguments)
+                value
+                for message in answer
+                for call in message.calls
+                for value in argument_values(call.arguments)
             )
             yield at, read.intersection(identifiers(arguments))
 
@@ -202,7 +205,7 @@ class Facts:
         return self._names[message.digest]
 
 
-def _values(arguments: str) -> Iterator[str]:
+def argument_values(arguments: str) -> Iterator[str]:
     """The values in a call's arguments, without their names; the text itself if it is not JSON."""
     try:
         waiting = [json.loads(arguments)]
@@ -231,7 +234,7 @@ class _Setup:
     """Called after every request."""
 
 
-def _messages(state: SessionState) -> list[Message]:
+def recorded_messages(state: SessionState) -> list[Message]:
     """All messages of the session as they were added, except erased ones: pruning was another policy's."""
     entries = state.log.entries
     read = state.log.read_unerased(entries)
@@ -245,6 +248,7 @@ def _as_added(message: Message, entry: Entry) -> Message:
         important=entry.important,
         level=entry.level,
         priority=entry.priority,
+        private=entry.private,
         metadata=json.loads(entry.metadata) if entry.metadata else {},
     )
 

@@ -175,7 +175,7 @@ def _miner_for(store: Store, session: int, unread: set[str]) -> _SessionMiner:
     for entry, content in zip(
         entries[start:first], store.messages(session, start=start, stop=first), strict=True
     ):
-        if content is not None and entry.role in ("user", "assistant"):
+        if content is not None and entry.role in ("user", "assistant") and not entry.private:
             text = _typed_text(content.body, content.format, entry.role, entry.kind, content.digest)
             miner.read(entry.digest, text, entry.role)
     return miner

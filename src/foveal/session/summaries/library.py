@@ -20,6 +20,8 @@ REMEMBERED = 30 * 60.0
 """Seconds that a summary stays in memory."""
 MOST = 4_096
 """Summaries in memory."""
+NO_ARC = Summary(text="", tokens=0)
+"""In place of an arc that no model has written: a preset extracts its own."""
 QUEUED = 1_024
 """Summaries that wait for a model at most; the oldest requests are dropped, as windows need the latest."""
 
@@ -82,7 +84,9 @@ class Library:
         summary = write(ask)
         if summary.by != "llm":
             self._tried.put(ask.key, ask.key)
-            return False  # a model that just failed is not asked for the next one right away
+            # A model that just failed is not asked for the next one right away, unless it failed at an arc:
+            # some models can write a summary, but no JSON.
+            return ask.form == "arc" and bool(self._queue)
         self.save(ask, summary)
         return bool(self._queue)
 
@@ -106,7 +110,7 @@ class Answers:
     def __call__(self, ask: Ask) -> Summary:
         if ask.key in self._new:
             return self._new[ask.key][1]
-        found = self._library.find(ask)
+        found = self._library.find(ask) or (NO_ARC if ask.form == "arc" else None)
         if found is None:
             from foveal.pipeline.summarize.extract import extractive_summary
 

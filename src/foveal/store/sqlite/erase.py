@@ -23,7 +23,7 @@ from foveal.store.sqlite.sessions import on_branch
 
 _TOMBSTONE = """
     UPDATE entries
-    SET absence = 'erased', pinned = 0, important = 0, author = '', metadata = '', stand_in = '',
+    SET absence = 'erased', pinned = 0, important = 0, private = 0, author = '', metadata = '', stand_in = '',
         noted_by = NULL, body = NULL, id = ?3, calls = ?4, answers = ?5
     WHERE branch = ?1 AND seq = ?2
 """

@@ -29,6 +29,7 @@ _HITS = """
         CROSS JOIN entries ON entries.content = ranked.value
         JOIN branches ON branches.id = entries.branch
         WHERE entries.absence <> 'erased' AND branches.session = coalesce(:session, branches.session)
+            AND (:session IS NOT NULL OR NOT entries.private)
         GROUP BY ranked.key, branches.session
         ORDER BY ranked.key, entries.created_at DESC LIMIT :limit
     )
@@ -44,11 +45,14 @@ CONTENTS_OF_SESSION = """
     WHERE absence <> 'erased' AND branch IN (SELECT id FROM branches WHERE session = ?)
 """
 """The contents of a session, on any branch."""
+PRIVATE_CONTENTS = "SELECT content FROM entries WHERE private"
+"""The contents that only their own sessions find."""
 _MATCHES = """
     SELECT rowid, -bm25(WORDS) AS score FROM WORDS
     WHERE WORDS MATCH ?1 SCOPE ORDER BY score DESC, rowid DESC LIMIT ?2
 """
 _SCOPE = f"AND +rowid IN ({CONTENTS_OF_SESSION.replace('?', '?3')})"
+_SHARED = f"AND +rowid NOT IN ({PRIVATE_CONTENTS})"
 _COUNT = "SELECT count(*) FROM WORDS WHERE WORDS MATCH ?"
 _SIZE = "SELECT count(*) FROM WORDS_docsize"
 _ADD = "INSERT INTO WORDS (rowid, text) VALUES (?, ?)"
@@ -94,7 +98,7 @@ def _rank(
     db: apsw.Connection, words: str, phrases: Sequence[str], *, session: int | None, limit: int
 ) -> list[tuple[int, float]]:
     """Contents with one of the phrases, and the share of the best possible score that each reaches."""
-    sql = _MATCHES.replace("WORDS", words).replace("SCOPE", "" if session is None else _SCOPE)
+    sql = _MATCHES.replace("WORDS", words).replace("SCOPE", _SHARED if session is None else _SCOPE)
     scope = () if session is None else (session,)
     rows = list(read_rows(db, sql, (" OR ".join(phrases) or '""', limit, *scope), int, float))
     best = _best_score(db, words, phrases) if rows else 1.0

@@ -26,7 +26,7 @@ _SAVE_CHOICES = """
 _HANDLE = re.compile("fv-[0-9a-f]{8,64}")
 _COLUMNS = """
     seq, entries.id, entries.digest, role, calls, answers, tokens, counter, kind, pinned, important, absence,
-    created_at, beside, stand_in, noted_by, level, priority, metadata
+    created_at, beside, stand_in, noted_by, level, priority, metadata, private
 """
 _ENTRIES = f"""
     SELECT {_COLUMNS}
@@ -167,6 +167,7 @@ def _entry(  # noqa: PLR0913, PLR0917 — one for each column, in their order
     level: Level | None,
     priority: float | None,
     metadata: str,
+    private: int,
 ) -> Entry:
     entry = Entry(
         seq=seq,
@@ -188,6 +189,7 @@ def _entry(  # noqa: PLR0913, PLR0917 — one for each column, in their order
         level=level,
         priority=priority,
         metadata=metadata,
+        private=bool(private),
     )
     if metadata:
         with decoding("the metadata of a message"):

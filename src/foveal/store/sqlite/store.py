@@ -39,7 +39,7 @@ from foveal.store.sqlite.knowledge import SqliteKnowledge
 from foveal.store.sqlite.maintenance import backup, verify
 from foveal.store.sqlite.migrate import tenant_number
 from foveal.store.sqlite.remains import Remains
-from foveal.store.sqlite.search import hits, search
+from foveal.store.sqlite.search import PRIVATE_CONTENTS, hits, search
 from foveal.store.sqlite.vectors import MissingVectors, VectorScan
 
 _EXTEND = """
@@ -49,8 +49,9 @@ _EXTEND = """
 """
 _BY_PREFIX = """
     SELECT digest, format, body FROM contents
-    WHERE tenant = ? AND digest >= ? AND digest < ? AND body IS NOT NULL LIMIT 1
+    WHERE tenant = ? AND digest >= ? AND digest < ? AND body IS NOT NULL SHARED LIMIT 1
 """
+_SHARED = f"AND id NOT IN ({PRIVATE_CONTENTS})"
 _COUNTS = """
     SELECT digest, tokens FROM counts
     WHERE tenant = ? AND counter = ? AND digest IN (SELECT value FROM json_each(?))
@@ -159,12 +160,13 @@ class SqliteStore:
             head = sessions.head_of(db, self._tenant, session)
             return sessions.read_messages(db, head, start, stop)
 
-    def by_handle(self, handle: str) -> Content | None:
+    def by_handle(self, handle: str, *, shared: bool = False) -> Content | None:
         prefix = handle.removeprefix("fv-")
         if not _PREFIX.fullmatch(prefix):
             return None
         with self._database.using() as db:
-            found = read_records(db, Content, _BY_PREFIX, (self._tenant, prefix, prefix + "g"))
+            sql = _BY_PREFIX.replace("SHARED", _SHARED if shared else "")
+            found = read_records(db, Content, sql, (self._tenant, prefix, prefix + "g"))
         return found[0] if found else None
 
     def tokens(self, digests: Sequence[str], counter: str) -> Mapping[str, int]:

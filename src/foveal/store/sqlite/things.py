@@ -24,7 +24,7 @@ _UNREAD = """
     CROSS JOIN entries e ON e.branch = branches.id AND e.seq >= branches.read_to
     CROSS JOIN contents ON contents.id = e.content
     WHERE sessions.tenant = ?1 AND sessions.id = coalesce(?3, sessions.id)
-        AND e.role IN ('user', 'assistant') AND e.absence <> 'erased' AND NOT EXISTS (
+        AND e.role IN ('user', 'assistant') AND e.absence <> 'erased' AND NOT e.private AND NOT EXISTS (
             SELECT 1 FROM mentions
             WHERE mentions.session = sessions.id AND mentions.content = e.content AND number = 0
         )
@@ -33,7 +33,7 @@ _UNREAD = """
 _LATEST_COPY = """
     SELECT e.content, e.created_at, e.role = 'user' FROM entries e JOIN branches ON branches.id = e.branch
     WHERE e.content = (SELECT id FROM contents WHERE tenant = ?1 AND digest = ?3 AND body IS NOT NULL)
-        AND branches.session = ?2 AND e.absence <> 'erased'
+        AND branches.session = ?2 AND e.absence <> 'erased' AND NOT e.private
     ORDER BY branches.id DESC, e.seq DESC LIMIT 1
 """
 _MARK_READ = "INSERT OR IGNORE INTO mentions VALUES (?, ?, 0, NULL, ?, ?)"
@@ -48,7 +48,7 @@ _ADVANCE = """
     UPDATE branches SET read_to = coalesce((
         SELECT e.seq FROM entries e
         WHERE e.branch = branches.id AND e.seq >= branches.read_to
-            AND e.role IN ('user', 'assistant') AND e.absence <> 'erased' AND NOT EXISTS (
+            AND e.role IN ('user', 'assistant') AND e.absence <> 'erased' AND NOT e.private AND NOT EXISTS (
                 SELECT 1 FROM mentions
                 WHERE mentions.session = branches.session AND mentions.content = e.content AND number = 0
             )
@@ -82,7 +82,7 @@ _MENTIONING = """
     JOIN entries e ON (e.branch, e.seq) = (
         SELECT said.branch, said.seq FROM entries said JOIN branches ON branches.id = said.branch
         WHERE said.content = mentions.content AND branches.session = mentions.session
-            AND said.absence <> 'erased'
+            AND said.absence <> 'erased' AND NOT said.private
         ORDER BY said.branch DESC, said.seq DESC LIMIT 1
     )
     WHERE mentions.thing = ? AND sessions.tenant = ?

@@ -16,7 +16,7 @@ from foveal.errors import InputError
 from foveal.store.decode import damaged
 from foveal.store.port import Content, Head
 from foveal.store.sqlite.connection import read_records, read_row, read_rows
-from foveal.store.sqlite.search import CONTENTS_OF_SESSION
+from foveal.store.sqlite.search import CONTENTS_OF_SESSION, PRIVATE_CONTENTS
 from foveal.store.sqlite.sessions import branch_slices
 
 if TYPE_CHECKING:
@@ -162,11 +162,13 @@ class VectorScan:
             return []
         contents = np.concatenate([each[0] for each in near])
         scores = np.concatenate([each[1] for each in near])
-        if session is not None:
+        if session is None:
+            inside = ~np.isin(contents, [content for (content,) in read_rows(db, PRIVATE_CONTENTS, (), int)])
+        else:
             inside = np.isin(
                 contents, [content for (content,) in read_rows(db, CONTENTS_OF_SESSION, (session,), int)]
             )
-            contents, scores = contents[inside], scores[inside]
+        contents, scores = contents[inside], scores[inside]
         if len(scores) > limit:
             inside = scores >= np.partition(scores, -limit)[-limit]
             contents, scores = contents[inside], scores[inside]

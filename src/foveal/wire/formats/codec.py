@@ -40,6 +40,7 @@ class Reading:
     id: str = ""
     created_at: float | None = None
     priority: float | None = None
+    private: bool = False
     metadata: Mapping[str, object] = field(default_factory=dict)
     pinned: bool = False
     """It carries tools, settings or state, so every window needs it."""

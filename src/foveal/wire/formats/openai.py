@@ -61,7 +61,7 @@ ROLES: MappingProxyType[str, Role] = MappingProxyType(
 RESULTS = ("tool", "function")
 REASONING = ("reasoning_content", "reasoning")
 """Where OpenAI-compatible servers put the model's thinking."""
-PLAIN_FIELDS = ("id", "timestamp", "created_at", "priority", "metadata")
+PLAIN_FIELDS = ("id", "timestamp", "created_at", "priority", "private", "metadata")
 """The optional fields of a plain message, apart from its name."""
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 

@@ -1,6 +1,7 @@
 """Read and write plain `{role, content}` messages, which any program can produce without an API reference.
 
-A message may also have an id, a name, a timestamp, a priority and metadata; tool calls look like OpenAI's.
+A message may also have an id, a name, a timestamp, a priority, metadata and `private`; tool calls look like
+OpenAI's.
 """
 
 from __future__ import annotations
@@ -25,12 +26,19 @@ def read(item: JSON, where: str) -> Reading:
         id=_id(item.get("id"), where),
         created_at=_created_at(item, where),
         priority=item["priority"] if is_priority(item.get("priority")) else None,
+        private=item.get("private") is True,
         metadata=object_field(item, "metadata", where) if item.get("metadata") is not None else {},
     )
 
 
 def check(item: JSON, where: str) -> None:
-    """Refuse a priority that is not one; a stored message may have one, from before it had a meaning."""
+    """Refuse wrong values of fields; a stored message may have them, from before they had a meaning."""
+    if not isinstance(item.get("private"), bool | None):
+        raise InputError(
+            f"{where}: `private` is neither true nor false",
+            remedy="make `private` true or false, or omit it",
+            field="private",
+        )
     if item.get("priority") is None or is_priority(item["priority"]):
         return
     raise InputError(
