@@ -15,7 +15,7 @@ from foveal.operations.omar import OPERATIONS
 from foveal.operations.registry import Registry
 from foveal.pipeline.kinds import KINDS
 
-REGISTRY = Registry(OPERATIONS)
+REGISTRY = Registry({"omar": OPERATIONS})
 run = REGISTRY.run
 NOW = 1_750_000_000
 DAY = 86_400
