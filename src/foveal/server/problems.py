@@ -77,6 +77,7 @@ _REMEDIES = {
 }
 _SEE: dict[See, str] = {
     "sessions": "`GET /api/v1/sessions` lists them",
+    "pools": "`GET /api/v1/pools` lists them",
     "messages": "`GET …/messages` gives ids and handles",
     "operations": "`GET /api/v1/operations` names them all",
     "profile": "`GET /api/v1/profile` lists them with their ids",

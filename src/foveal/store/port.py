@@ -18,6 +18,7 @@ from foveal.events import Event
 from foveal.model import Absence, Entry, Format, Message, Role
 from foveal.pipeline.summarize.values import Writer
 from foveal.store.port_knowledge import Knowledge
+from foveal.store.port_pools import Pools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,6 +200,10 @@ class Store(Protocol):
     @property
     def knowledge(self) -> Knowledge:
         """What is known about the user: memories, things, bundles, predictions."""
+
+    @property
+    def pools(self) -> Pools:
+        """Sessions that share one memory and one budget."""
 
     def transaction(self, *, write: bool = True) -> AbstractContextManager[None]:
         """Run several calls as one transaction: they see one state and take effect together or not at all."""

@@ -61,7 +61,7 @@ class LogReader:
             messages = list(enumerate(history.chunk(turn).messages, last))
         else:
             messages = list(enumerate(history.read(first, last + 1), first))
-        return tuple(self._read(messages))
+        return tuple(self.read(messages))
 
     def command_entries(self, history: History, turn: int) -> tuple[LogEntry, ...]:
         """The entries of a turn where tools have a text protocol: a fenced command, answered as the user."""
@@ -98,7 +98,8 @@ class LogReader:
         said = (part.names for entry in found if entry.voice == "user" for part in entry.excerpts.parts)
         return calls | frozenset(name for names in said for name in names)
 
-    def _read(self, messages: Sequence[tuple[int, Message]]) -> Iterator[LogEntry]:
+    def read(self, messages: Sequence[tuple[int, Message]]) -> Iterator[LogEntry]:
+        """The entries of one turn's messages, given with their positions."""
         results = {part.call_id: (seq, part) for seq, message in messages for part in message.results}
         unnamed = [(seq, part) for seq, message in messages for part in message.results if not part.call_id]
         answered: set[int] = set()

@@ -38,6 +38,7 @@ from foveal.store.sqlite.connection import (
 from foveal.store.sqlite.knowledge import SqliteKnowledge
 from foveal.store.sqlite.maintenance import backup, verify
 from foveal.store.sqlite.migrate import tenant_number
+from foveal.store.sqlite.pools import SqlitePools
 from foveal.store.sqlite.remains import Remains
 from foveal.store.sqlite.search import PRIVATE_CONTENTS, hits, search
 from foveal.store.sqlite.vectors import MissingVectors, VectorScan
@@ -94,6 +95,7 @@ class SqliteStore:
         self._missing_vectors: dict[str, MissingVectors] = {}
         with database.using() as db:
             self._tenant = tenant_number(db, messages.storable(tenant))
+        self.pools = SqlitePools(database, self._tenant)
         self.knowledge = SqliteKnowledge(database, self._tenant, self._remains)
 
     @contextmanager
