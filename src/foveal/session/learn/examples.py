@@ -132,6 +132,11 @@ class Recording:
             if tokens > self.size and (needed := (read & _used(self.messages, at)) - visible - self._system):
                 yield Call(recording=self, at=at, needed=frozenset(needed))
 
+    def release(self) -> None:
+        """Let go of the messages; they are read again when they are needed."""
+        for name in ("messages", "entries"):
+            self.__dict__.pop(name, None)
+
     @cached_property
     def _system(self) -> frozenset[str]:
         texts = (message.text for message in self.messages if message.role == "system")
