@@ -380,8 +380,11 @@ class Store(Protocol):
     def log(self, session: str, events: Sequence[Event], *, now: float) -> None:
         """Append events to the tenant's log, under the name of a session."""
 
-    def events(self, *, after: int = 0, limit: int = 1000) -> Sequence[LoggedEvent]:
-        """The events with numbers above `after`, oldest first."""
+    def events(self, *, after: int = 0, limit: int = 1000, size: int | None = None) -> Sequence[LoggedEvent]:
+        """The events with numbers above `after`, oldest first.
+
+        `size`: the most bytes of payloads to read; one event is returned even if it is larger.
+        """
 
     def events_named(self, name: str, *, before: int | None = None, limit: int = 50) -> Sequence[LoggedEvent]:
         """The events of that name, latest first, with numbers below `before`."""

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import accumulate, takewhile
 
 import apsw
 
@@ -76,6 +77,9 @@ _NUMBERED = "UPDATE tenants SET events = events + ? WHERE id = ? RETURNING event
 _EVENTS = """
     SELECT position AS number, created_at, name, session, payload FROM events
     WHERE tenant = ? AND position > ? ORDER BY position LIMIT ?
+"""
+_EVENT_SIZES = """
+    SELECT octet_length(payload) FROM events WHERE tenant = ? AND position > ? ORDER BY position LIMIT ?
 """
 _EVENTS_NAMED = """
     SELECT position AS number, created_at, name, session, payload FROM events
@@ -366,8 +370,13 @@ class SqliteStore:
                 [(self._tenant, number, name, now, e.name, json.dumps(payload(e))) for number, e in numbered],
             )
 
-    def events(self, *, after: int = 0, limit: int = 1000) -> Sequence[LoggedEvent]:
+    def events(self, *, after: int = 0, limit: int = 1000, size: int | None = None) -> Sequence[LoggedEvent]:
         with self._database.using() as db:
+            if size is not None:
+                sizes = accumulate(
+                    each for (each,) in read_rows(db, _EVENT_SIZES, (self._tenant, after, limit), int)
+                )
+                limit = max(1, sum(1 for _ in takewhile(lambda total: total <= size, sizes)))
             return read_records(db, LoggedEvent, _EVENTS, (self._tenant, after, limit))
 
     def events_named(self, name: str, *, before: int | None = None, limit: int = 50) -> Sequence[LoggedEvent]:
