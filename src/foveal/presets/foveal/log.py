@@ -10,10 +10,10 @@ from foveal.pipeline.history import History
 from foveal.pipeline.requests import without_notices
 from foveal.pipeline.signals import names_in
 from foveal.pipeline.summarize.notes import NOTE_MARKS, quoted_material
+from foveal.pipeline.summarize.tool_calls import Action, command_action, read_call
 from foveal.pipeline.summarize.voices import OWN_TEXT_KINDS
 from foveal.presets.foveal.excerpts import Excerpts, Voice, divided
 from foveal.presets.foveal.outcomes import Outcome, beyond, outcome
-from foveal.presets.foveal.tool_calls import Action, command_action, read_call
 
 ORPHANS = 1_000
 """The number of the first result of a message that answers no call of its turn."""
