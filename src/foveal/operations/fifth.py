@@ -18,6 +18,7 @@ from foveal.pipeline.tokens.count import tokenizer
 from foveal.pipeline.values import Item, Scene
 from foveal.presets.fifth.levels import Due, FifthNumbers, due, levels, slot_of
 from foveal.presets.fifth.score import fifth
+from foveal.validation import Many
 
 COUNTER = "o200k_base"
 
@@ -41,7 +42,7 @@ class Entry(Shape):
 
 
 class PlanRequest(Shape):
-    entries: list[Entry]
+    entries: Many[Entry]
     total: int = Field(default=FifthNumbers().total, gt=0)
     task: str | None = Field(default=None, description="By default the newest user entry.")
     now: Time | None = None
@@ -63,7 +64,7 @@ class PlanResult(Shape):
 
 
 class ScoreRequest(Shape):
-    entries: list[Entry]
+    entries: Many[Entry]
     task: str
     now: Time | None = None
 

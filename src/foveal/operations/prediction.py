@@ -11,6 +11,7 @@ from pydantic import Field
 from foveal.knowledge.prediction import Conversation, predict
 from foveal.knowledge.values import Prediction, PredictionType, Presence, Thing
 from foveal.operations.registry import Operation, Shape, Time
+from foveal.validation import Few, Series
 
 NEVER = -math.inf
 NO_HOUR = 24
@@ -39,6 +40,8 @@ class PresenceRequest(Presence):
 
     __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012 — pydantic's name and type
 
+    visible_conversations: Series[str] = ()
+    navigation_history: Series[str] = ()
     local_hour: Annotated[Hour | None, Field(description="By default the hour of `now` in UTC.")] = None
     session_start: Time | None = None
     idle_since: Time | None = None
@@ -58,11 +61,19 @@ class EntityRequest(Shape):
     last_mentioned: Time | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationRequest(Conversation):
+    """A stored conversation, and what it is about."""
+
+    topics: Series[str] = ()
+    """Slugs, the main topic first."""
+
+
 class PredictRequest(Shape):
-    presence: PresenceRequest
-    topics: tuple[TopicRequest, ...] = ()
-    entities: tuple[EntityRequest, ...] = ()
-    conversations: tuple[Conversation, ...] = ()
+    presence: Annotated[PresenceRequest, Few]
+    topics: Series[TopicRequest] = ()
+    entities: Series[EntityRequest] = ()
+    conversations: Series[Annotated[ConversationRequest, Few]] = ()
     now: Time | None = Field(default=None, description="By default the latest time in the request.")
 
 
