@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-See = Literal["", "sessions", "messages", "operations", "schemas", "profile", "tasks"]
+See = Literal["", "sessions", "messages", "operations", "schemas", "profile", "tasks", "pools"]
 """Another call that a remedy refers to; the command line and the HTTP service each name their own."""
 
 

@@ -314,10 +314,18 @@ class Entry:
     priority: float | None = None
     metadata: str = ""
     """JSON; empty when there is none."""
+    restored_at: float | None = None
+    """When the session's owner last had it shown again, after it was left out."""
 
     @property
     def handle(self) -> str:
         return handle_of(self.digest)
+
+    @property
+    def aged_from(self) -> float | None:
+        """The time that its age counts from: when it was said, or restored later."""
+        times = [at for at in (self.created_at, self.restored_at) if at is not None]
+        return max(times, default=None)
 
 
 def handle_of(digest: str) -> str:

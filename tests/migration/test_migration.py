@@ -134,3 +134,13 @@ def test_what_version_6_stored_is_not_private(tmp_path: Path) -> None:
     with closing(open_store(path)) as store:
         assert [entry.private for entry in store.entries(1)] == [False, False, False]
         assert store.search("hello")
+
+
+def test_nothing_of_version_7_was_restored(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    with closing(apsw.Connection(str(path))) as old:
+        old.execute(V1.read_text(encoding="utf-8"))
+        migrate(old, str(path), target=7)
+    with closing(open_store(path)) as store:
+        store.mark(1, 0, absence="", restored_at=5.0)
+        assert [entry.restored_at for entry in store.entries(1)] == [5.0, None, None]

@@ -164,6 +164,8 @@ def test_a_run_without_events_stores_nothing(tmp_path: Path) -> None:
 
 
 TALK = [{"role": "user", "content": f"{n} the quick brown fox"} for n in range(5)]
+FAILURE = [{"role": "user", "content": text} for text in ("the error is here", *"abcdefgh", "and now?")]
+LONG = [{"role": "user", "content": "word " * 4_000}] * 10
 ENTRY = {"content": "x", "tokens": 60, "type": "tool_output"}
 SITUATION = operations.example("layers_negotiate")
 
@@ -181,6 +183,17 @@ SITUATION = operations.example("layers_negotiate")
             {"penguin": {"weights": {"PROJECT_DOCS": 0.9}}},
         ),
         ("layers_negotiate", SITUATION, {"openscroll": {"history_max_share": 0.1}}),
+        ("history_score", {"messages": FAILURE}, {"reploid": {"error": 0}}),
+        ("history_prune", {"messages": FAILURE, "max_tokens": 40}, {"reploid": {"error": 100}}),
+        ("history_prune", {"messages": LONG}, {"reploid": {"target": 0.1}}),
+        ("history_auto_manage", {"messages": LONG}, {"reploid": {"target": 0.1}}),
+        ("history_stats", {"messages": LONG}, {"reploid": {"target": 0.1}}),
+        ("history_summarize", {"messages": TALK * 3}, {"reploid": {"keep": 2}}),
+        (
+            "window_fit",
+            {"messages": FAILURE, "budget": 50, "preset": "reploid"},
+            {"reploid": {"error": 0}},
+        ),
     ],
 )
 def test_settings_of_other_presets_apply_too(name: str, request_: Any, numbers: Any) -> None:

@@ -16,6 +16,7 @@ from foveal.errors import FovealError, See
 
 SEE: dict[See, str] = {
     "sessions": "`foveal sessions` lists them",
+    "pools": "`foveal pool` lists them",
     "messages": "`foveal search` and `foveal export --ids` give ids and handles",
     "operations": "`foveal op --list` names them all",
     "schemas": "",

@@ -36,6 +36,14 @@ Active = Annotated[
     list[str] | None,
     typer.Option(metavar="FILE", help="A file open in the editor, as a path below DIR; repeat for several."),
 ]
+Contributors = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--contributor",
+        metavar="NAME",
+        help="An installed package's contributor to ask as well; repeat for several.",
+    ),
+]
 Model = Annotated[str, typer.Option(metavar="NAME", help="The model that will read it.")]
 Written = Annotated[
     Literal["text", "openai", "responses", "anthropic", "gemini", "json"],

@@ -9,7 +9,7 @@ between.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from types import MappingProxyType
@@ -139,6 +139,16 @@ class Turns:
         self._tail: Tail | None = None
         self._waiting: dict[str, int] = {}
         """The position of the newest call without a result, by its id."""
+
+    def add_all(self, links: Iterable[Links]) -> None:
+        """Add all messages of a history, quickly where nothing ties them to one another."""
+        starts, runs = self.starts, self._runs
+        for seq, link in enumerate(links):
+            if runs or link.answers or link.calls:
+                self.add(seq, link)
+            else:
+                starts.append(seq)
+                self._tail = _ALONE[link.role]
 
     def add(self, seq: int, link: Links, *, since: int = 0) -> None:
         """Add a message; if it answers a call of an earlier turn, from `since` on, all become one."""

@@ -47,6 +47,8 @@ class Preset:
     """Decides how much attached material its windows show."""
     knows: bool = False
     """What is known about the user, the topics and the entities at hand is offered to every window."""
+    searches_sessions: bool = False
+    """Messages of the user's other sessions that answer the task are offered to every window."""
     remembers: bool = False
     """What the user asked to remember, or said in other sessions, is shown in every window."""
     depth: Depth = "standard"

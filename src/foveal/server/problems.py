@@ -79,6 +79,7 @@ _REMEDIES = {
 }
 _SEE: dict[See, str] = {
     "sessions": "`GET /api/v1/sessions` lists them",
+    "pools": "`GET /api/v1/pools` lists them",
     "messages": "`GET …/messages` gives ids and handles",
     "operations": "`GET /api/v1/operations` names them all",
     "schemas": "`GET /api/v1/operations/{operation}` shows what it takes",

@@ -124,6 +124,7 @@ class Build(Choice):
     tools: Many[dict[str, Any]] | None = None
     workspace: Folder | None = None
     active: Many[Name] = Field(default=[])
+    contributors: Many[Name] = Field(default=[])
     format: Written = "json"
 
 
@@ -170,6 +171,7 @@ class NewTask(Body):
 class Context(Choice):
     workspace: Folder
     active: Many[Name] = Field(default=[])
+    contributors: Many[Name] = Field(default=[])
 
 
 class Remembered(Body):

@@ -56,6 +56,8 @@ class Tenant:
         self.fov = setup.open(name)
         if worker:
             resources_of(self.fov).worker.close()  # background work is for the process that serves
+        else:
+            resources_of(self.fov).manage_all()  # which may have come due since the service last ran
         self.feed = Feed(self.fov, loop)
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._lock = threading.Lock()
@@ -67,10 +69,12 @@ class Tenant:
         if "://" not in self.settings.embedder:
             _ = resources_of(self.fov).embedder
 
-    def changed(self, created: str = "") -> None:
-        """A worker process has changed the store, and perhaps created the session of that name."""
-        if created and self.fov.find(created):
-            self.feed.announce("session.created", created, {"session": created})
+    def changed(self, session: str, *, created: bool) -> None:
+        """A worker process has changed the store: the session of that name, if any, which may be new."""
+        if created and self.fov.find(session):
+            self.feed.announce("session.created", session, {"session": session})
+        if session:
+            resources_of(self.fov).changed(session)
         self.feed.check()
         resources_of(self.fov).worker.wake()
 

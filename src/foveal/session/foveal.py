@@ -43,7 +43,7 @@ from foveal.session.arguments import (
     at_most,
     in_thread,
 )
-from foveal.session.resources import Models, Resources, load_embedder, summary_writer
+from foveal.session.resources import MANAGING, Models, Resources, load_embedder, summary_writer
 from foveal.session.session import Session
 from foveal.session.state import SessionState
 from foveal.session.summaries.library import Library
@@ -53,7 +53,12 @@ from foveal.store import Checked, Durability, SessionRecord, open_store
 if TYPE_CHECKING:
     from foveal.session.inspect.replay import Replayed
     from foveal.session.learn.learn import Learned
+    from foveal.session.pool.pool import Pool
     from foveal.session.reports import Optimizations
+
+
+SUMMARIES = "summaries"
+"""The job in which a model writes summaries."""
 
 
 class Foveal:
@@ -106,11 +111,12 @@ class Foveal:
         self._store = open_store(str(address), tenant=tenant, durability=durability, create=create)
         self._bus = Bus()
         writer = summary_writer(models, self._bus)
+        worker = Worker(self._jobs(writer), on_error=self._warn)
         self._resources = Resources(
             store=self._store,
             bus=self._bus,
-            worker=Worker(self._jobs(writer), on_error=self._warn),
-            library=Library(self._store),
+            worker=worker,
+            library=Library(self._store, when_queued=partial(worker.wake, SUMMARIES)),
             catalogue=catalogue,
             counter=counter,
             numbers=numbers,
@@ -149,15 +155,15 @@ class Foveal:
             "knowledge": read,
             "warm-up": warm,
             "erasing": self._store.overwrite_remains,
-            "managing": manage,
+            MANAGING: manage,
         }
         if writer:
-            jobs["summaries"] = partial(self._write_summary, writer)
+            jobs[SUMMARIES] = partial(self._write_summary, writer)
         return jobs
 
     def _write_summary(self, writer: Answer) -> float | None:
         more = self._resources.library.write_one(writer)
-        self._resources.worker.wake("managing")  # notes that wait for it are written again
+        self._resources.worker.wake(MANAGING)  # notes that wait for it are written again
         return soon(more=more)
 
     def _warn(self, job: str, error: Exception) -> None:
@@ -185,10 +191,11 @@ class Foveal:
             summary_key=settings.summary_key if by_model else "",
         )
 
-    def session(self, name: str = "default", *, model: str = "", preset: str = "") -> Session:
+    def session(self, name: str = "default", *, model: str = "", preset: str = "", pool: str = "") -> Session:
         """The session of that name, created if there is none. A given model or preset is stored with it.
 
         A new name is one that a URL can carry: not `.` or `..`, without control characters.
+        `pool`: the pool that it joins, created if there is none.
         """
         presets.check(preset)
         model = catalog.checked(model)
@@ -197,7 +204,29 @@ class Foveal:
         except InputError:
             if self._store.find_session(an_id(a_text(name, "name"), "name")) is None:
                 raise
-        return self._opened(self._store.session(name, now=time.time(), model=model, preset=preset))
+        joined = self.pool(pool) if any_text(pool, "pool") else None
+        record = self._store.session(name, now=time.time(), model=model, preset=preset)
+        opened = Session(self._resources, record)
+        if joined and name not in joined.members:
+            joined.join(opened)
+        return opened
+
+    def pool(self, name: str, *, budget: int | None = None) -> Pool:
+        """The pool of that name, created if there is none: sessions that share one memory and one budget.
+
+        `budget`: the tokens that the windows of all its sessions have together, stored with it.
+        """
+        from foveal.session.pool.pool import Pool
+
+        a_session_name(name, "name")
+        tokens = None if budget is None else a_count(budget, "budget")
+        return Pool(self._resources, self._store.pools.save(name, now=time.time(), budget=tokens))
+
+    def pools(self) -> tuple[Pool, ...]:
+        """All pools, oldest first."""
+        from foveal.session.pool.pool import Pool
+
+        return tuple(Pool(self._resources, record) for record in self._store.pools.all())
 
     def sessions(self) -> tuple[SessionRecord, ...]:
         """All sessions, oldest first."""
@@ -209,13 +238,7 @@ class Foveal:
 
     def open(self, name: str) -> Session:
         """The session of that name; an error if it does not exist."""
-        return self._opened(self._record(name))
-
-    def _opened(self, record: SessionRecord) -> Session:
-        if record.preset:  # which may have something to do since the last process ended
-            self._resources.worker.busy()
-            self._resources.worker.wake("managing")
-        return Session(self._resources, record)
+        return Session(self._resources, self._record(name))
 
     def fork(self, name: str, new: str, *, messages: int | None = None) -> Session:
         """A new session that begins with the messages of this one: the first `messages`, by default all.
@@ -342,7 +365,11 @@ class Foveal:
         self._store.backup(str(a_path(path, "path")))
 
     def settle(self, seconds: float = 60.0) -> bool:
-        """Finish background work now: embedding, mining, summaries, erasing; False if some is left."""
+        """Finish background work now, whichever process left it; False if some is left.
+
+        That is embedding, mining, summaries, erasing, and compressing where a session's preset does so.
+        """
+        self._resources.manage_all()
         return self._resources.worker.drain(a_duration(seconds, "seconds"))
 
     # The user profile

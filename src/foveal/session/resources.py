@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
-from threading import RLock
+from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from foveal.config import Tables, secret, variable_name
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Owner = TypeVar("Owner")
+MANAGING = "managing"
+"""The job that manages the histories of sessions while they are quiet."""
 COUNTED_BY = "o200k_base"
 """The tokenizer that counts summaries and bundles, whichever model the windows are for."""
 
@@ -41,6 +43,30 @@ class Parts:
                 self._made[kind] = kind(owner)
             made: T = self._made[kind]
             return made
+
+
+class Unchecked:
+    """The sessions whose history the background is to check, because they may have changed."""
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+        self._all = False
+        self._lock = Lock()
+
+    def add(self, name: str) -> None:
+        with self._lock:
+            self._names.add(name)
+
+    def add_all(self) -> None:
+        """Check all sessions that have changed since this process checked them, whoever changed them."""
+        with self._lock:
+            self._all = True
+
+    def take(self) -> tuple[set[str], bool]:
+        """The names that were added since the last call, and whether all sessions were."""
+        with self._lock:
+            taken, self._names, self._all = (self._names, self._all), set(), False
+        return taken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +87,17 @@ class Resources:
     writer: Answer | None = None
     """The model that writes summaries, if one is configured."""
     parts: Parts = field(default_factory=Parts)
+    unchecked: Unchecked = field(default_factory=Unchecked)
+
+    def changed(self, session: str) -> None:
+        """Have the background manage the history of a session that has just changed."""
+        self.unchecked.add(session)
+        self.worker.wake(MANAGING)
+
+    def manage_all(self) -> None:
+        """Have the background manage the histories of all sessions, as far as there is something to do."""
+        self.unchecked.add_all()
+        self.worker.wake(MANAGING)
 
     def part(self, kind: Callable[[Resources], T]) -> T:
         """The component of that kind, shared by all sessions and made on first use."""

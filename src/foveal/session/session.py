@@ -64,6 +64,12 @@ class Session:
         return self._state.log.head.preset or presets.DEFAULT
 
     @property
+    def pool(self) -> str:
+        """The name of the pool that it is in; empty if it is in none."""
+        found = self._state.store.pools.of(self._state.id)
+        return found.name if found else ""
+
+    @property
     def branch(self) -> int:
         """Counts up whenever an edited history makes the session continue as a fork."""
         return self._state.log.head.branch
@@ -432,7 +438,8 @@ class Session:
     def restore(self, id: str | None = None) -> tuple[str, ...]:
         """Let windows show a message that was left out, by default all of them, and return the ids.
 
-        If a stand-in covers the message, the stand-in is removed and every message it covers is restored.
+        If a stand-in covers the message, the stand-in is removed and every message it covers is restored. The
+        age by which `fifth` compresses messages counts from now on.
         """
         from foveal.session.history import marks
 

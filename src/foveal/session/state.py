@@ -290,6 +290,8 @@ class SessionState:
             except BaseException:
                 self.log.reset()  # it may mirror what was rolled back
                 raise
+        if events:
+            self.resources.changed(self.name)
         self.resources.bus.emit(events)
 
     @contextmanager

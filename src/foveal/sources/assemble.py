@@ -30,7 +30,7 @@ from foveal.pipeline.material.placement import material_note
 from foveal.pipeline.material.values import Admission
 from foveal.pipeline.summarize.notes import MATERIAL_END, MATERIAL_MARK
 from foveal.pipeline.tokens.count import CachedCounter, tokenizer
-from foveal.sources.contributor import ContextRequest, Contributor, Progress
+from foveal.sources.contributor import ContextRequest, Contributor, Progress, check_installed
 from foveal.sources.gather import Gathered, gather, resolve_active_files
 from foveal.sources.workspace.safe_open import printable
 from foveal.sources.workspace.values import Refusal
@@ -88,6 +88,7 @@ def assemble_smart_context(  # noqa: PLR0913 — the public call, every option b
     _check("now", now, "seconds since 1970", fits=now is None or (isinstance(now, int | float) and now >= 0))
     _check("numbers", numbers, "a `PenguinNumbers`", fits=isinstance(numbers, PenguinNumbers))
     _check("progress", progress, "a function", fits=progress is None or callable(progress))
+    check_installed(contributors)
     model = catalog.checked(model)
     tokens = CachedCounter(count or tokenizer(catalog.find(model).tokenizer).count)
     slots = [
@@ -104,7 +105,13 @@ def assemble_smart_context(  # noqa: PLR0913 — the public call, every option b
         said=tuple(said),
         active_files=tuple(active_files),
     )
-    found = gather(resolve_active_files(request), contributors, weights=numbers.weights, progress=progress)
+    found = gather(
+        resolve_active_files(request),
+        contributors,
+        weights=numbers.weights,
+        project_docs=numbers.project_docs,
+        progress=progress,
+    )
     admitted, text = _fit(found, slots, tokens)
     return SmartContext(
         text=text,

@@ -36,7 +36,7 @@ from foveal.sources.contributor import (
     contributor_named,
     weight_of,
 )
-from foveal.sources.contributors.docs import docs
+from foveal.sources.contributors.docs import CAPS, docs
 from foveal.sources.contributors.files import files
 from foveal.sources.contributors.git import git
 from foveal.sources.contributors.reports import analysis, results
@@ -69,6 +69,7 @@ def gather(
     own: Sequence[Contributor | str] = (),
     *,
     weights: Mapping[str, float] | None = None,
+    project_docs: Mapping[str, int] = CAPS,
     progress: Progress | None = None,
 ) -> Gathered:
     """Ask the built-in contributors, then the caller's own: functions, or names of installed ones."""
@@ -77,7 +78,7 @@ def gather(
     mentioned = mentions(request)
     offers: list[Offer | Contributed] = []
     # Files come last: requested ones may use the room that no other contributor needs.
-    *builtin, working = _builtin(request, mentioned, progress)
+    *builtin, working = _builtin(request, mentioned, project_docs, progress)
     for name, ask in (*builtin, *callers, working):
         try:
             offers += ask(request, offers)
@@ -128,16 +129,21 @@ def _weight(offer: Offer, weights: Mapping[str, float] | None) -> float:
 
 
 def _builtin(
-    request: ContextRequest, mentioned: Mentions, progress: Progress | None
+    request: ContextRequest,
+    mentioned: Mentions,
+    project_docs: Mapping[str, int],
+    progress: Progress | None,
 ) -> Sequence[tuple[str, Ask]]:
     """The built-in contributors, files last. They share one scan, one parse and one working set."""
     scanned = cache(request.workspace.scan)
     defined = cache(lambda: definitions(request, files=scanned(), progress=progress))
     working = cache(
-        lambda: find_working_set(request, files=scanned(), mentioned=mentioned, defined=defined())
+        lambda: find_working_set(
+            request, files=scanned(), mentioned=mentioned, defined=defined(), project_docs=project_docs
+        )
     )
     return (
-        (PROJECT_DOCS, lambda request, _: docs(request)),
+        (PROJECT_DOCS, lambda request, _: docs(request, caps=project_docs)),
         (
             CODEBASE_MAP,
             lambda request, _: filter(None, [codebase(request, files=scanned(), progress=progress)]),

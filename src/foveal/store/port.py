@@ -18,6 +18,7 @@ from foveal.events import Event
 from foveal.model import Absence, Entry, Format, Message, Role
 from foveal.pipeline.summarize.values import Writer
 from foveal.store.port_knowledge import Knowledge
+from foveal.store.port_pools import Pools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +77,8 @@ class Draft:
     """`erased`: only its position and digest are stored."""
     beside: bool = False
     """Added by the session's owner, not part of the client's history."""
+    restored_at: float | None = None
+    """When the session's owner last had it shown again, as its entry will carry it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,6 +201,10 @@ class Store(Protocol):
     def knowledge(self) -> Knowledge:
         """What is known about the user: memories, things, bundles, predictions."""
 
+    @property
+    def pools(self) -> Pools:
+        """Sessions that share one memory and one budget."""
+
     def transaction(self, *, write: bool = True) -> AbstractContextManager[None]:
         """Run several calls as one transaction: they see one state and take effect together or not at all."""
 
@@ -249,7 +256,7 @@ class Store(Protocol):
     def bills(self, model: str, tokenizer: str, *, limit: int) -> Sequence[tuple[int, int]]:
         """The latest (counted, billed) pairs of a model, oldest first."""
 
-    def mark(
+    def mark(  # noqa: PLR0913 — every mark that an entry has, by name
         self,
         session: int,
         seq: int,
@@ -258,12 +265,14 @@ class Store(Protocol):
         absence: Absence | None = None,
         stand_in: str = "",
         noted_by: int | None = None,
+        restored_at: float | None = None,
     ) -> None:
         """Pin or unpin, leave out or restore one entry; None leaves that mark as it is.
 
         `stand_in` is a text that windows show in the entry's place, `noted_by` the position of another entry
-        whose stand-in covers this one. Every change of `absence` sets both. Raises `NotFoundError` for an
-        entry that does not exist or was erased, and `InputError` for `absence="erased"`: only `erase` erases.
+        whose stand-in covers this one. Every change of `absence` sets both. `restored_at` is when the owner
+        had it shown again; None leaves that as it is. Raises `NotFoundError` for an entry that does not exist
+        or was erased, and `InputError` for `absence="erased"`: only `erase` erases.
         """
 
     def locate(self, session: int, name: str) -> Located | None:

@@ -85,6 +85,17 @@ def a_message_can_be_pinned_left_out_and_restored(open_store: OpenStore) -> None
     same((entry.pinned, entry.absence, store.head(session).version > before), (False, "", True))
 
 
+def the_time_of_a_restoration_is_kept_until_the_next(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "restored", "a", "b")
+    store.mark(session, 0, absence="", restored_at=7.5)
+    store.mark(session, 0, pinned=True)
+    store.mark(session, 0, absence="left out")
+    same([entry.restored_at for entry in store.entries(session)], [7.5, None])
+    store.mark(session, 0, absence="", restored_at=9.0)
+    store.append(session, [replace(draft("c"), restored_at=8.0)], counter=COUNTER)
+    same([entry.restored_at for entry in store.entries(session)], [9.0, None, 8.0])
+
+
 def a_stand_in_is_linked_to_the_messages_it_covers(open_store: OpenStore) -> None:
     store, session = opened(open_store, "notes", "a", "b", "c")
     store.mark(session, 0, absence="left out", noted_by=1)

@@ -74,6 +74,28 @@ def test_a_models_summary_replaces_an_extract(store: Store) -> None:
     assert answering(library, better=True)(ask) == written
 
 
+def test_whoever_writes_summaries_is_told_that_one_was_queued(store: Store) -> None:
+    told: list[str] = []
+    library, ask = Library(store, when_queued=lambda: told.append("queued")), asked(store)
+    answering(library)(ask)
+    assert told == []
+    answering(library, better=True)(ask)
+    answering(library, better=True)(ask)
+    assert told == ["queued"]
+
+
+def test_what_a_model_has_written_is_known_though_another_process_asked_it(store: Store) -> None:
+    library, ask = Library(store), asked(store)
+    answers = answering(library, better=True)
+    answers(ask)
+    answers.save()
+    library.find(ask)
+    assert library.written({ask.key}) == set()
+    Library(store).save(ask, Summary(text="They chose JWT.", tokens=3, by="llm"))
+    assert library.written({ask.key, "another"}) == {ask.key}
+    assert answering(library)(ask).by == "llm"
+
+
 def test_a_model_that_failed_is_not_asked_again(store: Store) -> None:
     library, ask = Library(store), asked(store)
     fallback = answering(library, better=True)(ask)

@@ -15,6 +15,7 @@ from foveal import catalog, wire
 from foveal.cli import output
 from foveal.cli.inputs import (
     Active,
+    Contributors,
     Model,
     Source,
     Written,
@@ -67,6 +68,7 @@ def build(  # noqa: PLR0913 — every option a build has, by name
     tools: Tools = None,
     workspace: Workspace = None,
     active: Active = None,
+    contributor: Contributors = None,
     format: Written = "text",
     json: Json = False,
 ) -> None:
@@ -79,12 +81,15 @@ def build(  # noqa: PLR0913 — every option a build has, by name
     settings = shell.settings
     if active and workspace is None:
         raise typer.BadParameter("--active needs --workspace DIR")
+    if contributor and workspace is None:
+        raise typer.BadParameter("--contributor needs --workspace DIR")
     size = settings.budget if budget is None else budget
     given, files = read_tools(tools) if tools else None, active_files(active, workspace or "")
     with shell.session(patient=True) as session:
         if (preset or session.preset) == LAYERED and format == "text" and not json:
             with progress_bar(READING) as progress:
                 prompt = partial(session.prompt, workspace=workspace, active_files=files, progress=progress)
+                prompt = partial(prompt, contributors=contributor or ())
                 text = prompt(budget=size, model=model, task=task, system=system, tools=given).text
             output.say(output.without_control(text))
             return
@@ -99,6 +104,7 @@ def build(  # noqa: PLR0913 — every option a build has, by name
                 format=as_format(format),
                 workspace=workspace,
                 active_files=files,
+                contributors=contributor or (),
                 progress=progress,
             )
         show(window, "json" if json and format == "text" else format)

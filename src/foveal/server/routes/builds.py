@@ -65,6 +65,10 @@ def build(
     """Build the best window of the session that fits, and store it with its reasons."""
     if options.active and options.workspace is None:
         raise Problem("input", "`active` needs a workspace", "name it in `workspace`", field="active")
+    if options.contributors and options.workspace is None:
+        raise Problem(
+            "input", "`contributors` need a workspace", "name it in `workspace`", field="contributors"
+        )
     workspace = None if options.workspace is None else tenant.workspace(options.workspace)
     with traced("build_window", session=name, model=options.model) as recorded:
         window = recorded(
@@ -78,6 +82,7 @@ def build(
                 format=as_format(options.format),
                 workspace=workspace,
                 active_files=options.active,
+                contributors=options.contributors,
             )
         )
     return window_or_body(window, options.format)
@@ -271,6 +276,7 @@ def session_context(tenant: CurrentTenant, name: SessionName, options: body.Cont
         task=options.task,
         budget=_size(tenant, options.budget),
         active_files=options.active,
+        contributors=options.contributors,
         model=options.model,
     )
     return context_response(found)
@@ -298,6 +304,7 @@ def _assembled(tenant: Tenant, options: body.Context) -> SmartContext:
         task=options.task,
         budget=budget_for(target.card, budget),
         active_files=options.active,
+        contributors=options.contributors,
         count=target.meter.text,
         numbers=numbers,
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict, deque
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from foveal import presets
 from foveal.errors import ConfigError, NotFoundError
@@ -17,7 +18,7 @@ from foveal.session.costs import OutgoingRequest
 from foveal.session.history.renew import NoteRenewal
 from foveal.session.resources import Resources
 from foveal.session.state import SessionState
-from foveal.store import SessionRecord
+from foveal.store import Head
 from foveal.window import Decision
 
 BUSY_SECONDS = 1.0
@@ -51,8 +52,19 @@ def manage_history(state: SessionState, outgoing: OutgoingRequest) -> Sequence[D
             return None
 
 
+@dataclass(slots=True)
+class _Checked:
+    """What the background knows of a session that it has checked."""
+
+    head: tuple[int, int, int]
+    """What it was left in."""
+    due: float | None = None
+    """When more of it will be past its age; None: never."""
+    notes: NoteRenewal = field(default_factory=NoteRenewal)
+
+
 class IdleManager:
-    """Compresses what is past its age where a preset does so, one note at a time and only while it is quiet.
+    """Compresses what is past its age where a preset does so, a little at a time and only while it is quiet.
 
     Notes are written again when a model has written their summaries. What is left to do follows from the
     stored messages and their times: a killed process loses nothing.
@@ -60,11 +72,12 @@ class IdleManager:
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
-        self._waiting: deque[SessionRecord] = deque()
-        """The sessions of this round that were not looked at yet."""
-        self._due: dict[int, tuple[tuple[int, int, int], float | None]] = {}
-        """By session, the state it was left in, and when more of it will be past its age; never: None."""
+        self._waiting: deque[str] = deque()
+        """The names of the sessions of this round that are not finished yet."""
+        self._checked: dict[str, _Checked] = {}
+        """By the name of a session whose preset compresses."""
         self._states: OrderedDict[int, SessionState] = OrderedDict()
+        """Sessions that were used last; any of them may be dropped."""
 
     def manage_some(self) -> float | None:
         """Manage one session a little; returns in how many seconds more is due, None if nothing will be."""
@@ -72,50 +85,69 @@ class IdleManager:
             return BUSY_SECONDS
         if not self._waiting:
             self._waiting.extend(self._to_check())
-        if self._waiting:
-            record = self._waiting.popleft()
-            if self._compressed(record):
-                self._waiting.appendleft(record)
-        if self._waiting:
-            return 0.0
-        next_due = min((due for _, due in self._due.values() if due is not None), default=None)
+        if not self._waiting:
+            return self._seconds_left()
+        self._waiting.rotate(-1)  # the others come first if this one fails
+        if self._advance(self._waiting[-1]):
+            self._waiting.rotate(1)
+        else:
+            self._waiting.pop()
+        return 0.0
+
+    def _seconds_left(self) -> float | None:
+        next_due = min((each.due for each in self._checked.values() if each.due is not None), default=None)
         return None if next_due is None else max(LEAST_SECONDS, next_due - time.time())
 
-    def _to_check(self) -> list[SessionRecord]:
-        """The sessions that changed since they were checked, or have something due now."""
-        now, found = time.time(), []
-        sessions = self._resources.store.sessions()
-        managed = [record for record in sessions if record.preset and _compresses(record.preset)]
-        self._due = {record.id: self._due[record.id] for record in managed if record.id in self._due}
-        for record in managed:
-            state, due = self._due.get(record.id, (None, None))
-            known = self._states.get(record.id)
-            ready = known is not None and known.part(NoteRenewal).ready
-            if ready or state != _state_of(record) or (due is not None and due <= now):
-                found.append(record)
+    def _to_check(self) -> list[str]:
+        """The sessions that may have changed, have something due now, or have notes to write again."""
+        names, everything = self._resources.unchecked.take()
+        if everything:
+            names |= self._changed()
+        library, now = self._resources.library, time.time()
+        written = library.written(frozenset().union(*(each.notes.keys for each in self._checked.values())))
+        for name, each in self._checked.items():
+            due = each.due is not None and each.due <= now
+            if due or each.notes.ready(written) or (each.notes.left and not library.crowded):
+                names.add(name)
+        return sorted(names)
+
+    def _changed(self) -> set[str]:
+        """The sessions of all that were changed since this process checked them, by any process."""
+        records = {record.name: record for record in self._resources.store.sessions()}
+        self._checked = {name: each for name, each in self._checked.items() if name in records}
+        compressing = {preset for preset in {each.preset for each in records.values()} if _compresses(preset)}
+        found = set[str]()
+        for name, record in records.items():
+            checked = self._checked.get(name)
+            if record.preset in compressing and (checked is None or checked.head != _numbers(record.head)):
+                found.add(name)
         return found
 
-    def _compressed(self, record: SessionRecord) -> bool:
-        """Write at most one note; whether one was written, so that there may be more to do."""
+    def _advance(self, name: str) -> bool:
+        """Write a few notes of a session; whether some were written, so that there may be more to do."""
         from foveal.session.history.compress import compress_aged
 
-        state = self._states.pop(record.id, None) or SessionState(self._resources, record)
-        try:
-            written, due = compress_aged(state)
-            written = written or state.part(NoteRenewal).renew_one()
-        except NotFoundError:  # the session was deleted meanwhile
-            self._due.pop(record.id, None)
+        record = self._resources.store.find_session(name)
+        if record is None or not _compresses(record.preset):
+            self._checked.pop(name, None)
             return False
-        self._states[record.id] = state
+        state = self._states.pop(record.id, None) or SessionState(self._resources, record)
+        checked = self._checked.get(name) or _Checked(head=_numbers(record.head))
+        try:
+            written, checked.due = compress_aged(state)
+            written = written or checked.notes.renew_one(state)
+        except NotFoundError:  # the session was deleted meanwhile
+            self._checked.pop(name, None)
+            return False
+        checked.head = _numbers(state.log.head)
+        self._checked[name], self._states[record.id] = checked, state
         while len(self._states) > STATES_MOST:
             self._states.popitem(last=False)
-        head = state.log.head
-        self._due[record.id] = (head.branch, head.length, head.version), due
         return written
 
 
-def _state_of(record: SessionRecord) -> tuple[int, int, int]:
-    return record.head.branch, record.head.length, record.head.version
+def _numbers(head: Head) -> tuple[int, int, int]:
+    return head.branch, head.length, head.version
 
 
 def _compresses(preset: str) -> bool:

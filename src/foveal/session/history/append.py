@@ -327,7 +327,13 @@ def _keep_marks(drafts: Sequence[Draft], left: Sequence[Entry]) -> Iterator[Draf
         if before is None:
             yield draft
             continue
-        yield replace(draft, message=_mark(draft.message, before), id=before.id, absence=before.absence)
+        yield replace(
+            draft,
+            message=_mark(draft.message, before),
+            id=before.id,
+            absence=before.absence,
+            restored_at=before.restored_at,
+        )
 
 
 def _copy(entry: Entry, message: Message, target: Target) -> Draft:
@@ -339,7 +345,8 @@ def _copy(entry: Entry, message: Message, target: Target) -> Draft:
         metadata=json.loads(entry.metadata) if entry.metadata else {},
     )
     absence = "" if entry.noted_by is not None or entry.stand_in else entry.absence
-    return replace(_draft(copied, target, beside=entry.beside), absence=absence)
+    draft = _draft(copied, target, beside=entry.beside)
+    return replace(draft, absence=absence, restored_at=entry.restored_at)
 
 
 def _mark(message: Message, entry: Entry) -> Message:

@@ -37,7 +37,7 @@ def _item(entry: Entry) -> Item:
         kind=entry.kind or kind_of(entry.role, tool_call=bool(entry.calls), newest_user=False),
         text="",
         tokens=entry.tokens,
-        timestamp=entry.created_at,
+        timestamp=entry.aged_from,
         pinned=entry.pinned,
         level=entry.level,
         metadata=json.loads(entry.metadata) if entry.metadata else {},

@@ -7,7 +7,7 @@ it is asked in the background, and later builds use its summary.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -31,6 +31,8 @@ class Library:
     """The summaries of one tenant's store, and the queue of those that a model should write."""
 
     store: Store
+    when_queued: Callable[[], None] = lambda: None
+    """Called when a summary was added to the queue: whoever queues one need not know who writes it."""
     memo: Memo[Summary] = field(default_factory=lambda: Memo(REMEMBERED, MOST))
     _queue: dict[str, Ask] = field(default_factory=dict)
     _tried: Memo[str] = field(default_factory=lambda: Memo(REMEMBERED, MOST))
@@ -40,9 +42,17 @@ class Library:
         """The summary in memory or in the store, if there is one."""
         found = self.memo.get(ask.key)
         if found is None and (record := self.store.summary(ask.key)):
-            found = Summary(text=record.text, tokens=record.tokens, by=record.by)
+            found = _summary(record)
             self.memo.put(ask.key, found)
         return found
+
+    def written(self, keys: Collection[str]) -> frozenset[str]:
+        """The keys among these whose summaries a model has written, in this process or another."""
+        found = self.store.summaries(sorted(keys)) if keys else {}
+        by_model = {key: record for key, record in found.items() if record.by == "llm"}
+        for key, record in by_model.items():
+            self.memo.put(key, _summary(record))  # which may have the extract that it replaced
+        return frozenset(by_model)
 
     def save(self, ask: Ask, summary: Summary) -> None:
         """Store a summary with its sources; the store keeps a model's summary over an extract."""
@@ -67,11 +77,19 @@ class Library:
     def queue(self, ask: Ask) -> None:
         """Queue a summary for the model, unless the model failed at it within the last half hour."""
         with self._lock:
-            if not self._tried.get(ask.key):
-                self._queue.pop(ask.key, None)
-                self._queue[ask.key] = ask
+            if self._tried.get(ask.key):
+                return
+            known = self._queue.pop(ask.key, None)
+            self._queue[ask.key] = ask
             while len(self._queue) > QUEUED:
                 del self._queue[next(iter(self._queue))]
+        if not known:
+            self.when_queued()
+
+    @property
+    def crowded(self) -> bool:
+        """Whether so many wait that requests for others should come later: the oldest may be dropped."""
+        return len(self._queue) >= QUEUED // 2
 
     def write_one(self, write: Answer) -> bool:
         """Have the latest queued summary written; return whether more should be written now."""
@@ -95,6 +113,10 @@ class Library:
         if ask.level > 1:
             return all(self.store.summary(passage.digest) for passage in ask.passages)
         return all(self.store.by_handle(handle_of(passage.digest)) for passage in ask.passages)
+
+
+def _summary(record: SummaryRecord) -> Summary:
+    return Summary(text=record.text, tokens=record.tokens, by=record.by)
 
 
 class Answers:

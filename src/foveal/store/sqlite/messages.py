@@ -25,8 +25,8 @@ _ADD_CONTENT = """
 _ADD_ENTRY = """
     INSERT INTO entries (branch, seq, content, digest, format, id, role, calls, answers, tokens, counter,
                          kind, level, priority, pinned, important, absence, beside, author, created_at,
-                         metadata, body, private)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                         metadata, body, private, restored_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 SAVE_COUNT = "INSERT OR REPLACE INTO counts (tenant, counter, digest, tokens) VALUES (?, ?, ?, ?)"
 _ID_TAKEN = """
@@ -112,7 +112,7 @@ def _append(db: apsw.Connection, target: Target, draft: Draft, *, seq: int, fres
         *(draft.tokens, target.counter, message.kind, message.level, message.priority),
         *(message.pinned, message.important, draft.absence, draft.beside),
         *(storable(message.author), created_at),
-        *(metadata, body, message.private),
+        *(metadata, body, message.private, draft.restored_at),
     )
     db.execute(_ADD_ENTRY, row)
     if target.counter:
@@ -135,6 +135,7 @@ def _append(db: apsw.Connection, target: Target, draft: Draft, *, seq: int, fres
         level=message.level,
         priority=message.priority,
         metadata=metadata,
+        restored_at=draft.restored_at,
         private=message.private,
     )
 

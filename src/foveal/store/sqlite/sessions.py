@@ -26,7 +26,8 @@ _SAVE_CHOICES = """
 _HANDLE = re.compile("fv-[0-9a-f]{8,64}")
 _COLUMNS = """
     seq, entries.id, entries.digest, role, calls, answers, tokens, counter, kind, pinned, important, absence,
-    created_at, beside, stand_in, noted_by, level, priority, metadata, private
+    created_at, beside, stand_in, noted_by, level, priority, metadata, private,
+    restored_at
 """
 _ENTRIES = f"""
     SELECT {_COLUMNS}
@@ -168,6 +169,7 @@ def _entry(  # noqa: PLR0913, PLR0917 — one for each column, in their order
     priority: float | None,
     metadata: str,
     private: int,
+    restored_at: float | None,
 ) -> Entry:
     entry = Entry(
         seq=seq,
@@ -189,6 +191,7 @@ def _entry(  # noqa: PLR0913, PLR0917 — one for each column, in their order
         level=level,
         priority=priority,
         metadata=metadata,
+        restored_at=restored_at,
         private=bool(private),
     )
     if metadata:

@@ -39,6 +39,7 @@ from foveal.store.sqlite.connection import (
 from foveal.store.sqlite.knowledge import SqliteKnowledge
 from foveal.store.sqlite.maintenance import backup, verify
 from foveal.store.sqlite.migrate import tenant_number
+from foveal.store.sqlite.pools import SqlitePools
 from foveal.store.sqlite.remains import Remains
 from foveal.store.sqlite.search import PRIVATE_CONTENTS, hits, search
 from foveal.store.sqlite.vectors import MissingVectors, VectorScan
@@ -65,8 +66,8 @@ _BILLS = """
 _MARK = """
     UPDATE entries SET pinned = coalesce(?1, pinned), absence = coalesce(?2, absence),
                        stand_in = iif(?2 IS NULL, stand_in, ?3),
-                       noted_by = iif(?2 IS NULL, noted_by, ?4)
-    WHERE branch = ?5 AND seq = ?6 AND absence <> 'erased' RETURNING seq
+                       noted_by = iif(?2 IS NULL, noted_by, ?4), restored_at = coalesce(?5, restored_at)
+    WHERE branch = ?6 AND seq = ?7 AND absence <> 'erased' RETURNING seq
 """
 _COUNT_CHANGE = "UPDATE sessions SET version = version + 1 WHERE id = ?"
 _LOG = """
@@ -98,6 +99,7 @@ class SqliteStore:
         self._missing_vectors: dict[str, MissingVectors] = {}
         with database.using() as db:
             self._tenant = tenant_number(db, messages.storable(tenant))
+        self.pools = SqlitePools(database, self._tenant)
         self.knowledge = SqliteKnowledge(database, self._tenant, self._remains)
 
     @contextmanager
@@ -193,7 +195,7 @@ class SqliteStore:
             rows = read_rows(db, _BILLS, (self._tenant, model, tokenizer, limit), int, int)
             return [(counted, billed) for counted, billed in rows][::-1]
 
-    def mark(
+    def mark(  # noqa: PLR0913 — every mark that an entry has, by name
         self,
         session: int,
         seq: int,
@@ -202,12 +204,13 @@ class SqliteStore:
         absence: Absence | None = None,
         stand_in: str = "",
         noted_by: int | None = None,
+        restored_at: float | None = None,
     ) -> None:
         if absence == "erased":
             raise InputError("`mark` cannot erase", remedy="call `erase`, which cannot be undone")
         with self._database.writing() as db:
             branch = sessions.branch_of(db, sessions.head_of(db, self._tenant, session), seq)
-            changed = db.execute(_MARK, (pinned, absence, stand_in, noted_by, branch, seq)).get
+            changed = db.execute(_MARK, (pinned, absence, stand_in, noted_by, restored_at, branch, seq)).get
             if changed is None:
                 raise NotFoundError(f"message {seq} was erased", remedy="add it again")
             db.execute(_COUNT_CHANGE, (session,))
