@@ -17,6 +17,7 @@ from typing import IO
 import typer
 
 from foveal.config import coloured
+from foveal.errors import NAME_MOST, shortened
 
 WIDTH = 80
 _CONTROL = dict.fromkeys(
@@ -54,6 +55,7 @@ def report(text: str) -> None:
 
 def fail(what: str, remedy: str, *, kind: str, field: str = "", json: bool = False) -> None:
     """Print an error and its remedy, one line each; or as one line of JSON."""
+    what, remedy, field = shortened(what), shortened(remedy), shortened(field, NAME_MOST)
     if json:
         error = {"error": kind, "what": what, "remedy": remedy, "field": field}
         report(_json(error))

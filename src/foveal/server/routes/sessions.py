@@ -132,7 +132,7 @@ def add(tenant: CurrentTenant, name: SessionName, new: body.NewMessage) -> Added
 @router.post("/sessions/{name}/messages/import")
 def import_(tenant: CurrentTenant, name: SessionName, new: body.Import) -> Imported:
     """Store many messages, in any provider's format: all of them, or none."""
-    given = wire.load(body.limited(new.messages), format=new.format)  # validate before creating a session
+    given = wire.load(new.messages, format=new.format)  # validate before creating a session
     found = tenant.session(name, new=True)
     store = found.sync if new.sync else found.extend
     ids = store(new.messages, format=new.format)
