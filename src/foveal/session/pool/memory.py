@@ -24,14 +24,27 @@ from foveal.window import PoolShare
 
 if TYPE_CHECKING:
     from foveal.search.postings import Postings
+    from foveal.search.values import Floats
 
 RANKED = 60
 """Facts that are offered for one window at most."""
-LEAST = 0.1
+LEAST = 0.3
 """Of the best fact's score: what others must reach."""
+TOUCHED = 0.5
+"""What the names that an agent uses count for, beside the words of its task."""
 DIGITS = 6
 SATURATION, LENGTH = 1.2, 0.3
 """BM25's k1 and b."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doing:
+    """What an agent is doing."""
+
+    asked: str
+    """Its task, and its user's latest words."""
+    touched: str
+    """Its latest calls and words, of which names count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,13 +66,13 @@ class PoolMemories:
         self._pools: dict[int, _Memory] = {}
         self._lock = RLock()
 
-    def pooled(self, record: PoolRecord, name: str, query: str, now: float) -> Pooled:
+    def pooled(self, record: PoolRecord, name: str, doing: Doing, now: float) -> Pooled:
         """What a pool has for the next window of its session of that name."""
         with self._lock:
             memory = self._caught_up(record)
             share = share_of(record.name, name, record.budget, memory.demands(), now)
             return Pooled(
-                share=share, facts=memory.facts_for(name, query), find=partial(self._find, memory, name)
+                share=share, facts=memory.facts_for(name, doing), find=partial(self._find, memory, name)
             )
 
     def shares(self, record: PoolRecord, now: float) -> list[tuple[str, PoolShare]]:
@@ -147,12 +160,12 @@ class _Memory:
             return None
         return self._agents[agent].facts[number]
 
-    def facts_for(self, name: str, query: str) -> tuple[Fact, ...]:
-        """The facts of the other agents that match a query, best first; of equal ones the first."""
+    def facts_for(self, name: str, doing: Doing) -> tuple[Fact, ...]:
+        """The facts of the other agents that match what one is doing, best first; of equal ones the first."""
         if self._postings is None or not len(self._postings):
             return ()
-        numbers = self._postings.known(terms(query).all)
-        scores = self._postings.scores(numbers, saturation=SATURATION, length=LENGTH)
+        asked, touched = terms(doing.asked).all, sorted(terms(doing.touched).coined)
+        scores = self._scores(self._postings, asked) + TOUCHED * self._scores(self._postings, touched)
         said = {fact.text.casefold() for fact in self._agents[name].facts}
         found: dict[str, tuple[float, Fact]] = {}
         for at in scores.nonzero()[0].tolist():
@@ -166,6 +179,9 @@ class _Memory:
         least = LEAST * max((value for value, _ in found.values()), default=0.0)
         ranked = sorted(found.values(), key=lambda pair: (-pair[0], *pair[1].order))
         return _standing([fact for value, fact in ranked if value >= least][:RANKED])
+
+    def _scores(self, postings: Postings, words: Sequence[str]) -> Floats:
+        return postings.scores(postings.known(words), saturation=SATURATION, length=LENGTH)
 
 
 def _standing(facts: Sequence[Fact]) -> tuple[Fact, ...]:

@@ -17,17 +17,19 @@ from foveal.pipeline.material.placement import material_note
 from foveal.pipeline.material.values import Material
 from foveal.pipeline.values import Layout, SharedNote
 from foveal.session.pool.facts import Fact
-from foveal.session.pool.memory import Pooled, PoolMemories
+from foveal.session.pool.memory import Doing, Pooled, PoolMemories
 from foveal.session.state import SessionState
 
 POOL = "POOL"
 """The type of the pieces that other agents share."""
-POOL_SHARE = 0.15
-"""Of the budget: the most that such notes may take."""
+POOL_SHARE = 0.3
+"""Of the budget: the most that such notes may take together, until a new layout has one again."""
+NOTE_SHARE = 0.1
+"""Of the budget: the most for one of them."""
 FRAME = 40
 """Tokens around the facts of a note."""
-RECENT = 12
-"""Messages of the agent itself that say what it is doing."""
+RECENT = 8
+"""Messages of the agent, since its user's latest, that say what it is doing."""
 LONGEST = 2_000
 """Characters of each that are read for this."""
 
@@ -37,22 +39,25 @@ def pooled(state: SessionState, task: str, now: float) -> Pooled | None:
     record = state.store.pools.of(state.id)
     if record is None:
         return None
-    return state.resources.part(PoolMemories).pooled(record, state.name, _query(state, task), now)
+    return state.resources.part(PoolMemories).pooled(record, state.name, _doing(state, task), now)
 
 
-def _query(state: SessionState, task: str) -> str:
-    """What the agent is doing: its task, its user's latest words, its latest messages with their calls."""
+def _doing(state: SessionState, task: str) -> Doing:
+    """What the agent is asked to do, and what its latest messages touch; results of tools say neither."""
     with state.reading():
         latest: list[Entry] = []
         for entry in reversed(state.log.entries):
             asked = entry.role == "user" and not entry.answers
-            if not entry.absence and (len(latest) < RECENT or asked):
+            own = entry.role == "assistant" and len(latest) < RECENT
+            if not entry.absence and (own or asked):
                 latest.append(entry)
             if asked:  # what was said before was about something else
                 break
-        messages = state.log.read_unerased(latest[::-1])
-    texts = [message.text[:LONGEST] for message in messages if message and message.role != "system"]
-    return "\n".join((task[:LONGEST], *texts))
+        found = [message for message in state.log.read_unerased(latest) if message]
+    return Doing(
+        asked="\n".join((task[:LONGEST], *(m.text[:LONGEST] for m in found if m.role == "user"))),
+        touched="\n".join(m.text[:LONGEST] for m in found if m.role == "assistant"),
+    )
 
 
 def shared_notes(
@@ -63,11 +68,13 @@ def shared_notes(
         return first_note(pool, history, budget, count)
     kept = kept_notes(pool, layout)
     known = {key for each in kept for key in each.keys}
-    room = int(POOL_SHARE * budget) - sum(count(each.text) + FRAME for each in kept)
+    room = int(POOL_SHARE * budget) - sum(count(each.text) for each in kept)
     at = _unsent(history, layout.length)
     if at is None:
         return kept
-    fresh = _fitting([fact for fact in pool.facts if fact.key not in known], room, count)
+    fresh = _fitting(
+        [fact for fact in pool.facts if fact.key not in known], min(room, int(NOTE_SHARE * budget)), count
+    )
     return (*kept, *([_written(pool, at, [fact.key for fact in fresh])] if fresh else ()))
 
 
@@ -81,7 +88,7 @@ def first_note(
     pool: Pooled, history: History, budget: int, count: Callable[[str], int]
 ) -> tuple[SharedNote, ...]:
     """One note, before the newest request."""
-    fresh = _fitting(pool.facts, int(POOL_SHARE * budget), count)
+    fresh = _fitting(pool.facts, int(NOTE_SHARE * budget), count)
     if not fresh:
         return ()
     opened = open_turn(history)
