@@ -66,6 +66,8 @@ class SharedFacts:
     def _begin(self) -> None:
         self.facts: list[Fact] = []
         self._turn = 0
+        self.texts: set[str] = set()
+        """Their texts without case."""
         self._latest: dict[str, int] = {}
         self._changed: list[str] = []
         self._asked = ""
@@ -145,6 +147,7 @@ class SharedFacts:
         )
         self._latest |= dict.fromkeys(subjects, len(self.facts))
         self.facts.append(fact)
+        self.texts.add(text.casefold())
 
     def _facts_of(self, found: LogEntry, entry: Entry) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
         """Kind, text, what else it is found by, and subjects of the facts in one entry of a log."""

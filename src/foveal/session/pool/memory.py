@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 RANKED = 60
 """Facts that are offered for one window at most."""
+LOOKED_AT = 400
+"""Facts with the best scores, of which those of other agents that still hold are ranked."""
 LEAST = 0.3
 """Of the best fact's score: what others must reach."""
 TOUCHED = 0.5
@@ -166,9 +168,10 @@ class _Memory:
             return ()
         asked, touched = terms(doing.asked).all, sorted(terms(doing.touched).coined)
         scores = self._scores(self._postings, asked) + TOUCHED * self._scores(self._postings, touched)
-        said = {fact.text.casefold() for fact in self._agents[name].facts}
+        said = self._agents[name].texts
         found: dict[str, tuple[float, Fact]] = {}
-        for at in scores.nonzero()[0].tolist():
+        best = (-scores).argsort(kind="stable")[:LOOKED_AT]
+        for at in best[scores[best] > 0].tolist():
             agent, number = self._places[at]
             facts = self._agents[agent]
             fact, text = facts.facts[number], facts.facts[number].text.casefold()
