@@ -30,6 +30,8 @@ RANKED = 60
 """Facts that are offered for one window at most."""
 LOOKED_AT = 400
 """Facts with the best scores, of which those of other agents that still hold are ranked."""
+COMMON, COMMON_SHARE = 8, 0.1
+"""A word says nothing of what matters if more facts than this have it, and more than this share of them."""
 LEAST = 0.3
 """Of the best fact's score: what others must reach."""
 TOUCHED = 0.5
@@ -184,7 +186,10 @@ class _Memory:
         return _standing([fact for value, fact in ranked if value >= least][:RANKED])
 
     def _scores(self, postings: Postings, words: Sequence[str]) -> Floats:
-        return postings.scores(postings.known(words), saturation=SATURATION, length=LENGTH)
+        """The scores for these words, without those that too many facts have."""
+        most = max(COMMON, COMMON_SHARE * len(postings))
+        telling = [number for number in postings.known(words) if postings.frequency(number) <= most]
+        return postings.scores(telling, saturation=SATURATION, length=LENGTH)
 
 
 def _standing(facts: Sequence[Fact]) -> tuple[Fact, ...]:
