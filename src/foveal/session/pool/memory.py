@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 RANKED = 60
 """Facts that are offered for one window at most."""
+LOOKED_AT = 400
+"""Facts with the best scores, of which those of other agents that still hold are ranked."""
+COMMON, COMMON_SHARE = 8, 0.1
+"""A word says nothing of what matters if more facts than this have it, and more than this share of them."""
 LEAST = 0.3
 """Of the best fact's score: what others must reach."""
 TOUCHED = 0.5
@@ -166,9 +170,10 @@ class _Memory:
             return ()
         asked, touched = terms(doing.asked).all, sorted(terms(doing.touched).coined)
         scores = self._scores(self._postings, asked) + TOUCHED * self._scores(self._postings, touched)
-        said = {fact.text.casefold() for fact in self._agents[name].facts}
+        said = self._agents[name].texts
         found: dict[str, tuple[float, Fact]] = {}
-        for at in scores.nonzero()[0].tolist():
+        best = (-scores).argsort(kind="stable")[:LOOKED_AT]
+        for at in best[scores[best] > 0].tolist():
             agent, number = self._places[at]
             facts = self._agents[agent]
             fact, text = facts.facts[number], facts.facts[number].text.casefold()
@@ -181,7 +186,10 @@ class _Memory:
         return _standing([fact for value, fact in ranked if value >= least][:RANKED])
 
     def _scores(self, postings: Postings, words: Sequence[str]) -> Floats:
-        return postings.scores(postings.known(words), saturation=SATURATION, length=LENGTH)
+        """The scores for these words, without those that too many facts have."""
+        most = max(COMMON, COMMON_SHARE * len(postings))
+        telling = [number for number in postings.known(words) if postings.frequency(number) <= most]
+        return postings.scores(telling, saturation=SATURATION, length=LENGTH)
 
 
 def _standing(facts: Sequence[Fact]) -> tuple[Fact, ...]:

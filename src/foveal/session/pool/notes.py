@@ -1,8 +1,9 @@
 """Write what the other agents of a pool share into notes, and decide where they go.
 
 The first note of a layout goes before the newest request, like retrieved messages. While the layout is kept,
-what is new goes into another note before the first turn that no window has shown yet, so that nothing is
-inserted into what was already sent. A new layout has one note again, with what matches best by then.
+what is new goes into another note: before the newest request if that is new, else before the first turn that
+no window has shown yet, so that nothing is inserted into what was already sent. A new layout has one note
+again, with what matches best by then.
 """
 
 from __future__ import annotations
@@ -91,18 +92,24 @@ def first_note(
     fresh = _fitting(pool.facts, int(NOTE_SHARE * budget), count)
     if not fresh:
         return ()
+    return (_written(pool, _asked(history), [fact.key for fact in fresh]),)
+
+
+def _asked(history: History) -> int:
+    """The position of the newest request."""
     opened = open_turn(history)
     asked = history.latest_request(opened)
-    position = history.span(opened if asked is None else asked)[0]
-    return (_written(pool, position, [fact.key for fact in fresh]),)
+    return history.span(opened if asked is None else asked)[0]
 
 
 def _unsent(history: History, length: int) -> int | None:
-    """The position of the first turn after what was sent; None if there is none, or part of it was sent."""
+    """Where a note goes that changes nothing of what was sent: before the newest request if that is new, else
+    before the first new turn; None if there is none, or part of it was sent."""
     if length >= len(history.entries):
         return None
-    turn = history.turn_of(length)
-    return length if history.span(turn)[0] == length else None
+    if (asked := _asked(history)) >= length:
+        return asked
+    return length if history.span(history.turn_of(length))[0] == length else None
 
 
 def _fitting(facts: Iterable[Fact], room: int, count: Callable[[str], int]) -> list[Fact]:
