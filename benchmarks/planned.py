@@ -5,7 +5,7 @@
 Learned: every second recording of a kind of work is in a store, from which `learn` fits each preset. The
 other recordings, which it never sees, are replayed with the numbers before and after, at a quarter of their
 tokens. Recall is the harness's: the share of values in the next recorded call that are in the window with two
-words of their surroundings. Rejected numbers are replayed too: that shows what holding turns back is worth.
+words of their surroundings. Rejected numbers are replayed too: that shows what reserving turns is worth.
 
 Semantic: a message that says nearly what a later one says counts less, one unlike all others counts more. In
 `reploid` these are points of its score, in `foveal` factors of the value of excerpts. Only this script has
@@ -127,7 +127,7 @@ def learned(kind: str, preset: str, most: int | None) -> dict[str, Any]:
     row: dict[str, Any] = {
         "accepted": found.accepted,
         "fitted": [round(found.fitted.before, 4), round(found.fitted.after, 4)],
-        "held back": [round(found.held_back.before, 4), round(found.held_back.after, 4)],
+        "held back": [round(found.reserved.before, 4), round(found.reserved.after, 4)],
         "numbers": fitted,
         "seconds": round(seconds, 1),
         "unseen": {},
@@ -230,10 +230,9 @@ def line(job: Job, row: Mapping[str, Any]) -> str:
     if part == "semantic":
         return f"{head}{_change(row)}"
     unseen = "; ".join(f"{other} {_change(each)}" for other, each in row["unseen"].items())
-    held = " → ".join(f"{share:.1%}" for share in row["held back"])
-    return (
-        f"{head}{'accepted' if row['accepted'] else 'rejected'} {held}; unseen {unseen}; {row['seconds']} s"
-    )
+    reserved = " → ".join(f"{share:.1%}" for share in row["held back"])
+    verdict = "accepted" if row["accepted"] else "rejected"
+    return f"{head}{verdict} {reserved}; unseen {unseen}; {row['seconds']} s"
 
 
 def _change(row: Mapping[str, Any]) -> str:
