@@ -11,7 +11,8 @@ Semantic: a message that says nearly what a later one says counts less, one unli
 `reploid` these are points of its score, in `foveal` factors of the value of excerpts. Only this script has
 them.
 
-The recorded runs are the harness's. Generated runs are a second kind of data, with a judge of their own.
+The recorded runs are the harness's. Generated runs are a second kind of data, with a judge of their own. Rows
+that the file has are not measured again.
 """
 
 from __future__ import annotations
@@ -208,11 +209,12 @@ Job = tuple[str, str, str, int | None]
 def jobs(only: Sequence[str], most: int | None, *, recorded: bool) -> Iterator[Job]:
     kinds = ("generated", *RECORDED) if recorded else ("generated",)
     if "learned" in only:
-        stores = (*kinds, BOTH) if recorded else kinds
-        yield from (("learned", kind, preset, most) for kind in stores for preset in TUNABLE)
+        yield from (("learned", kind, preset, most) for kind in kinds for preset in TUNABLE)
     if "semantic" in only:
         names = [f"{preset} {variant}" for preset in SCORED for variant in SEMANTIC]
         yield from (("semantic", kind, name, most) for kind in kinds for name in names)
+    if "learned" in only and recorded:
+        yield from (("learned", BOTH, preset, most) for preset in TUNABLE)
 
 
 def measured(job: Job) -> tuple[Job, dict[str, Any]]:
@@ -259,8 +261,10 @@ def main() -> int:
     results: dict[str, Any] = json.loads(asked.json.read_text(encoding="utf-8")) if there else {}
     if any(results.get(name) != value for name, value in sample.items()):
         results = {**sample}
+    every = jobs(asked.only, asked.most, recorded=recorded)
+    missing = [job for job in every if job[2] not in results.get(job[0], {}).get(job[1], {})]
     with Pool(min(2, os.cpu_count() or 1)) as pool:
-        for job, row in pool.imap(measured, list(jobs(asked.only, asked.most, recorded=recorded)), 1):
+        for job, row in pool.imap(measured, missing, 1):
             print(line(job, row), flush=True)
             results.setdefault(job[0], {}).setdefault(job[1], {})[job[2]] = row
             if asked.json:
