@@ -214,7 +214,7 @@ def _fitted(draft: _Draft) -> tuple[pipeline.Fitted, Run]:
     """Fit the draft as one run."""
     began = time.perf_counter()
     fitted = pipeline.fit(draft.history, draft.order)
-    return fitted, Run.since(BUILD, began)
+    return fitted, Run.since(BUILD, began, record=draft.preset.record)
 
 
 def _record(state: SessionState, draft: _Draft, manifest: Manifest, run: Run) -> dict[str, str]:
