@@ -12,6 +12,7 @@ from house.graph import cycles, importers, imports, names
 from house.tree import ROOT, SOURCE, tracked
 
 SMALL = {
+    "foveal.operations.stored": "the registry of operations is pure",
     "foveal.search.embed.endpoint": "one file for each kind of embedder",
     "foveal.session.build.bill": "callers record bills, builds do not",
     "foveal.sources.contributors.retrieval": "one file for each contributor",

@@ -51,7 +51,7 @@ from foveal.operations.omar_units import (
 from foveal.operations.registry import Done, Operation, Shape, Worked
 from foveal.pipeline.kinds import PROMPTS, RAG
 from foveal.pipeline.values import Unit
-from foveal.presets.omar.events import FAILED
+from foveal.presets.omar.events import FAILED, SUCCESS
 from foveal.presets.omar.greedy import Terms, ranked
 from foveal.presets.omar.score import (
     Content,
@@ -466,6 +466,7 @@ _EVENTS: Mapping[str, Callable[[Done], Reports]] = {
     "build_rag": optimization_reports,
 }
 """The design has no events for the other four operations."""
+_RECORDED = {"record": SUCCESS, "on_failure": FAILED}
 OPERATIONS = tuple(
     Operation(
         f"context_{name}",
@@ -473,7 +474,7 @@ OPERATIONS = tuple(
         run,
         code,
         _EVENTS.get(name),
-        FAILED if name == "optimize" or name.startswith("build_") else "",
+        **(_RECORDED if name == "optimize" or name.startswith("build_") else {}),
     )
     for name, code, about, run in _TABLE
 )

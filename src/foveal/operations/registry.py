@@ -66,6 +66,8 @@ class Operation:
     """Its number in the source design, such as `0x3200`; empty if it has none."""
     events: Callable[[Done], Reports] | None = None
     """The events that a run implies; None if there are none."""
+    record: str = ""
+    """The event among them that records the run; the others are transient."""
     on_failure: str = ""
     """The event that the design documents for a run that failed."""
     preset: str = ""

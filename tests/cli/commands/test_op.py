@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from commands import CommandLine
 from foveal import operations
 
@@ -97,6 +99,7 @@ def test_an_optimization_is_listed(shell: CommandLine) -> None:
     assert line.split()[-8:] == ["optimize", "ann", "0", "of", "1", "2,000", "of", "2,000"]
 
 
-def test_an_operation_without_events_needs_no_store(shell: CommandLine) -> None:
-    shell.foveal("op", "tokens_count", stdin=json.dumps(HELLO))
+@pytest.mark.parametrize("name", ["tokens_count", "context_estimate_tokens"])
+def test_an_operation_without_a_record_needs_no_store(shell: CommandLine, name: str) -> None:
+    assert shell.foveal("op", name, stdin='{"text": "hello"}').json["tokens"] > 0
     assert not shell.store.exists()

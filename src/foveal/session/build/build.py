@@ -219,7 +219,7 @@ def _fitted(draft: _Draft) -> tuple[pipeline.Fitted, Run]:
     """Fit the draft as one run."""
     began = time.perf_counter()
     fitted = pipeline.fit(draft.history, draft.order)
-    return fitted, Run.since(BUILD, began)
+    return fitted, Run.since(BUILD, began, record=draft.preset.record)
 
 
 def _fitted_with_pool(draft: _Draft, pool: Pooled | None) -> tuple[_Draft, pipeline.Fitted, Run]:
