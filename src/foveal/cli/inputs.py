@@ -13,9 +13,9 @@ import typer
 
 from foveal import wire
 from foveal.cli.output import counted, note
-from foveal.config import EXPECTED_COUNT, token_count
+from foveal.config import EXPECTED_COUNT, TOKENS_MOST, token_count
 from foveal.errors import InputError
-from foveal.model import MESSAGES_KEY, SYSTEM_KEY, Conversation, Format
+from foveal.model import MESSAGES_KEY, PRIORITY_MOST, SYSTEM_KEY, Conversation, Format, is_priority
 
 if TYPE_CHECKING:
     from foveal.wire.transcripts.values import Skipped, Transcript
@@ -61,7 +61,21 @@ def tokens(text: str | int) -> int:
     found = token_count(str(text))
     if not found:
         raise ValueError(f"not {EXPECTED_COUNT}")
+    if found > TOKENS_MOST:
+        raise ValueError(f"which is above {TOKENS_MOST:,}")
     return found
+
+
+def priority(text: str | float) -> float:
+    """The value of an option that takes a priority, written like a number of tokens or as any number."""
+    try:
+        found = token_count(str(text))
+        value = float(text if found is None else found)
+    except ValueError:
+        value = -1.0
+    if not is_priority(value):
+        raise ValueError(f"not a number from 0 to {PRIORITY_MOST:,}")
+    return value
 
 
 def read_text(file: str | None) -> str:
