@@ -165,20 +165,18 @@ def read_tools(file: str) -> list[dict[str, object]]:
     """The tool definitions in a file."""
     found = read_json(file)
     if not isinstance(found, list):
-        raise InputError(f"{display_name(file)} holds {_kind(found)}, not an array of tools", remedy=_TOOLS)
+        raise InputError(
+            f"{display_name(file)} holds {wire.json_kind(found)}, not an array of tools", remedy=_TOOLS
+        )
     for at, tool in enumerate(found):
         if not isinstance(tool, dict):
-            raise InputError(f"{display_name(file)}, tool {at}: {_kind(tool)}, not an object", remedy=_TOOLS)
+            raise InputError(
+                f"{display_name(file)}, tool {at}: {wire.json_kind(tool)}, not an object", remedy=_TOOLS
+            )
     return found
 
 
 _TOOLS = 'give the definitions as the provider takes them, as in `[{"name": "ls", …}]`'
-
-
-def _kind(value: object) -> str:
-    """The type of a JSON value, with its article."""
-    kinds = {dict: "an object", list: "an array", str: "a text", bool: "a boolean", type(None): "null"}
-    return kinds.get(type(value), "a number")
 
 
 def read_transcripts(file: str | None, format: Format | None = None) -> tuple[Transcript, ...]:
