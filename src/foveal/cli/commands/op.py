@@ -13,6 +13,7 @@ from foveal.cli import output
 from foveal.cli.inputs import display_name, read_json
 from foveal.cli.state import Json, absent, shell_of
 from foveal.errors import InputError
+from foveal.wire import json_kind
 
 
 def op(  # noqa: PLR0913 — the ways to look at operations, by name
@@ -92,7 +93,7 @@ def _request(file: str | None) -> dict[str, object]:
     found = read_json(file)
     if not isinstance(found, dict):
         raise InputError(
-            f"{display_name(file)} is a JSON {type(found).__name__}, not an object",
+            f"{display_name(file)} is {json_kind(found)}, not an object",
             remedy='give the request as an object, as in \'{"text": "hello"}\'',
         )
     return found
