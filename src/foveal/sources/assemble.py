@@ -102,13 +102,7 @@ def assemble_smart_context(  # noqa: PLR0913 — the public call, every option b
         said=tuple(said),
         active_files=tuple(active_files),
     )
-    found = gather(
-        resolve_active_files(request),
-        contributors,
-        weights=numbers.weights,
-        project_docs=numbers.project_docs,
-        progress=progress,
-    )
+    found = gather(resolve_active_files(request), contributors, numbers=numbers, progress=progress)
     admitted, text = _fit(found, slots, tokens)
     return SmartContext(
         text=text,

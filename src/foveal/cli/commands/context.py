@@ -66,13 +66,8 @@ def context(  # noqa: PLR0913 — every option it has, by name
                 progress=progress,
             )
     elif task.strip():
-        assemble = partial(
-            foveal.assemble_smart_context,
-            folder,
-            task=task,
-            active_files=files,
-            contributors=contributor or (),
-        )
+        assemble = partial(foveal.assemble_smart_context, folder, task=task, active_files=files)
+        assemble = partial(assemble, contributors=contributor or ())
         found = _assembled(shell, assemble, budget=size, model=model)
     else:
         raise typer.BadParameter("name the task with --task TEXT, or a --session before the command")

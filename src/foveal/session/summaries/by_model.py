@@ -236,8 +236,8 @@ def _prompt(ask: Ask, names: Sequence[str], mark: str) -> Iterator[str]:
     if names:
         yield f"{mark} Names that the summary must have, each exactly as it stands here:"
         yield from names
-    wanted = "arc of this conversation" if ask.form == "arc" else f"summary of these {what}"
-    yield f"{mark} Write the {wanted} now."
+    form = "arc of this conversation" if ask.form == "arc" else f"summary of these {what}"
+    yield f"{mark} Write the {form} now."
 
 
 def _position(passage: Passage) -> str:
