@@ -35,7 +35,7 @@ COMMANDS = {
     "sessions": "commands.store", "backup": "commands.store", "verify": "commands.store", "op": "commands.op",
     "models": "commands.doctor", "config": "commands.config", "doctor": "commands.doctor", "demo": "demo",
     "serve": "commands.serve", "task": "commands.tasks", "profile": "commands.profile",
-    "pool": "commands.pool",
+    "pool": "commands.store",
 }  # fmt: skip
 """Every command in the order of `--help`, and the module that has its function or its group."""
 

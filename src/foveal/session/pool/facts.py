@@ -72,8 +72,8 @@ class SharedFacts:
         self._changed: list[str] = []
         """The latest changed files, by which results of checks are found too."""
         self._asked, self._touched = "", list[str]()
-        """What the agent is doing: its user's latest words, and the files changed since, by which what it says
-        is found too."""
+        """What the agent is doing, by which what it says is found too: its user's latest words, and the files
+        changed since."""
         self._sum = 0
         self._summed = 0
         self.readings += 1
