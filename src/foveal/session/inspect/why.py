@@ -125,11 +125,14 @@ def explain_decision(
     )
 
 
+_NOTHING = Gathered()
+
+
 class Rebuild:
     """Makes a stored build again, with another budget or score. The caller holds the session's lock."""
 
     def __init__(
-        self, state: SessionState, record: BuildRecord, manifest: Manifest, gathered: Gathered
+        self, state: SessionState, record: BuildRecord, manifest: Manifest, gathered: Gathered = _NOTHING
     ) -> None:
         self._state, self._stored = state, manifest
         self.progress: Progress | None = None

@@ -72,8 +72,7 @@ class SharedFacts:
         self._changed: list[str] = []
         """The latest changed files, by which results of checks are found too."""
         self._asked, self._touched = "", list[str]()
-        """What the agent is doing, by which what it says is found too: its user's latest words, and the files
-        changed since."""
+        """Its user's latest words, and the files changed since: by them, what it says is found too."""
         self._sum = 0
         self._summed = 0
         self.readings += 1

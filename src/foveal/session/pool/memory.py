@@ -6,9 +6,8 @@ is ranked by words and names alone: no model, no vectors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from threading import RLock
 from typing import TYPE_CHECKING
 
@@ -56,8 +55,8 @@ class Pooled:
     """What a pool has for one window."""
 
     share: PoolShare
-    find: Callable[[FactKey], Fact | None]
-    """A fact of another agent, as long as windows may show it."""
+    kept: Mapping[FactKey, Fact] = field(default_factory=dict)
+    """Those facts of its earlier notes that windows may still show."""
     facts: tuple[Fact, ...] = ()
     """What the other agents share that matches what this one is doing, best first."""
 
@@ -70,14 +69,18 @@ class PoolMemories:
         self._pools: dict[int, _Memory] = {}
         self._lock = RLock()
 
-    def pooled(self, record: PoolRecord, name: str, doing: Doing, now: float) -> Pooled:
-        """What a pool has for the next window of its session of that name."""
+    def pooled(
+        self, record: PoolRecord, name: str, doing: Doing, *, now: float, keys: Iterable[FactKey]
+    ) -> Pooled:
+        """What a pool has for the next window of its session of that name.
+
+        `keys`: of the facts in its notes. The caller holds no lock and no transaction.
+        """
         with self._lock:
             memory = self._caught_up(record)
             share = share_of(record.name, name, record.budget, memory.demands(), now)
-            return Pooled(
-                share=share, facts=memory.facts_for(name, doing), find=partial(self._find, memory, name)
-            )
+            kept = {key: fact for key in keys if (fact := memory.find(name, key))}
+            return Pooled(share=share, facts=memory.facts_for(name, doing), kept=kept)
 
     def shares(self, record: PoolRecord, now: float) -> list[tuple[str, PoolShare]]:
         """What the next window of each agent would have of the budget, by name of its session."""
@@ -93,10 +96,6 @@ class PoolMemories:
             del self._pools[record.id]  # it may lack facts of messages that it has read
             raise
         return memory
-
-    def _find(self, memory: _Memory, name: str, key: FactKey) -> Fact | None:
-        with self._lock:
-            return memory.find(name, key)
 
 
 class _Memory:

@@ -20,6 +20,7 @@ from foveal.pipeline.values import Layout, SharedNote
 from foveal.session.pool.facts import Fact
 from foveal.session.pool.memory import Doing, Pooled, PoolMemories
 from foveal.session.state import SessionState
+from foveal.store import PoolRecord
 
 POOL = "POOL"
 """The type of the pieces that other agents share."""
@@ -35,12 +36,13 @@ LONGEST = 2_000
 """Characters of each that are read for this."""
 
 
-def pooled(state: SessionState, task: str, now: float) -> Pooled | None:
-    """What the session's pool has for its next window; None if it is in none. The caller holds no lock."""
-    record = state.store.pools.of(state.id)
-    if record is None:
-        return None
-    return state.resources.part(PoolMemories).pooled(record, state.name, _doing(state, task), now)
+def pooled(
+    state: SessionState, record: PoolRecord, layout: Layout | None, *, task: str, now: float
+) -> Pooled:
+    """What the session's pool has for its next window. The caller holds no lock."""
+    keys = [key for note in layout.shared for key in note.keys] if layout else []
+    memories, doing = state.resources.part(PoolMemories), _doing(state, task)
+    return memories.pooled(record, state.name, doing, now=now, keys=keys)
 
 
 def _doing(state: SessionState, task: str) -> Doing:
@@ -128,7 +130,8 @@ def _fitting(facts: Iterable[Fact], room: int, count: Callable[[str], int]) -> l
 
 def _written(pool: Pooled, position: int, keys: Sequence[tuple[int, int, int, str]]) -> SharedNote:
     """The note with these facts, as far as windows may still show them, by agent and in order."""
-    facts = sorted(filter(None, map(pool.find, keys)), key=lambda fact: (fact.agent, fact.key))
+    known = {**pool.kept, **{fact.key: fact for fact in pool.facts}}
+    facts = sorted((known[key] for key in keys if key in known), key=lambda fact: (fact.agent, fact.key))
     pieces = [
         Material(
             type=POOL, source=agent, title=f"from agent {agent}", text="\n".join(map(_line, found)), tokens=0
