@@ -19,7 +19,8 @@ SMALL = {
     "foveal.wire.judge.judge": "a package's `__init__` has no behaviour",
     "foveal.wire.judge.plain": "one file for each provider",
     "foveal.wire.transcripts.codex": "one file for each agent",
-    "foveal.session.build.manage": "what every preset does to a history is found in one place",
+    "foveal.operations.stored": "operations are pure but for what runs them with a store",
+    "foveal.testing.pools": "one file for each part of the store",
 }
 """Modules under 60 lines with a single importer, and why each is a file of its own."""
 REPEATED = {"values.py", "__init__.py", "__main__.py"}

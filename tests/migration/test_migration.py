@@ -156,11 +156,11 @@ LOGGED = """
 """
 
 
-def test_events_of_version_8_that_are_transient_or_of_no_session_are_kept_for_a_while(tmp_path: Path) -> None:
+def test_events_of_version_9_that_are_transient_or_of_no_session_are_kept_for_a_while(tmp_path: Path) -> None:
     path = tmp_path / "old.db"
     with closing(apsw.Connection(str(path))) as old:
         old.execute(V1.read_text(encoding="utf-8"))
-        migrate(old, str(path), target=8)
+        migrate(old, str(path), target=9)
         old.execute(LOGGED)
         migrate(old, str(path))
         kept = old.execute("SELECT retention FROM events ORDER BY position").fetchall()

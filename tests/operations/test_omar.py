@@ -261,11 +261,11 @@ def test_what_was_retrieved_never_speaks_with_the_systems_voice() -> None:
         ({"available_tokens": -1}, "available_tokens"),
         ({"user_id": ""}, "user_id"),
         ({"colour": 1}, "colour"),
-        ({"chunks": [{"id": "a", "content": ""}]}, "chunks.0.type"),
-        ({"chunks": [chunk("a", 1, "poem")]}, "chunks.0.type"),  # type: ignore[arg-type]
-        ({"chunks": [chunk("a", -1)]}, "chunks.0.tokens"),
-        ({"chunks": [chunk("a", 1, timestamp="soon")]}, "chunks.0.timestamp"),
-        ({"chunks": [chunk("a", 1, priority=float("nan"))]}, "chunks.0.priority"),
+        ({"chunks": [{"id": "a", "content": ""}]}, "chunks[0].type"),
+        ({"chunks": [chunk("a", 1, "poem")]}, "chunks[0].type"),  # type: ignore[arg-type]
+        ({"chunks": [chunk("a", -1)]}, "chunks[0].tokens"),
+        ({"chunks": [chunk("a", 1, timestamp="soon")]}, "chunks[0].timestamp"),
+        ({"chunks": [chunk("a", 1, priority=float("nan"))]}, "chunks[0].priority"),
         ({"chunks": [chunk("a", 1), chunk("a", 2)]}, "1.id is 'a'"),
         ({"constraints": {"solver": "magic"}}, "constraints.solver"),
         ({"constraints": {"group_caps": {"misc": 1}}}, "constraints.group_caps.misc"),

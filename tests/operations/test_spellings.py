@@ -164,7 +164,7 @@ def test_contributors_are_described_as_in_the_design() -> None:
         ("layers_negotiate", SITUATION | {"availableBundles": [["topic"]]}, "a list of pairs"),
         ("interactions_predict", {"presence": {"activeConversation_Id": "c1"}}, "activeConversation_Id"),
         ("interactions_predict", {"presence": {"localTime": "noon"}}, "`local_time` is no time"),
-        ("interactions_predict", {"presence": {"local_hour": 30}}, "less than or equal to 23"),
+        ("interactions_predict", {"presence": {"local_hour": 30}}, "`presence.local_hour` is more than 23"),
         (
             "budget_report",
             {"budgets": {}, "contributors": [{"salience": 0.5}]},

@@ -16,8 +16,10 @@ from foveal.pipeline.kinds import kind_of
 from foveal.pipeline.material.categories import tokens_by_slot
 from foveal.pipeline.tokens.count import tokenizer
 from foveal.pipeline.values import Item, Scene
-from foveal.presets.fifth.levels import Due, FifthNumbers, due, levels, slot_of
+from foveal.presets.fifth.due import Due, due
+from foveal.presets.fifth.levels import FifthNumbers, levels, slot_of
 from foveal.presets.fifth.score import fifth
+from foveal.validation import Many
 
 COUNTER = "o200k_base"
 
@@ -41,7 +43,7 @@ class Entry(Shape):
 
 
 class PlanRequest(Shape):
-    entries: list[Entry]
+    entries: Many[Entry]
     total: int = Field(default=FifthNumbers().total, gt=0)
     task: str | None = Field(default=None, description="By default the newest user entry.")
     now: Time | None = None
@@ -63,7 +65,7 @@ class PlanResult(Shape):
 
 
 class ScoreRequest(Shape):
-    entries: list[Entry]
+    entries: Many[Entry]
     task: str
     now: Time | None = None
 

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, FiniteFloat, StringConstraints
 
 from foveal.model import Kind
-from foveal.operations.registry import Shape
+from foveal.operations.registry import NOT_A_TIME, Shape
+from foveal.validation import Few, Many, Series
 from foveal.wire.times import seconds
 
 Tokens = Annotated[int, Field(ge=0, le=10**12)]
@@ -28,16 +29,14 @@ Metadata = Annotated[dict[str, Any], BeforeValidator(_or_empty)]
 """Any fields; null means none."""
 
 
-def _is_time(value: float | str | None) -> float | str | None:
+def _is_time(value: object) -> object:
     if value is not None and seconds(value) is None:
-        raise ValueError(
-            "not a time: give seconds since 1970 or an ISO 8601 text such as 2025-01-31T09:30:00Z"
-        )
+        raise ValueError(NOT_A_TIME)
     return value
 
 
 Timestamp = Annotated[
-    Annotated[int, Field(ge=-(10**15), le=10**15)] | FiniteFloat | str | None, AfterValidator(_is_time)
+    Annotated[int, Field(ge=-(10**15), le=10**15)] | FiniteFloat | str | None, BeforeValidator(_is_time)
 ]
 """Seconds since 1970 or ISO 8601, returned as it was given."""
 
@@ -81,7 +80,7 @@ class Allocation(Shape):
     chunk_type: Kind
     timestamp: Timestamp = None
     original_index: int | None = None
-    flags: tuple[str, ...] = ()
+    flags: Series[str] = ()
     metadata: Metadata = Field(default_factory=dict)
     boosts: Boosts | None = _optional()
 
@@ -89,11 +88,11 @@ class Allocation(Shape):
 class Constraints(Shape):
     max_total_tokens: Tokens | None = None
     reserve_tokens: Tokens | None = None
-    priority_thresholds: dict[Kind, Priority] = Field(default_factory=dict)
+    priority_thresholds: Annotated[dict[Kind, Priority], Few] = Field(default_factory=dict)
     prefer_recent: bool = True
     prefer_higher_priority: bool = True
     allow_partial_fill: bool = True
-    group_caps: dict[Group, Tokens | None] = Field(default_factory=dict)
+    group_caps: Annotated[dict[Group, Tokens | None], Few] = Field(default_factory=dict)
     """A cap of null is the default cap of its group."""
     recency: Literal["linear", "exponential"] = "linear"
     solver: Literal["greedy", "exact"] = "greedy"
@@ -122,8 +121,8 @@ def _repeated(ids: Sequence[str]) -> tuple[int, int] | None:
     return next(((at, seen[id]) for at, id in enumerate(ids) if seen.setdefault(id, at) != at), None)
 
 
-Chunks = Annotated[list[Chunk], AfterValidator(_unique_chunks)]
-Allocations = Annotated[list[Allocation], AfterValidator(_unique_allocations)]
+Chunks = Annotated[Many[Chunk], AfterValidator(_unique_chunks)]
+Allocations = Annotated[Many[Allocation], AfterValidator(_unique_allocations)]
 
 
 class ScoringRequest(Shape):

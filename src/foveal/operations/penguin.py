@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -34,6 +34,7 @@ from foveal.pipeline.material.values import Material
 from foveal.pipeline.reasons import Reason
 from foveal.pipeline.values import Item, Pick, Unit
 from foveal.presets.penguin import trim, trim_when_over
+from foveal.validation import Few, Many
 from foveal.window import Contributed, Score, Slot
 
 Category = Literal["SYSTEM", "CONTEXT", "DIALOG", "SYSTEM_OUTPUT"]
@@ -43,7 +44,9 @@ UNSCORED = Score(total=0.0)
 class SessionRequest(DesignShape):
     messages: Objects = Field(description="In any format; with `tokens`, `type` and `metadata` if known.")
     max_tokens: int | None = Field(default=None, gt=0, description=f"{TOTAL:,} unless given.")
-    shares: dict[Category, float] = Field(default={}, description="What is not given keeps its share.")
+    shares: Annotated[dict[Category, float], Few] = Field(
+        default={}, description="What is not given keeps its share."
+    )
 
     def shared(self, numbers: PenguinNumbers) -> PenguinNumbers:
         """The settings with the shares that the request states in their place."""
@@ -134,7 +137,7 @@ class Budget(DesignShape):
         return self
 
 
-Budgets = dict[Category, Budget]
+Budgets = Annotated[dict[Category, Budget], Few]
 
 
 class BorrowRequest(DesignShape):
@@ -192,7 +195,7 @@ class Contributor(DesignShape):
 
 class ReportRequest(DesignShape):
     budgets: Budgets
-    contributors: list[Contributor] = Field(default=[])
+    contributors: Many[Contributor] = Field(default=[])
 
 
 def _analyze(request: SessionRequest, numbers: PenguinNumbers) -> AnalyzeResult:

@@ -15,6 +15,7 @@ from foveal.knowledge.prediction import Conversation, predict
 from foveal.knowledge.values import Prediction, PredictionType, Presence, Thing
 from foveal.operations.registry import Operation, Shape, Time
 from foveal.operations.spellings import DesignShape, in_our_names
+from foveal.validation import Few, Series
 from foveal.wire.times import seconds
 
 NEVER = -math.inf
@@ -44,6 +45,8 @@ class PresenceRequest(Presence):
 
     __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012 — pydantic's name and type
 
+    visible_conversations: Series[str] = ()
+    navigation_history: Series[str] = ()
     local_hour: Annotated[Hour | None, Field(description="By default the hour of `now` in UTC.")] = None
     session_start: Time | None = None
     idle_since: Time | None = None
@@ -122,11 +125,19 @@ class EntityRequest(DesignShape):
     last_mentioned: Time | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationRequest(Conversation):
+    """A stored conversation, and what it is about."""
+
+    topics: Series[str] = ()
+    """Slugs, the main topic first."""
+
+
 class PredictRequest(DesignShape):
-    presence: Annotated[PresenceRequest, BeforeValidator(_presence)]
-    topics: tuple[TopicRequest, ...] = ()
-    entities: tuple[EntityRequest, ...] = ()
-    conversations: tuple[Annotated[Conversation, BeforeValidator(_conversation)], ...] = ()
+    presence: Annotated[PresenceRequest, BeforeValidator(_presence), Few]
+    topics: Series[TopicRequest] = ()
+    entities: Series[EntityRequest] = ()
+    conversations: Series[Annotated[ConversationRequest, BeforeValidator(_conversation), Few]] = ()
     now: Time | None = Field(default=None, description="By default the latest time in the request.")
 
 

@@ -14,19 +14,21 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Annotated, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, FiniteFloat, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, ConfigDict, FiniteFloat, TypeAdapter, ValidationError
 
 from foveal.config import Tables
 from foveal.errors import InputError, NotFoundError
 from foveal.events import Reports
 from foveal.presets.numbers import DEFAULTS, overridden
+from foveal.validation import FewFields, Many, place, wording
 from foveal.wire.times import seconds
 
-Objects = list[dict[str, Any]]
+NOT_A_TIME = "a time is seconds since 1970 or an ISO 8601 text such as 2025-01-31T09:30:00Z"
+Objects = Many[dict[str, Any]]
 """Messages in any provider's format."""
 
 
-class Shape(BaseModel):
+class Shape(FewFields):
     """The base of requests and results: frozen, and unknown fields are rejected."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -189,20 +191,21 @@ def _parse(operation: Operation, request: Mapping[str, Any]) -> Any:
 
 def _invalid(name: str, error: ValidationError) -> InputError:
     """Name the first field that is wrong, and what is wrong with it."""
-    first = error.errors(include_url=False)[0]
-    field = ".".join(str(step) for step in first["loc"])
-    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    first, *more = error.errors(include_url=False, include_input=False)
+    field = place(first["loc"])
+    what = f"`{field}`" if field else "the request"
     return InputError(
-        f"{name}: `{field or 'the request'}`: {first['msg']}{more}",
+        f"{name}: {what} {wording(first)}{' (and more)' if more else ''}",
         remedy=f"`foveal op {name} --schema` shows what it takes",
         field=field,
+        see="schemas",
     )
 
 
 def _time(value: object) -> float:
     found = seconds(value)
     if found is None:
-        raise ValueError("give seconds since 1970 or an ISO 8601 text such as 2025-01-31T09:30:00Z")
+        raise ValueError(NOT_A_TIME)
     return found
 
 

@@ -17,6 +17,7 @@ from foveal.store import SessionRecord, TaskRecord
 from foveal.window import Manifest, Window
 
 if TYPE_CHECKING:
+    from foveal.session.pool.pool import Pool
     from foveal.session.session import Session
     from foveal.sources.assemble import SmartContext
 
@@ -46,6 +47,33 @@ def session_response(record: SessionRecord, preset: str) -> SessionResponse:
         preset=record.preset or preset or presets.DEFAULT,
         created_at=record.created_at,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentResponse:
+    """A session of a pool, and what its next window has of the budget."""
+
+    session: str
+    tokens: int
+    """0 if the pool has no budget."""
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolResponse:
+    """A pool with its sessions, oldest first."""
+
+    name: str
+    budget: int | None
+    agents: tuple[AgentResponse, ...]
+
+
+def pool_response(pool: Pool) -> PoolResponse:
+    agents = (
+        AgentResponse(session=name, tokens=share.tokens, because=share.because)
+        for name, share in pool.shares()
+    )
+    return PoolResponse(name=pool.name, budget=pool.budget, agents=tuple(agents))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

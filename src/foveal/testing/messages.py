@@ -320,6 +320,8 @@ def the_log_can_be_read_from_any_event_on(open_store: OpenStore) -> None:
     same(json.loads(first.payload), {"session": "work", "ids": ["m1"], "tokens": 3})
     same(list(store.events(after=first.number)), [second])
     same(list(store.events(limit=1)), [first])
+    whole = len(first.payload) + len(second.payload)
+    same([len(store.events(size=size)) for size in (1, whole - 1, whole)], [1, 1, 2])
     store.log("work", [MessageMarked(session="work", id="m1", mark="unpinned")], now=NOW + 2)
     marks = store.events_named("message.marked")
     same([each.number for each in marks], [store.newest_event(), second.number])

@@ -68,7 +68,7 @@ def test_a_window_says_which_note_covers_a_message(talk: Session) -> None:
     assert talk.why("m3").decision.because == f"the note at message {last} covers it, until it is restored"
     talk.forget("m40", erase=False)
     talk.build(budget=20_000)
-    assert talk.why("m40").decision.because == "left out on request, until restored"
+    assert talk.why("m40").decision.because == "left out by pruning or on request, until restored"
 
 
 def test_compressing_again_compresses_nothing_new(talk: Session) -> None:

@@ -87,6 +87,10 @@ def context(  # noqa: PLR0913 — every option it has, by name
     if not found.contributed:
         output.note(f"there is nothing in {workspace} to show")
         return
+    _print(found)
+
+
+def _print(found: SmartContext) -> None:
     output.say(output.without_control(found.text))
     sys.stdout.flush()
     apart = "\n" if sys.stdout.isatty() else ""

@@ -107,7 +107,7 @@ def fit(tenant: CurrentTenant, options: body.Fit) -> FittedList | FittedBody:
     with traced("fit_window", model=options.model) as recorded:
         window = recorded(
             foveal.fit(
-                body.limited(options.messages),
+                options.messages,
                 budget=_size(tenant, options.budget),
                 model=options.model or settings.model,
                 preset=options.preset or settings.preset,
@@ -131,7 +131,7 @@ def count(tenant: CurrentTenant, options: body.Count) -> CountResponse:
         raise Problem("input", "give either `text` or `messages`", "omit one of them", field="text")
     model = options.model or tenant.settings.model
     messages = options.messages or []
-    content = wire.load(body.limited(messages), model=model) if options.text is None else options.text
+    content = wire.load(messages, model=model) if options.text is None else options.text
     counter = tenant.settings.counter or None
     return count_response(content, model=model, counter=counter, catalogue=tenant.settings.catalogue_path)
 
@@ -245,7 +245,7 @@ def compare_messages(tenant: CurrentTenant, options: body.CompareMessages) -> Co
     """The windows that the presets build from messages, side by side; nothing is stored."""
     settings = tenant.settings
     return foveal.compare(
-        body.limited(options.messages),
+        options.messages,
         budget=_size(tenant, options.budget),
         model=options.model or settings.model,
         task=options.task,

@@ -18,6 +18,7 @@ from foveal.session.state import SessionState
 from foveal.session.target import warn
 
 if TYPE_CHECKING:
+    from foveal.session.pool.memory import Pooled
     from foveal.sources.assemble import SmartContext
 
 
@@ -25,6 +26,30 @@ def gather(state: SessionState, request: BuildRequest) -> Gathered:
     """The material of a build. Reading files may take a while, and nothing is locked meanwhile."""
     check_budget(request.budget)
     _check_contributors(request)
+    pool = _pooled(state, request)
+    if pool is None:
+        return _gathered(state, request)
+    with state.lock:
+        target = state.target(request.model, request.format, request.counter)
+    budget = within_share(budget_for(target.card, request.budget), pool)
+    return replace(_gathered(state, replace(request, budget=budget)), pooled=pool)
+
+
+def within_share(budget: int, pool: Pooled | None) -> int:
+    """The budget of a window, at most its share of its pool's."""
+    return min(budget, pool.share.tokens) if pool and pool.share.tokens else budget
+
+
+def _pooled(state: SessionState, request: BuildRequest) -> Pooled | None:
+    """What the session's pool has for the window; None if it is in none, which costs one lookup."""
+    if state.store.pools.of(state.id) is None:
+        return None
+    from foveal.session.pool.notes import pooled
+
+    return pooled(state, request.task, request.moment)
+
+
+def _gathered(state: SessionState, request: BuildRequest) -> Gathered:
     preset = state.preset(request.preset)
     memories = state.store.knowledge.memories() if preset.remembers else ()
     offers = preset.knows or preset.searches_sessions

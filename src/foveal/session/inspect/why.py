@@ -20,16 +20,15 @@ from foveal.model import Entry
 from foveal.pipeline import fit as pipeline
 from foveal.pipeline.explain import decision_about, detail
 from foveal.pipeline.history import History
-from foveal.pipeline.material.values import Material
 from foveal.pipeline.recipe import Recipe, Scorer
 from foveal.pipeline.sensitivity import Cut, crossing, worth
-from foveal.pipeline.values import Item, LogNote, RetrievedNote, Scene
+from foveal.pipeline.values import Item, LogNote, RetrievedNote, Scene, SharedNote
 from foveal.session.build.build import HANDLES, TASK, similarities, stored_build
 from foveal.session.build.layout import current_layout, layout_of, rates
 from foveal.session.build.manifest_json import read_manifest
 from foveal.session.build.material import gather
 from foveal.session.build.relevant import retrieved
-from foveal.session.build.values import BuildRequest
+from foveal.session.build.values import BuildRequest, Gathered
 from foveal.session.state import SessionState
 from foveal.session.summaries.library import Answers
 from foveal.session.target import Target
@@ -92,10 +91,10 @@ def explain_decision(
     state: SessionState, id: str, build: int | None, progress: Progress | None = None
 ) -> Why:
     record = stored_build(state, build)
-    stored, material = read_manifest(state, record), _material(state, record)
+    stored, gathered = read_manifest(state, record), _gathered(state, record)
     with state.reading():
         entry = _entry(state, id, stored)
-        rebuild = Rebuild(state, record, stored, material)
+        rebuild = Rebuild(state, record, stored, gathered)
         rebuild.progress = progress
         reproduced = rebuild.reproduce()
         manifest = reproduced or stored
@@ -130,7 +129,7 @@ class Rebuild:
     """Makes a stored build again, with another budget or score. The caller holds the session's lock."""
 
     def __init__(
-        self, state: SessionState, record: BuildRecord, manifest: Manifest, material: Sequence[Material] = ()
+        self, state: SessionState, record: BuildRecord, manifest: Manifest, gathered: Gathered
     ) -> None:
         self._state, self._stored = state, manifest
         self.progress: Progress | None = None
@@ -153,7 +152,8 @@ class Rebuild:
         self._order = replace(
             order,
             scene=scene,
-            material=tuple(material),
+            material=gathered.material,
+            shared=_shared(gathered, scene, self._history),
             admit=self._preset.admit,
             tools=_overhead(manifest) - order.framing,
             select=self._recipe(select) if isinstance(select, Recipe) else select,
@@ -252,12 +252,23 @@ class _Scores:
         return [replace(score, total=total) if item.index == seq else score for item, score in pairs]
 
 
-def _material(state: SessionState, record: BuildRecord) -> Sequence[Material]:
+def _shared(gathered: Gathered, scene: Scene, history: History) -> tuple[SharedNote, ...]:
+    """The notes of what other agents share, as the latest window has them."""
+    if gathered.pooled is None:
+        return ()
+    from foveal.session.pool.notes import first_note, kept_notes
+
+    if scene.layout is not None:
+        return kept_notes(gathered.pooled, scene.layout)
+    return first_note(gathered.pooled, history, scene.budget, scene.count)
+
+
+def _gathered(state: SessionState, record: BuildRecord) -> Gathered:
     """The attached context of a build, as far as its record allows. The caller must not hold a lock."""
     request = BuildRequest(
         budget=record.budget, model=record.model, preset=record.preset, now=record.created_at
     )
-    return gather(state, request).material
+    return gather(state, request)
 
 
 def history_until(state: SessionState, target: Target, stop: int) -> History:

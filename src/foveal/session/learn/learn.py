@@ -104,9 +104,7 @@ def learn(
     check_budget(budget)
     name = _checked(preset or presets.DEFAULT, work)
     current = {each.key: each.value for each in listed(name, [("numbers", numbers or {})])}
-    recordings = [Recording(state, budget) for state in states]
-    chosen = [each for each in recordings if not work or each.work == work]
-    calls = [call for recording in chosen for call in recording.calls()]
+    chosen, calls = _calls([Recording(state, budget) for state in states], work)
     base = presets.find(name, numbers)
     examples = list(prepared(spread(calls, MOST_TURNS), base))
     if len(examples) < LEAST_TURNS:
@@ -132,6 +130,18 @@ def learn(
         steps=steps,
         numbers={name: nested(flat)} if accepted else {},
     )
+
+
+def _calls(recordings: Sequence[Recording], work: str) -> tuple[list[Recording], list[Call]]:
+    """The sessions of that kind of work and their calls; one session at a time is in memory."""
+    chosen: list[Recording] = []
+    calls: list[Call] = []
+    for recording in recordings:
+        if not work or recording.work == work:
+            chosen.append(recording)
+            calls.extend(recording.calls())
+        recording.release()
+    return chosen, calls
 
 
 class _Kept:
@@ -200,7 +210,7 @@ def _too_few(
         if len(calls) > len(examples)
         else ""
     )
-    least = min((recording.size for recording in recordings), default=0)
+    least = min((call.recording.size for call in calls), default=0)
     smaller = f"a `budget` below {least:,}, " if least else ""
     return InputError(
         f"{counted} have {len(calls):,} turns that needed something which a window may have left out{lost}; "

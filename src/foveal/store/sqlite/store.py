@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import accumulate, takewhile
 
 import apsw
 
@@ -38,6 +39,7 @@ from foveal.store.sqlite.connection import (
 from foveal.store.sqlite.knowledge import SqliteKnowledge
 from foveal.store.sqlite.maintenance import backup, verify
 from foveal.store.sqlite.migrate import tenant_number
+from foveal.store.sqlite.pools import SqlitePools
 from foveal.store.sqlite.remains import Remains
 from foveal.store.sqlite.search import PRIVATE_CONTENTS, hits, search
 from foveal.store.sqlite.vectors import MissingVectors, VectorScan
@@ -86,6 +88,9 @@ _EVENTS = """
     SELECT position AS number, created_at, name, session, payload FROM events
     WHERE tenant = ? AND position > ? ORDER BY position LIMIT ?
 """
+_EVENT_SIZES = """
+    SELECT octet_length(payload) FROM events WHERE tenant = ? AND position > ? ORDER BY position LIMIT ?
+"""
 _EVENTS_NAMED = """
     SELECT position AS number, created_at, name, session, payload FROM events
     WHERE tenant = ?1 AND name = ?2 AND (?3 IS NULL OR position < ?3) ORDER BY position DESC LIMIT ?4
@@ -104,6 +109,7 @@ class SqliteStore:
         self._missing_vectors: dict[str, MissingVectors] = {}
         with database.using() as db:
             self._tenant = tenant_number(db, messages.storable(tenant))
+        self.pools = SqlitePools(database, self._tenant)
         self.knowledge = SqliteKnowledge(database, self._tenant, self._remains)
 
     @contextmanager
@@ -381,8 +387,13 @@ class SqliteStore:
             for retention in {*retained} - {WITH_SESSION}:
                 db.execute(_DROP_OLD_EVENTS, (self._tenant, retention, KEPT))
 
-    def events(self, *, after: int = 0, limit: int = 1000) -> Sequence[LoggedEvent]:
+    def events(self, *, after: int = 0, limit: int = 1000, size: int | None = None) -> Sequence[LoggedEvent]:
         with self._database.using() as db:
+            if size is not None:
+                sizes = accumulate(
+                    each for (each,) in read_rows(db, _EVENT_SIZES, (self._tenant, after, limit), int)
+                )
+                limit = max(1, sum(1 for _ in takewhile(lambda total: total <= size, sizes)))
             return read_records(db, LoggedEvent, _EVENTS, (self._tenant, after, limit))
 
     def events_named(self, name: str, *, before: int | None = None, limit: int = 50) -> Sequence[LoggedEvent]:

@@ -1,8 +1,11 @@
--- How long an event is kept: 0 as long as its session; 1, of no session, and 2, transient: the newest 1,000 each.
-ALTER TABLE events ADD COLUMN retention INTEGER NOT NULL DEFAULT 0;
-UPDATE events SET retention = 1 WHERE NOT EXISTS (
-    SELECT 1 FROM sessions WHERE sessions.tenant = events.tenant AND sessions.name = events.session
-);
-UPDATE events SET retention = 2
-WHERE name GLOB 'context.*' AND name NOT IN ('context.optimization.success', 'context.optimization.failed');
-CREATE INDEX passing_events ON events (tenant, retention, position) WHERE retention > 0;
+-- Sessions that share one memory and one budget; no budget: each has its own. A session is in one pool at most.
+CREATE TABLE pools (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, -- never given twice
+    tenant INTEGER NOT NULL REFERENCES tenants (id),
+    name TEXT NOT NULL,
+    budget INTEGER,
+    created_at REAL NOT NULL,
+    UNIQUE (tenant, name)
+) STRICT;
+ALTER TABLE sessions ADD COLUMN pool INTEGER REFERENCES pools (id);
+CREATE INDEX sessions_of_pool ON sessions (pool) WHERE pool IS NOT NULL;
