@@ -89,16 +89,6 @@ def test_only_the_record_of_a_run_and_its_failure_are_kept_for_good(fov: Foveal)
     }
 
 
-def test_a_failure_repeats_the_beginning_of_a_long_error(fov: Foveal) -> None:
-    events = heard(fov)
-    chunks = [{"id": "long" * 5_000, "content": "x", "type": "tool_output"}] * 2
-    with pytest.raises(InputError) as failure:
-        operations.run_in(fov, "context_optimize", OPTIMIZE | {"chunks": chunks})
-    (event,) = events
-    assert isinstance(event, Reported)
-    assert event.payload["what"] == failure.value.what[:1_000] < failure.value.what
-
-
 def test_an_operation_does_not_fail_because_its_events_cannot_be_stored(fov: Foveal, tmp_path: Path) -> None:
     events = heard(fov)
     refuse_events(tmp_path)

@@ -16,9 +16,6 @@ from foveal.session.resources import Resources
 from foveal.store import LoggedEvent
 from foveal.store.decode import checked, decoding
 
-WHAT_MOST = 1_000
-"""Characters of an error that an event repeats: it may quote a request."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
@@ -66,7 +63,7 @@ def report(resources: Resources, session: str, events: Reports, run: Run) -> Non
 def report_failure(resources: Resources, session: str, name: str, error: FovealError, run: Run) -> None:
     """Report a failed run as the event of that name; without a name, not at all."""
     if name:
-        payload = {"error": type(error).__name__, "what": error.what[:WHAT_MOST]}
+        payload = {"error": type(error).__name__, "what": error.what}
         report(resources, session, [(name, payload)], replace(run, record=name))
 
 
