@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -266,6 +267,16 @@ def test_what_was_retrieved_never_speaks_with_the_systems_voice() -> None:
         ({"chunks": [chunk("a", -1)]}, "chunks[0].tokens"),
         ({"chunks": [chunk("a", 1, timestamp="soon")]}, "chunks[0].timestamp"),
         ({"chunks": [chunk("a", 1, priority=float("nan"))]}, "chunks[0].priority"),
+        *(
+            ({"chunks": [chunk("a", 1, priority=wrong)]}, "chunks[0].priority")
+            for wrong in ("7", True, -5, 1_001, math.inf)
+        ),
+        ({"chunks": [chunk("a", True)]}, "chunks[0].tokens"),
+        ({"chunks": [chunk("a", "5")]}, "chunks[0].tokens"),  # type: ignore[arg-type]
+        ({"chunks": [chunk("a", 1, metadata={"revenue_impact": math.inf})]}, "chunks[0].metadata"),
+        ({"chunks": [chunk("a", 1, metadata={"deep": [{"in": math.nan}]})]}, "chunks[0].metadata"),
+        ({"business_context": {"revenue_impact": math.inf}}, "business_context"),
+        ({"constraints": {"prefer_recent": "yes"}}, "constraints.prefer_recent"),
         ({"chunks": [chunk("a", 1), chunk("a", 2)]}, "1.id is 'a'"),
         ({"constraints": {"solver": "magic"}}, "constraints.solver"),
         ({"constraints": {"group_caps": {"misc": 1}}}, "constraints.group_caps.misc"),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, Field, StrictBool
 
 from foveal.model import Kind, Level, Role
 from foveal.operations.messages import ScoreResult, newest_user, score_result
@@ -29,22 +29,22 @@ class Entry(Shape):
     role: Role = "user"
     content: str
     type: Kind | None = Field(default=None, description="By default from the role.")
-    tokens: int | None = Field(default=None, ge=0, description="Counted when it is not given.")
-    priority: float | None = Field(default=None, ge=0, le=100)
+    tokens: int | None = Field(default=None, strict=True, ge=0, description="Counted when it is not given.")
+    priority: float | None = Field(default=None, strict=True, ge=0, le=100)
     timestamp: Time | None = Field(
         default=None,
         validation_alias=AliasChoices("timestamp", "created_at"),
         description="`created_at` too.",
     )
     level: Level | None = None
-    important: bool = False
-    pinned: bool = False
+    important: StrictBool = False
+    pinned: StrictBool = False
     metadata: dict[str, Any] = Field(default={})
 
 
 class PlanRequest(Shape):
     entries: Many[Entry]
-    total: int = Field(default=FifthNumbers().total, gt=0)
+    total: int = Field(default=FifthNumbers().total, strict=True, gt=0)
     task: str | None = Field(default=None, description="By default the newest user entry.")
     now: Time | None = None
 

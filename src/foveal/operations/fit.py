@@ -22,7 +22,7 @@ class FitRequest(Shape):
 
     model: str = Field(default="", description="The model that will read the window.")
     budget: int | None = Field(
-        default=None, description="Tokens; by default the model's limit less the reply."
+        default=None, strict=True, description="Tokens; by default the model's limit less the reply."
     )
     task: str = Field(default="", description="What the window is for.")
     preset: str = Field(default="", description="How to choose; `foveal` unless given.")

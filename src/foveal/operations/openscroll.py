@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, StrictBool
 
 from foveal.knowledge.values import Depth
 from foveal.operations.messages import counted, text_counter
@@ -25,7 +25,7 @@ from foveal.presets.openscroll.zones import Count, KeyMessageNumbers, Piece, ver
 ARC_BUDGET = 1_000
 """Tokens of an arc if the request has no budget."""
 SEPARATOR = "\n\n"
-Number = Annotated[int, Field(ge=0)]
+Number = Annotated[int, Field(strict=True, ge=0)]
 
 
 class Bundles(DesignShape):
@@ -50,15 +50,15 @@ def _from_pairs(bundles: object) -> object:
 
 
 class NegotiateRequest(DesignShape):
-    total_budget: int = Field(default=TOTAL, gt=0)
+    total_budget: int = Field(default=TOTAL, strict=True, gt=0)
     conversation_message_count: Number
     conversation_total_tokens: Number
     user_message_tokens: Number
     detected_topic_count: Number
     detected_entity_count: Number
-    has_active_conversation: bool
+    has_active_conversation: StrictBool
     knowledge_depth: Depth
-    prioritize_history: bool
+    prioritize_history: StrictBool
     available_bundles: Annotated[Bundles, BeforeValidator(_from_pairs)] = Bundles()
 
 
@@ -120,8 +120,8 @@ def _hyphenated(strategy: object) -> object:
 
 class CompactRequest(DesignShape):
     messages: Objects = Field(description="Messages in any provider's format.")
-    l4_budget: int = Field(ge=0, description="Tokens for the arc.")
-    l6_budget: int = Field(ge=0, description="Tokens for the messages.")
+    l4_budget: int = Field(strict=True, ge=0, description="Tokens for the arc.")
+    l6_budget: int = Field(strict=True, ge=0, description="Tokens for the messages.")
     strategy: Annotated[Strategy | None, BeforeValidator(_hyphenated)] = Field(
         default=None, description="By default from the ratio of the messages' tokens to `l6_budget`."
     )
@@ -138,7 +138,7 @@ class CompactResult(Shape):
 
 class ArcRequest(DesignShape):
     messages: Objects = Field(description="Messages in any provider's format.")
-    budget: int = Field(default=ARC_BUDGET, ge=0, description="Tokens of all of it together.")
+    budget: int = Field(default=ARC_BUDGET, strict=True, ge=0, description="Tokens of all of it together.")
     style: Style = "dense"
 
 

@@ -43,7 +43,7 @@ UNSCORED = Score(total=0.0)
 
 class SessionRequest(DesignShape):
     messages: Objects = Field(description="In any format; with `tokens`, `type` and `metadata` if known.")
-    max_tokens: int | None = Field(default=None, gt=0, description=f"{TOTAL:,} unless given.")
+    max_tokens: int | None = Field(default=None, strict=True, gt=0, description=f"{TOTAL:,} unless given.")
     shares: Annotated[dict[Category, float], Few] = Field(
         default={}, description="What is not given keeps its share."
     )
@@ -124,11 +124,11 @@ class TrimResult(Shape):
 class Budget(DesignShape):
     DESIGN_NAMES: ClassVar = {"min_tokens": "min", "max_tokens": "max", "current_tokens": "current"}
 
-    min: int = Field(default=0, ge=0)
-    max: int = Field(ge=0)
-    current: int = Field(default=0, ge=0)
-    borrowed: int = Field(default=0, ge=0)
-    lent: int = Field(default=0, ge=0)
+    min: int = Field(default=0, strict=True, ge=0)
+    max: int = Field(strict=True, ge=0)
+    current: int = Field(default=0, strict=True, ge=0)
+    borrowed: int = Field(default=0, strict=True, ge=0)
+    lent: int = Field(default=0, strict=True, ge=0)
 
     @model_validator(mode="after")
     def _min_below_max(self) -> Budget:
@@ -146,7 +146,7 @@ class BorrowRequest(DesignShape):
     budgets: Budgets
     source: Category = Field(alias="from")
     to: Category
-    amount: int = Field(gt=0)
+    amount: int = Field(strict=True, gt=0)
 
 
 class BorrowResult(Shape):
@@ -176,10 +176,10 @@ class Contributor(DesignShape):
 
     type: str = "CUSTOM"
     source_path: str = ""
-    weight: float | None = Field(default=None, ge=0, description="By default its type's.")
-    salience: float = Field(ge=0, le=1)
+    weight: float | None = Field(default=None, strict=True, ge=0, description="By default its type's.")
+    salience: float = Field(strict=True, ge=0, le=1)
     content: str | None = Field(default=None, description="Counted where `tokens` are not given.")
-    tokens: int | None = Field(default=None, ge=0)
+    tokens: int | None = Field(default=None, strict=True, ge=0)
 
     @model_validator(mode="after")
     def _has_a_size(self) -> Contributor:

@@ -35,8 +35,8 @@ _UNKNOWN = Thing(
     last_engaged=NEVER,
     last_mentioned=NEVER,
 )
-Importance = Annotated[float, Field(ge=0, le=1)]
-Hour = Annotated[int, Field(ge=0, le=23)]
+Importance = Annotated[float, Field(strict=True, ge=0, le=1)]
+Hour = Annotated[int, Field(strict=True, ge=0, le=23)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +113,7 @@ class TopicRequest(DesignShape):
     slug: str
     importance: Importance
     peak_hour: Hour | None = None
-    streak: int = Field(default=0, ge=0)
+    streak: int = Field(default=0, strict=True, ge=0)
     last_engaged: Time | None = None
 
 

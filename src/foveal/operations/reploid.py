@@ -187,6 +187,7 @@ class HistoryRequest(Shape):
 class PruneRequest(HistoryRequest):
     max_tokens: int | None = Field(
         default=None,
+        strict=True,
         gt=0,
         description=TARGET,
     )
@@ -210,10 +211,11 @@ class SummarizeRequest(Shape):
     messages: Objects
     keep: int | None = Field(
         default=None,
+        strict=True,
         ge=0,
         description=KEEP,
     )
-    max_items: int | None = Field(default=None, ge=0, description="Another name of `keep`.")
+    max_items: int | None = Field(default=None, strict=True, ge=0, description="Another name of `keep`.")
 
     @model_validator(mode="after")
     def _one_number(self) -> SummarizeRequest:
