@@ -81,7 +81,6 @@ class StatsResponse(Stats):
     """A session in numbers, with the ratios derived from them."""
 
     percent: float = field()
-    needs_pruning: bool = field()
     ratio: float = field()
     ratio_low: bool = field()
     saved: float | None
@@ -93,7 +92,6 @@ def stats_response(stats: Stats) -> StatsResponse:
     return StatsResponse(
         **{each.name: getattr(stats, each.name) for each in fields(stats)},
         percent=round(stats.percent, 1),
-        needs_pruning=stats.needs_pruning,
         ratio=round(stats.ratio, 2),
         ratio_low=stats.ratio_low,
         saved=costs.saved if costs else None,

@@ -94,3 +94,18 @@ def test_the_first_request_stays_word_for_word_however_much_is_compressed(fov: F
         window = session.build(budget=BUDGET)
         assert request in [message["content"] for message in window.messages]
     assert session.stats().stand_ins > 0
+
+
+def test_stats_say_that_the_next_build_compresses_exactly_if_it_does(fov: Foveal) -> None:
+    session = fov.session("task", model="gpt-5", preset="fifth")
+    session.add("user", "Find out why users are logged out.")
+    session.build(budget=BUDGET)
+    seen = set()
+    for number in range(60):
+        session.add("assistant", f"Round {number}: I read {TOPIC}; its key for JWT is in vault-{number}.")
+        session.add("user", f"And round {number}? What does {TOPIC} do there, and why does it do so?")
+        promised, before = session.stats().needs_pruning, session.stats().stand_ins
+        session.build(budget=BUDGET)
+        assert (session.stats().stand_ins > before) <= promised
+        seen.add((promised, session.stats().stand_ins > before))
+    assert {(True, True), (False, False)} <= seen

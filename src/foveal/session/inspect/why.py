@@ -50,7 +50,7 @@ WITHIN = 0.02
 """Of the tokens that change a decision in a long session: the most that they may be too many."""
 TIMES = 4
 """Budgets up to so many times the build's are tried in a long session."""
-UNSURE = "the exact number is unknown: not all options of the build are stored"
+UNSURE = "the exact number is unknown: the history has changed, or the build had options that are not stored"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
