@@ -187,8 +187,8 @@ class _Memory:
     def _scores(self, postings: Postings, words: Sequence[str]) -> Floats:
         """The scores for these words, without those that too many facts have."""
         most = max(COMMON, COMMON_SHARE * len(postings))
-        telling = [number for number in postings.known(words) if postings.frequency(number) <= most]
-        return postings.scores(telling, saturation=SATURATION, length=LENGTH)
+        rare = [number for number in postings.known(words) if postings.frequency(number) <= most]
+        return postings.scores(rare, saturation=SATURATION, length=LENGTH)
 
 
 def _standing(facts: Sequence[Fact]) -> tuple[Fact, ...]:
