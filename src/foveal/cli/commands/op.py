@@ -40,6 +40,8 @@ def op(  # noqa: PLR0913 — the ways to look at operations, by name
     The same request has the same result if `now` is given where time matters. What is stored are the events
     that the design of its preset documents; most operations have none.
     """
+    if (log or every) and name:
+        raise typer.BadParameter(f"`{'--log' if log else '--list'}` takes no name; omit {name!r}")
     if log:
         _show_log(context, json=json)
         return
@@ -86,6 +88,7 @@ def _show_log(context: typer.Context, *, json: bool) -> None:
     ]
     for line in output.columns([("time", "operation", "for", "chunks", "tokens"), *rows]):
         output.say(line)
+    output.note("tokens are of the chosen chunks; operations count their reserve too")
 
 
 def _request(file: str | None) -> dict[str, object]:
