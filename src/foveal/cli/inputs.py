@@ -208,7 +208,7 @@ def read_data(file: str | None, format: Format | None) -> object:
         if not transcripts.is_export(data):
             return data
     given = only_one(transcripts.read_text(text, name=name, format=format), name)
-    dumped = wire.dump(given.messages, given.format)
+    dumped = wire.dump(given.messages, given.format, whole=True)
     messages = [json.loads(piece) for piece in dumped.pieces]
     if not dumped.system:
         return messages

@@ -41,6 +41,8 @@ def op(  # noqa: PLR0913 — the ways to look at operations, by name
     leaves a record in the store, which is created for it. Other events that the design of a preset documents
     are for those who follow the store's events, which keep the newest 1,000.
     """
+    if (log or every) and name:
+        raise typer.BadParameter(f"`{'--log' if log else '--list'}` takes no name; omit {name!r}")
     if log:
         _show_log(context, json=json)
         return
@@ -87,6 +89,7 @@ def _show_log(context: typer.Context, *, json: bool) -> None:
     ]
     for line in output.columns([("time", "operation", "for", "chunks", "tokens"), *rows]):
         output.say(line)
+    output.note("tokens are of the chosen chunks; operations count their reserve too")
 
 
 def _request(file: str | None) -> dict[str, object]:
