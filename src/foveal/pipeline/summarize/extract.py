@@ -36,6 +36,7 @@ from foveal.pipeline.summarize.values import Ask, Passage, Summary
 
 Count = Callable[[str], int]
 TOPICS = 5
+OVERVIEW_NAMES = 3
 MISFITS = 24
 """Lines too long for the room that is left, after which no other is tried."""
 
@@ -98,7 +99,7 @@ def _frequent_names(texts: Iterable[str]) -> list[str]:
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update({name: n for name, n in identifier_counts(text).items() if not name.isdigit()})
-    return [name for name, _ in counts.most_common(TOPICS) if len(name) <= 40]
+    return [name for name, _ in counts.most_common(OVERVIEW_NAMES) if len(name) <= 40]
 
 
 def topics(texts: Iterable[str], most: int = TOPICS) -> list[str]:

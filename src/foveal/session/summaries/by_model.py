@@ -248,6 +248,8 @@ def _position(passage: Passage) -> str:
 
 def _author(passage: Passage) -> str:
     """The role, and the author's name on one line: a name is untrusted data too."""
+    if passage.called:
+        return "call of a tool by the assistant"
     author = " ".join(passage.author.split())[:LONGEST_AUTHOR]
     return f"{passage.role} ({author})" if author else passage.role
 
