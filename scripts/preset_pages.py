@@ -40,7 +40,7 @@ OF_ALL = [*fit.OPERATIONS, *(each for each in reploid.OPERATIONS if each.name ==
 """Operations that belong to no preset; the page about all presets has them."""
 MOST = 100
 """Characters of a line of code."""
-LONGEST = 75
+LONGEST = 95
 """Lines of a result that is shown."""
 
 
@@ -68,16 +68,18 @@ def _with(page: str, parts: Mapping[str, str]) -> str:
 
 def _settings(preset: str) -> str:
     """A row for every number of the preset."""
-    rows = [f"| `{name}` | {default} | {meaning} |" for name, default, meaning in _rows(DEFAULTS[preset])]
+    rows = [
+        f"| `{name}` | {default} | {meaning} |" for name, default, meaning in settings_rows(DEFAULTS[preset])
+    ]
     return "\n".join(["| setting | default | what it is |", "|---|---|---|", *rows, ""])
 
 
-def _rows(numbers: object, under: str = "") -> Iterator[tuple[str, str, str]]:
+def settings_rows(numbers: object, under: str = "") -> Iterator[tuple[str, str, str]]:
     meanings = docstrings(type(numbers))
     for each in fields(numbers):  # type: ignore[arg-type]  # a dataclass by contract
         value = getattr(numbers, each.name)
         if is_dataclass(value):
-            yield from _rows(value, f"{under}{each.name}.")
+            yield from settings_rows(value, f"{under}{each.name}.")
         else:
             yield f"{under}{each.name}", _default(value), _cell(meanings.get(each.name, ""))
 
@@ -141,8 +143,7 @@ def _section(operation: Operation, page: Listed, shared: Mapping[str, object]) -
     schema = operations.schema(operation.name)
     example = schema["example"]
     names = {name: Name(name) if shared.get(name) == value else value for name, value in example.items()}
-    call = f'operations.run("{operation.name}", '
-    code = f"{call}{written(names, at=len(call) + 1)})"
+    code = _call(operation.name, names)
     about = operation.about[0].upper() + operation.about[1:].removesuffix(".")
     title = f"`{operation.name}`" + (f", {operation.code}" if operation.code else "")
     return "\n".join(
@@ -154,6 +155,14 @@ def _section(operation: Operation, page: Listed, shared: Mapping[str, object]) -
             *page.result(operation.name, operations.run(operation.name, example)),
         ]
     )  # fmt: skip
+
+
+def _call(operation: str, request: object) -> str:
+    """The call that runs an operation, as the formatter would write it."""
+    line = f'operations.run("{operation}", {_line(request, PYTHON)})'
+    if len(line) <= MOST:
+        return line
+    return f'operations.run(\n    "{operation}",\n    {written(request, at=5, indent=4)},\n)'
 
 
 @dataclass

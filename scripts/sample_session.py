@@ -29,12 +29,13 @@ def window(preset: str) -> Window:
         session = fov.session("login-service", model=MODEL, preset=preset)
         for message in messages():
             if message["role"] == "assistant":
-                _build(session, message["timestamp"])
+                _build(fov, session, message["timestamp"])
             session.extend([message])
-        return _build(session, message["timestamp"] + 5)
+        return _build(fov, session, message["timestamp"] + 5)
 
 
-def _build(session: Session, now: float) -> Window:
+def _build(fov: Foveal, session: Session, now: float) -> Window:
+    fov.settle()  # what is read in the background is there, however fast the machine
     return session.build(budget=BUDGET, task=TASK, now=now)
 
 

@@ -219,6 +219,17 @@ def test_a_memo_remembers_for_its_time_and_no_longer() -> None:
     assert kept.get("a") is None
 
 
+def test_a_memo_returns_many_values_at_once_and_counts_them_as_used() -> None:
+    kept, now = memo()
+    kept.put("a", "1")
+    kept.put("b", "2")
+    assert kept.get_all(["b", "none", "a"]) == ["2", None, "1"]
+    kept.put("c", "3")
+    assert (kept.get_all(["a", "b", "c"]), len(kept)) == (["1", None, "3"], 2)
+    now[0] = 30.0
+    assert (kept.get_all(["a", "c"]), len(kept)) == ([None, None], 0)
+
+
 def test_a_full_memo_forgets_the_least_recently_used() -> None:
     kept, _ = memo()
     for key in "ab":

@@ -45,3 +45,11 @@ def test_a_file_that_is_no_text_is_refused_by_its_name(tmp_path: Path) -> None:
     file.write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigError, match=r"foveal\.toml cannot be read"):
         read_toml(file)
+
+
+@pytest.mark.parametrize(
+    "number", ["9" * 4_301, "9" * 40, "0x" + "f" * 9_000, "[1, {a = -1" + "0" * 30 + "}]"]
+)
+def test_integers_that_are_too_long_are_refused_by_the_name_of_the_file(number: str) -> None:
+    with pytest.raises(ConfigError, match="settings has an integer of more than 64 bits"):
+        parse_toml(f"a = {number}", "settings")

@@ -69,3 +69,17 @@ def repository(root: Path, files: Mapping[str, str]) -> Path:
     git(root, "init", "-q", "-b", "main")
     commit(root, "Begin")
     return root
+
+
+def installed(root: Path, entry: str = "contributor.weather = foveal_weather:rain") -> str:
+    """A package with a contributor, as installers leave it: a module, and a folder with its entry points."""
+    info = "foveal_weather-1.0.dist-info"
+    write(
+        root,
+        {
+            "foveal_weather.py": "def rain(request):\n    return 'Rain'\n",
+            f"{info}/METADATA": "Metadata-Version: 2.1\nName: foveal-weather\nVersion: 1.0\n",
+            f"{info}/entry_points.txt": f"[foveal.plugins]\n{entry}\nother = foveal_weather:rain\n",
+        },
+    )
+    return str(root)

@@ -30,6 +30,8 @@ class Settings:
     store: str = ""
     session: str = "default"
     tenant: str = "default"
+    pool: str = ""
+    """The pool that sessions join when a command opens them; empty for none."""
     model: str = ""
     budget: int | None = None
     preset: str = ""
@@ -92,9 +94,11 @@ SERVE_VARIABLES = (
 _PATHS = ("store", "catalogue", "embedder")
 _PREFIX = "FOVEAL_"
 _ADDRESS = re.compile(r"https?://[^\s/?#@\\]+(?:[/?#]\S*)?")
-_TOKENS = re.compile(r"([0-9]{1,18}|[0-9]{1,3}(?:[_,][0-9]{3}){1,5})(?:\.([0-9]{1,18}))?([km]?)")
+_TOKENS = re.compile(r"([0-9]+|[0-9]{1,3}(?:[_,][0-9]{3})+)(?:\.([0-9]+))?([km]?)")
 _UNITS = {"": 0, "k": 3, "m": 6}
 """The zeros of each unit."""
+TOKENS_MOST = 2**53 - 1
+"""The largest number of tokens: the store and every JSON reader hold it exactly."""
 EXPECTED_COUNT = "a number of tokens above 0, such as 8000, 8k or 1.5m"
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,63}")
 _DIGITS = 6
@@ -248,6 +252,8 @@ def _variables(environment: Mapping[str, str]) -> dict[str, tuple[str, str]]:
 def token_count(text: str) -> int | None:
     """A number of tokens as people write it; None where the text is not one.
 
+    Any number above `TOKENS_MOST` is read as the next one.
+
     >>> [token_count(text) for text in ("8k", "1.5m", "8_000", "8,000", "8000", "8 apples", "1,5k")]
     [8000, 1500000, 8000, 8000, 8000, None, None]
     """
@@ -257,7 +263,8 @@ def token_count(text: str) -> int | None:
     whole, part, unit = re.sub("[_,]", "", found[1]), found[2] or "", _UNITS[found[3]]
     if len(part.rstrip("0")) > unit:
         return None  # a fraction of a token
-    return int(whole + part[:unit].ljust(unit, "0"))
+    digits = (whole + part[:unit].ljust(unit, "0")).lstrip("0") or "0"
+    return min(int(digits), TOKENS_MOST + 1) if len(digits) <= len(str(TOKENS_MOST)) else TOKENS_MOST + 1
 
 
 def _checked(key: str, value: object, origin: str) -> Value:
@@ -268,7 +275,7 @@ def _checked(key: str, value: object, origin: str) -> Value:
     if key == "budget":
         given, value = value, token_count(value) if isinstance(value, str) else value
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-            return value
+            return _limited(key, value, origin)
         raise _invalid(key, given, origin, EXPECTED_COUNT)
     if key == "summary_key":
         return variable_name(value, key, f"{origin}: ")
@@ -281,6 +288,14 @@ def _checked(key: str, value: object, origin: str) -> Value:
     if not value and key in ("session", "store", "tenant"):
         raise _invalid(key, value, origin, "a name that is not empty")
     return value
+
+
+def _limited(key: str, value: int, origin: str) -> int:
+    if value <= TOKENS_MOST:
+        return value
+    raise ConfigError(
+        f"{origin}: `{key}` is above {TOKENS_MOST:,}", remedy=f"make `{key}` smaller", field=key
+    )
 
 
 def variable_name(value: object, setting: str, origin: str = "") -> str:

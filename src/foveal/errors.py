@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-See = Literal["", "sessions", "messages", "operations", "profile", "tasks"]
+See = Literal["", "sessions", "messages", "operations", "schemas", "profile", "tasks", "pools"]
 """Another call that a remedy refers to; the command line and the HTTP service each name their own."""
 
 
@@ -31,6 +31,24 @@ def printable(text: str) -> str:
     'a\\x1b[2Jb\tc\n'
     """
     return text.translate(_CONTROL)
+
+
+MOST = 500
+"""Characters of an error's text, which may quote what the caller sent."""
+NAME_MOST = 200
+"""Characters of the name of a field in an error."""
+
+
+def shortened(text: str, most: int = MOST) -> str:
+    """The text without its middle, if it is longer than that.
+
+    >>> shortened("`aaaaaaaaaaaaaaaaaaaa` is unknown", 24)
+    '`aaaaaaaaaaaaa…s unknown'
+    """
+    if len(text) <= most:
+        return text
+    end = 2 * most // 5 + 1
+    return f"{text[: most - end]}…{text[len(text) - end + 1 :]}"
 
 
 _USER = re.compile(r"@|%40", re.IGNORECASE)
@@ -67,10 +85,11 @@ class FovealError(Exception):
     """What happened, and what to do about it. Catch this to catch every error of this package."""
 
     def __init__(self, what: str, remedy: str, *, field: str = "", see: See = "") -> None:
+        what, remedy = shortened(what), shortened(remedy)
         super().__init__(what, remedy)  # both, so that the error survives pickling
         self.what = what
         self.remedy = remedy
-        self.field = field
+        self.field = shortened(field, NAME_MOST)
         """The argument, option or field that the error is about; empty where there is none."""
         self.see = see
 

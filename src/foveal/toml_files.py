@@ -10,6 +10,7 @@ from foveal.errors import ConfigError
 
 _PARTS = 200
 """The most in one dotted key; `tomllib` takes a time that grows with their square."""
+_BITS = 64
 _QUOTED = r"""(?:"[^"\n]*"|'[^'\n]*')"""
 _DOTTED = re.compile(rf"(?:[\w-]+|{_QUOTED})(?:[ \t]*\.[ \t]*(?:[\w-]+|{_QUOTED}))*")
 
@@ -40,8 +41,31 @@ def parse_toml(text: str, name: str) -> dict[str, Any]:
     import tomllib  # most commands find no file, or one that says nothing to us
 
     try:
-        return tomllib.loads(text)
+        found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{name} is not TOML: {error}", remedy="correct the file at that place") from error
+    except ValueError as error:  # Python reads only so many digits
+        raise _too_long(name) from error
     except RecursionError as error:
         raise ConfigError(f"{name} nests values too deep", remedy="write values with fewer levels") from error
+    if not _holds(found):
+        raise _too_long(name)
+    return found
+
+
+def _holds(table: dict[str, Any]) -> bool:
+    """Whether every integer has at most the 64 bits that TOML asks for."""
+    left: list[Any] = [table]
+    while left:
+        match left.pop():
+            case dict() as value:
+                left += value.values()
+            case list() as value:
+                left += value
+            case int() as value if value.bit_length() > _BITS:
+                return False
+    return True
+
+
+def _too_long(name: str) -> ConfigError:
+    return ConfigError(f"{name} has an integer of more than {_BITS} bits", remedy="write a smaller one")

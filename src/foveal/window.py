@@ -205,6 +205,19 @@ class Costs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PoolShare:
+    """What a window has of the budget that it shares with the windows of other agents."""
+
+    pool: str
+    agents: int
+    budget: int
+    """Tokens of all of them together; 0 if each has its own budget."""
+    tokens: int
+    """Tokens of this one at most; 0 if it has its own budget."""
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """What is in the window and what is not, and why: every message is covered by one decision."""
 
@@ -233,6 +246,8 @@ class Manifest:
     """Attached material, in the window or not, best first."""
     costs: Costs | None = None
     """What sending the window costs; None without a session."""
+    share: PoolShare | None = None
+    """The window's share of a pool's budget; None for a session in no pool."""
 
     @property
     def kept(self) -> tuple[Decision, ...]:

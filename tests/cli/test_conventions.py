@@ -25,7 +25,7 @@ COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-def
 ISSUED = (
     "add import build fit stats search recall pin unpin forget restore sessions export backup verify count "
     "models explain compare config doctor demo op compress summarize prune focus task "
-    "context remember profile why diff replay serve"
+    "context remember profile why diff replay serve pool"
 )
 ENDLESS = {"serve"}
 """What has no result to print."""
@@ -126,6 +126,33 @@ def test_a_number_of_tokens_may_be_written_as_people_write_it(shell: CommandLine
     assert shell.foveal("build", "--budget", budget, "--json").json["budget"] == 2_000
     assert shell.foveal("focus", "message", "--budget", budget, "--json").json["budget"] == 2_000
     assert shell.foveal("prune", "--max-tokens", budget).code == 0
+
+
+NINES = "9" * 5_000
+
+
+@pytest.mark.parametrize("arguments", [["build", "--budget", NINES], ["diff", NINES, "2"], ["config", NINES]])
+def test_an_error_quotes_only_so_much_of_what_was_typed(shell: CommandLine, arguments: list[str]) -> None:
+    done = shell.foveal(*arguments)
+    assert (done.code, len(done.err) < 700) == (2, True)
+    assert len(shell.foveal("--json", *arguments).err) < 800
+
+
+def test_a_budget_that_is_too_large_is_refused_by_every_command(shell: CommandLine) -> None:
+    shell.fill(*MESSAGES)
+    large = "9" * 23
+    typed = shell.foveal("build", "--budget", large)
+    assert typed.err.startswith(f"foveal: --budget is '{large}', which is above 9,007,199,254,740,991")
+    for budget in (large, NINES, "10" * 9 + "m"):
+        for command in ("config", "build"):
+            found = shell.foveal(command, FOVEAL_BUDGET=budget)
+            assert (found.code, found.err.splitlines()[0]) == (
+                1, "foveal: FOVEAL_BUDGET: `budget` is above 9,007,199,254,740,991",
+            )  # fmt: skip
+
+
+def test_a_long_value_of_a_setting_widens_no_table(shell: CommandLine) -> None:
+    assert max(map(len, shell.foveal("config", FOVEAL_MODEL="x" * 5_000).out.splitlines())) < 300
 
 
 def test_with_json_an_error_is_json_on_stderr(shell: CommandLine) -> None:

@@ -98,7 +98,7 @@ def test_every_operation_is_on_one_page_of_a_preset_or_on_that_about_all(
 def test_every_setting_of_a_preset_has_a_sentence_that_says_what_it_is(
     preset: str, presets_made: dict[str, Any]
 ) -> None:
-    rows = list(presets_made["_rows"](DEFAULTS[preset]))
+    rows = list(presets_made["settings_rows"](DEFAULTS[preset]))
     assert [name for name, default, meaning in rows if not default or not meaning.endswith(".")] == []
 
 

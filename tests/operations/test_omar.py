@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -11,11 +12,13 @@ from hypothesis import strategies as st
 
 from foveal.errors import InputError
 from foveal.model import Kind
+from foveal.operations import omar_units
 from foveal.operations.omar import OPERATIONS
 from foveal.operations.registry import Registry
 from foveal.pipeline.kinds import KINDS
+from foveal.presets.omar.score import priorities
 
-REGISTRY = Registry(OPERATIONS)
+REGISTRY = Registry({"omar": OPERATIONS})
 run = REGISTRY.run
 NOW = 1_750_000_000
 DAY = 86_400
@@ -259,11 +262,21 @@ def test_what_was_retrieved_never_speaks_with_the_systems_voice() -> None:
         ({"available_tokens": -1}, "available_tokens"),
         ({"user_id": ""}, "user_id"),
         ({"colour": 1}, "colour"),
-        ({"chunks": [{"id": "a", "content": ""}]}, "chunks.0.type"),
-        ({"chunks": [chunk("a", 1, "poem")]}, "chunks.0.type"),  # type: ignore[arg-type]
-        ({"chunks": [chunk("a", -1)]}, "chunks.0.tokens"),
-        ({"chunks": [chunk("a", 1, timestamp="soon")]}, "chunks.0.timestamp"),
-        ({"chunks": [chunk("a", 1, priority=float("nan"))]}, "chunks.0.priority"),
+        ({"chunks": [{"id": "a", "content": ""}]}, "chunks[0].type"),
+        ({"chunks": [chunk("a", 1, "poem")]}, "chunks[0].type"),  # type: ignore[arg-type]
+        ({"chunks": [chunk("a", -1)]}, "chunks[0].tokens"),
+        ({"chunks": [chunk("a", 1, timestamp="soon")]}, "chunks[0].timestamp"),
+        ({"chunks": [chunk("a", 1, priority=float("nan"))]}, "chunks[0].priority"),
+        *(
+            ({"chunks": [chunk("a", 1, priority=wrong)]}, "chunks[0].priority")
+            for wrong in ("7", True, -5, 1_001, math.inf)
+        ),
+        ({"chunks": [chunk("a", True)]}, "chunks[0].tokens"),
+        ({"chunks": [chunk("a", "5")]}, "chunks[0].tokens"),  # type: ignore[arg-type]
+        ({"chunks": [chunk("a", 1, metadata={"revenue_impact": math.inf})]}, "chunks[0].metadata"),
+        ({"chunks": [chunk("a", 1, metadata={"deep": [{"in": math.nan}]})]}, "chunks[0].metadata"),
+        ({"business_context": {"revenue_impact": math.inf}}, "business_context"),
+        ({"constraints": {"prefer_recent": "yes"}}, "constraints.prefer_recent"),
         ({"chunks": [chunk("a", 1), chunk("a", 2)]}, "1.id is 'a'"),
         ({"constraints": {"solver": "magic"}}, "constraints.solver"),
         ({"constraints": {"group_caps": {"misc": 1}}}, "constraints.group_caps.misc"),
@@ -356,6 +369,34 @@ def test_each_operation_reports_what_it_did(name: str, request_: dict[str, Any],
     assert [name for name, _ in found] == [f"context.{name}" for name in events]
 
 
+def test_events_count_everything_and_list_the_first_twenty_that_have_short_ids() -> None:
+    chunks = [
+        chunk("long" * 1_000 if n == 3 else f"c{n}", 900, timestamp=NOW, metadata={"urgency": "high"})
+        for n in range(3_000)
+    ]
+    request = {"chunks": chunks, "available_tokens": 2_900, "user_id": "u", "now": NOW}
+    events: dict[str, Any] = dict(REGISTRY.events("context_optimize", request))
+    boosts, dropped = events["context.recency_boost_applied"], events["context.chunks_dropped"]
+    assert (boosts["count"], [each["chunk_id"] for each in boosts["chunks"]]) == (
+        3_000,
+        [f"c{n}" for n in range(20) if n != 3],
+    )
+    assert (dropped["count"], len(dropped["chunk_ids"])) == (2_999, 19)
+    assert len(json.dumps(events)) < 20_000
+
+
+def test_chunks_are_scored_once_for_the_result_and_its_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    scored = []
+
+    def counted(items: Any, *rest: Any) -> Any:
+        scored.extend(items)
+        return priorities(items, *rest)
+
+    monkeypatch.setattr(omar_units, "priorities", counted)
+    assert REGISTRY.events("context_calculate_rag_boost", {"chunk": DEAL})
+    assert len(scored) == 1
+
+
 def test_events_carry_what_the_result_says() -> None:
     assert dict(REGISTRY.events("context_resolve_budget", BUDGET)) == {
         "context.budget.resolved": {
@@ -365,12 +406,13 @@ def test_events_carry_what_the_result_says() -> None:
             "tokens_remaining": 5,
         },
         "context.chunks_dropped": {"count": 1, "chunk_ids": ["b"]},
-        "context.conflict_detected": {"conflicts": [CONFLICT]},
+        "context.conflict_detected": {"count": 1, "conflicts": [CONFLICT]},
     }
     ((_, estimated),) = REGISTRY.events("context_estimate_code", {"text": "x" * 7})
-    assert estimated == {"chunks": [{"tokens": 2, "density": 3.5}]}
+    assert estimated == {"count": 1, "chunks": [{"tokens": 2, "density": 3.5}]}
     ((_, boost),) = REGISTRY.events("context_calculate_business_boost", {"chunk": DEAL})
     assert boost == {
+        "count": 1,
         "chunks": [
             {
                 "chunk_id": "a",
@@ -379,7 +421,7 @@ def test_events_carry_what_the_result_says() -> None:
                 "urgency_boost": 0.0,
                 "client_tier_boost": 0.0,
             }
-        ]
+        ],
     }
 
 

@@ -13,7 +13,7 @@ from foveal.model import Kind
 from foveal.operations.omar import OPERATIONS
 from foveal.operations.registry import Registry
 
-run = Registry(OPERATIONS).run
+run = Registry({"omar": OPERATIONS}).run
 NOW = 1_750_000_000
 DAY = 86_400
 

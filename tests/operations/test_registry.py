@@ -148,6 +148,7 @@ def test_run_in_uses_the_settings_of_the_store_and_stores_the_events(tmp_path: P
     assert isinstance(event, Reported)
     assert json.loads(logged.payload) == event.payload
     assert {**event.payload, "trace_id": "", "duration_ms": 0} == {
+        "count": 1,
         "chunks": [{"tokens": 6, "density": 7.0}],
         "operation": "context_estimate_code",
         "trace_id": "",
@@ -164,6 +165,8 @@ def test_a_run_without_events_stores_nothing(tmp_path: Path) -> None:
 
 
 TALK = [{"role": "user", "content": f"{n} the quick brown fox"} for n in range(5)]
+FAILURE = [{"role": "user", "content": text} for text in ("the error is here", *"abcdefgh", "and now?")]
+LONG = [{"role": "user", "content": "word " * 4_000}] * 10
 ENTRY = {"content": "x", "tokens": 60, "type": "tool_output"}
 SITUATION = operations.example("layers_negotiate")
 
@@ -181,6 +184,17 @@ SITUATION = operations.example("layers_negotiate")
             {"penguin": {"weights": {"PROJECT_DOCS": 0.9}}},
         ),
         ("layers_negotiate", SITUATION, {"openscroll": {"history_max_share": 0.1}}),
+        ("history_score", {"messages": FAILURE}, {"reploid": {"error": 0}}),
+        ("history_prune", {"messages": FAILURE, "max_tokens": 40}, {"reploid": {"error": 100}}),
+        ("history_prune", {"messages": LONG}, {"reploid": {"target": 0.1}}),
+        ("history_auto_manage", {"messages": LONG}, {"reploid": {"target": 0.1}}),
+        ("history_stats", {"messages": LONG}, {"reploid": {"target": 0.1}}),
+        ("history_summarize", {"messages": TALK * 3}, {"reploid": {"keep": 2}}),
+        (
+            "window_fit",
+            {"messages": FAILURE, "budget": 50, "preset": "reploid"},
+            {"reploid": {"error": 0}},
+        ),
     ],
 )
 def test_settings_of_other_presets_apply_too(name: str, request_: Any, numbers: Any) -> None:

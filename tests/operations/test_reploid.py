@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from foveal import count_tokens, operations
 from foveal.errors import BudgetError, InputError
-from foveal.operations.messages import counted
-from foveal.operations.reploid import TIMELESS, auto_manage, prune, score, stats, summarize
-from foveal.operations.skim import skim
-from foveal.presets.reploid import score_importance
+from foveal.jobs import Memo
+from foveal.operations import messages
+from foveal.operations.messages import counted, skim
+from foveal.operations.reploid import auto_manage, prune, score, stats, summarize
+from foveal.pipeline.values import Scene
+from foveal.presets.reploid import ReploidNumbers, score_importance
 
 Message = dict[str, Any]
 SIX = [
@@ -44,6 +46,16 @@ def test_six_plain_messages_score_70_20_18_36_34_60() -> None:
     done = operations.run("history_score", {"messages": SIX})
     assert done["scores"] == [70, 20, 18, 36, 34, 60]
     assert done["parts"][1] == {"recency": 0, "role": 20, "keywords": 0, "length": 0}
+
+
+@pytest.mark.parametrize("weight", [0.0, 15.0])
+def test_the_settings_decide_how_much_a_word_or_a_role_is_worth(weight: float) -> None:
+    history = [{"role": "user", "content": text} for text in ("an Oops here", "an error here", "now")]
+    numbers = ReploidNumbers(error=weight, error_words="oops", recency=0.0)
+    assert [each.parts["keywords"] for each in score(history, numbers=numbers)] == [weight, 0, 0]
+    budget = count_tokens(history[::2])
+    kept = prune(history, budget, numbers=numbers).pruned
+    assert said(kept) == ["an Oops here" if weight else "an error here", "now"]
 
 
 # Pruning
@@ -181,6 +193,10 @@ SHAPES = st.lists(
         st.builds(lambda text: {"role": "user", "content": [{"type": "text", "text": text}]}, st.text()),
         st.builds(lambda text: {"role": "model", "parts": [text]}, st.text()),
         st.builds(lambda text: {"role": "user", "id": 1, "content": text}, st.text()),
+        st.builds(
+            lambda priority: {"role": "user", "content": "x", "priority": priority},
+            st.sampled_from([1, "high", -1, None]),
+        ),
         st.builds(lambda text: {"role": "tool", "tool_call_id": "c", "content": text}, st.text()),
         st.sampled_from(called("c")),
         st.just({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "x"}]}),
@@ -205,8 +221,33 @@ def test_a_history_is_skimmed_as_it_is_read_the_first_time_and_every_other(
         found = skim(history, model)
         assert found.format == whole.format
         assert found.tokens() == [item.tokens for item in whole.items]
-        assert found.turns() == list(whole.turns)
-        assert found.scores() == [each.total for each in score_importance(whole.items, TIMELESS)]
+        assert found.turns() == whole.turns
+        assert found.scores() == score_importance(whole.items, Scene(now=0.0))
+        assert found.totals() == [each.total for each in found.scores()]
+
+
+@pytest.mark.parametrize("name", ["score", "prune", "auto_manage", "stats", "summarize"])
+def test_every_operation_refuses_the_same_messages(name: str) -> None:
+    history = [{"role": "user", "content": "x", "priority": "high"}]
+    for _ in range(2):
+        with pytest.raises(InputError, match=r"messages\[0\]: `priority` is not a number"):
+            operations.run(f"history_{name}", {"messages": history})
+
+
+def test_what_is_kept_of_messages_is_bounded_whoever_counts_them_and_has_no_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept: Memo[Any] = Memo(60.0, 10)
+    monkeypatch.setattr(messages, "_KNOWN", kept)
+    for long_above in range(6):
+        for n in range(12):
+            skim(
+                [{"role": "user", "content": f"the secret is {n}"}], "", ReploidNumbers(long_above=long_above)
+            )
+    known = [found for _, found in kept._kept.values()]
+    assert len(known) == 10
+    assert all(0 < len(found.skimmed) <= 4 for found in known)
+    assert "secret" not in repr(kept._kept)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,9 @@ def turns(history: Sequence[dict[str, Any]], format: Format = "openai") -> list[
     given = wire.load(list(history), format=format).messages
     for at, message in enumerate(given):
         found.add(at, links(message))
+    together = Turns(runs=wire.rules(format).item_per_part)
+    together.add_all(map(links, given))
+    assert together.starts == found.starts
     stops = [*found.starts[1:], len(given)]
     return [list(range(start, stop)) for start, stop in zip(found.starts, stops, strict=True)]
 

@@ -6,15 +6,18 @@ import asyncio
 import json
 import socket
 import sqlite3
-from collections.abc import Iterator
+import sys
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
+import pytest
 
 from foveal import Foveal
+from foveal.events import FileRefused
 from foveal.server import event_stream as feeds
 from foveal.server.event_stream import Feed
 from foveal.session.inspect.builds import events_after
@@ -266,3 +269,69 @@ def test_a_deleted_session_leaves_no_events_in_memory(service: Served) -> None:
         assert next(events)[1] == "session.deleted"
         with listening(service, session="deleted", after=str(int(last[0]) - 1)) as again:
             assert next(again)[1] != "messages.added"
+
+
+LARGE = 1_000_000
+"""Characters of a large event."""
+
+
+def with_large_events(file: Path, number: int) -> None:
+    with Foveal(file) as fov:
+        for each in range(number):
+            fov._store.log(
+                "large", [FileRefused(session="large", path=f"{each:02}" + "x" * LARGE, why="")], now=0
+            )
+
+
+def peak_memory(service: Served) -> int:
+    """Bytes."""
+    status = Path(f"/proc/{service.process.pid}/status").read_text()
+    return 1024 * int(status.partition("VmHWM:")[2].split()[0])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
+def test_missed_events_are_read_by_bytes_so_that_large_ones_take_little_memory(tmp_path: Path) -> None:
+    with_large_events(tmp_path / "store.db", 100)
+    with served(tmp_path) as service:
+        assert httpx.get(f"{service.address}/health").status_code == 200
+        before = peak_memory(service)
+        with listening(service, after="0") as one, listening(service, after="0") as other:
+            heard = [[int(next(events)[0]) for _ in range(100)] for events in (one, other)]
+            assert httpx.get(f"{service.address}/health").status_code == 200
+        assert heard == [list(range(1, 101))] * 2
+        assert peak_memory(service) - before < 60 * 2**20
+
+
+def test_large_events_leave_memory_before_many_small_ones(monkeypatch: Any) -> None:
+    monkeypatch.setattr(feeds, "RING_SIZE", 1_000)
+
+    async def heard() -> bytes:
+        with Foveal(":memory:") as fov:
+            feed = Feed(fov, asyncio.get_running_loop())
+            stream, found = feed.listen(0, ""), b""
+            assert await anext(stream) == feeds.OPENING
+            for number in range(20):
+                fov.session("a").add("user", str(number), name="n" * 300)
+                await asyncio.sleep(0.01)
+            while b"id: 20\n" not in found:
+                found += await anext(stream)
+            assert sum(len(each.data) for each in feed._ring) <= 1_000
+            return found
+
+    found = asyncio.run(heard())
+    assert [f"id: {number}\n".encode() in found for number in range(1, 21)] == [True] * 20
+
+
+def test_a_large_event_is_sent_in_small_writes() -> None:
+    async def sent() -> list[bytes]:
+        async def chunks() -> AsyncGenerator[bytes, None]:
+            yield b"x" * (feeds.WRITE + 1)
+
+        async def send(message: Any) -> None:
+            bodies.append(message.get("body", b""))
+
+        bodies: list[bytes] = []
+        await feeds.EventStream(chunks())({}, lambda: asyncio.sleep(60), send)  # type: ignore[arg-type]
+        return bodies
+
+    assert list(map(len, asyncio.run(sent()))) == [0, feeds.WRITE, 1]

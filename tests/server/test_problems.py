@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import Any, get_args
 
 import httpx
@@ -134,3 +135,63 @@ def test_a_wrong_field_is_answered_in_words_of_ours(
     answer = service.client.post(f"{API}/sessions/one/build", json=body).json()
     assert answer["detail"].startswith(detail)
     assert answer["remedy"] == remedy
+
+
+ZEROS = b",".join([b"0"] * 300_000)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "field"),
+    [
+        ("/sessions/zeros/messages/import", b'{"messages": [%s]}', 413, "messages"),
+        ("/compare", b'{"messages": [%s]}', 413, "messages"),
+        ("/fit", b'{"messages": [], "tools": [%s]}', 422, "tools[0]"),
+        ("/operations/context_optimize", b'{"chunks": [%s]}', 422, "chunks[0]"),
+        ("/operations/history_prune", b'{"messages": [%s]}', 422, "messages[0]"),
+    ],
+)
+def test_a_body_that_is_wrong_throughout_is_refused_at_once(
+    service: Served, path: str, body: bytes, status: int, field: str
+) -> None:
+    began = time.monotonic()
+    answer = service.client.post(API + path, content=body % ZEROS, headers=JSON)
+    assert (answer.status_code, answer.json()["field"]) == (status, field)
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("path", ["/sessions", "/operations/tokens_count", "/sessions/one/build"])
+def test_an_answer_does_not_repeat_a_long_name(service: Served, path: str) -> None:
+    answer = service.client.post(API + path, json={"name": "x", "k" * 200_000: 1})
+    assert answer.status_code == 422
+    assert len(answer.content) < 1_200
+
+
+def test_an_answer_names_the_place_in_one_way_and_the_remedy_a_route(service: Served) -> None:
+    chunk = {"id": "a", "content": "", "type": "poem"}
+    request = {"chunks": [chunk], "available_tokens": "lots", "user_id": "u"}
+    answer = service.client.post(f"{API}/operations/context_optimize", json=request).json()
+    assert answer["field"] == "chunks[0].type"
+    assert "`GET /api/v1/operations/{operation}`" in answer["remedy"]
+    assert (
+        service.client.post(f"{API}/fit", json={"messages": [0]}).json()["detail"].startswith("messages[0]")
+    )
+    added = service.client.post(
+        f"{API}/sessions/one/messages", json={"role": "user", "text": "", "priority": 5e3}
+    )
+    assert "`priority` is more than 1,000" in added.json()["detail"] or added.json()["field"] == "text"
+
+
+@pytest.mark.parametrize(
+    ("body", "detail", "remedy"),
+    [
+        ('{"text": "\\"NaN", "x": NaN}', "NaN is not JSON", "correct it at character 23"),
+        ('{"a": [-Infinity]}', "-Infinity is not JSON", "correct it at character 7"),
+        ('{"text": %s}' % ("9" * 5_000), "a number has too many digits", "write it as text"),
+        ('{"text": nan}', "the body is not JSON", "correct it at character 9"),
+    ],
+)
+def test_what_is_not_json_is_named_with_its_place(
+    service: Served, body: str, detail: str, remedy: str
+) -> None:
+    answer = service.client.post(f"{API}/count", content=body.encode(), headers=JSON)
+    assert (answer.json()["detail"], answer.json()["remedy"]) == (detail, remedy)

@@ -14,6 +14,7 @@ import pytest
 
 from commands import CommandLine
 from serving import API, Served, json_of, served
+from workspaces import installed
 
 _NUMBERS = count()
 JSON_BODY = {"content-type": "application/json"}
@@ -314,6 +315,23 @@ def test_the_context_of_a_workspace_is_returned(service: Served, tmp_path: Path)
     assert "grace_period" in service.post(f"{session(service)}/context", options)["text"]
     window = service.post(f"{session(service)}/build", {**options, "active": ["login.py"]})
     assert window["manifest"]["contributed"]
+
+
+def test_an_installed_contributor_is_named_in_a_request(tmp_path: Path) -> None:
+    options = {"workspace": str(tmp_path), "task": "rain", "budget": 4_000, "contributors": ["weather"]}
+    with served(tmp_path, PYTHONPATH=installed(tmp_path / "site")) as service:
+        place = session(service)
+        for route in ("/context", f"{place}/context"):
+            assert "## [CUSTOM] weather\nRain" in service.post(route, options)["text"]
+        window = service.post(f"{place}/build", options)
+        assert "weather" in [each["source"] for each in window["manifest"]["contributed"]]
+        for route in ("/context", f"{place}/context", f"{place}/build"):
+            answer = service.client.post(API + route, json={**options, "contributors": ["wind"]})
+            found = answer.json()
+            assert (answer.status_code, found["field"]) == (422, "contributors")
+            assert "use one of: `weather`" in found["remedy"]
+        alone = service.client.post(f"{API}{place}/build", json={"contributors": ["weather"]})
+        assert alone.json()["field"] == "contributors"
 
 
 def test_what_is_known_is_kept_edited_and_deleted(service: Served) -> None:

@@ -115,3 +115,36 @@ def test_an_invalid_priority_of_a_message_is_refused_with_its_place(session: Ses
 def test_null_means_none(session: Session) -> None:
     session.extend([{"role": "user", "content": "a", "priority": None}])
     assert session.entries()[0].priority is None
+
+
+OWN = {"priority": 3, "private": True}
+DATA = {"id": "x", "timestamp": 5.0, "metadata": {"a": 1}}
+
+
+@pytest.mark.parametrize("model", ["", "gpt-5"])
+def test_no_window_has_a_priority_or_privacy_and_exports_have_both(model: str) -> None:
+    message = {"role": "user", "content": "a", **OWN, **DATA}
+    window = foveal.fit([message], model=model)
+    assert window.messages == [{"role": "user", "content": "a", **DATA}]
+    assert window.tokens == foveal.fit(window.messages, model=model).tokens
+    with Foveal(":memory:") as fov:
+        session = fov.session("s", model=model)
+        session.extend([message])
+        session.add("user", "b", priority=5)
+        assert session.build(budget=1_000).messages == [
+            {"role": "user", "content": "a", **DATA},
+            {"role": "user", "content": "b"},
+        ]
+        assert session.export() == [message, {"role": "user", "content": "b", "priority": 5}]
+
+
+def test_a_shortened_message_has_no_priority_either() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+    history = [
+        {"role": "user", "content": "list", "priority": 1},
+        {"role": "assistant", "content": None, "tool_calls": [call], "priority": 2},
+        {"role": "tool", "tool_call_id": "c", "content": "file\n" * 2_000, "priority": 3},
+    ]
+    window = foveal.fit(history, budget=400)
+    assert len(window.messages) == 3
+    assert "priority" not in str(window.messages)

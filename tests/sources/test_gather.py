@@ -14,7 +14,7 @@ from foveal.sources.contributor import ContextRequest, Contributor, Offer, insta
 from foveal.sources.gather import Gathered, gather
 from foveal.sources.workspace.values import FileInfo
 from foveal.sources.workspace.workspace import Workspace
-from workspaces import request_for, words, write
+from workspaces import installed, request_for, words, write
 
 
 def weather(request: ContextRequest) -> str:
@@ -139,19 +139,6 @@ def test_what_says_nothing_or_more_than_any_room_is_left_out_uncounted(tmp_path:
 
 def test_a_partial_is_called_by_the_function_in_it(tmp_path: Path) -> None:
     assert pieces(asked(tmp_path, partial(weather)))[0][1] == "weather"
-
-
-def installed(root: Path, entry: str) -> None:
-    """A package as installers leave it: a module, and a folder that names its entry points."""
-    info = "foveal_weather-1.0.dist-info"
-    write(
-        root,
-        {
-            "foveal_weather.py": "def rain(look):\n    return 'Rain'\n",
-            f"{info}/METADATA": "Metadata-Version: 2.1\nName: foveal-weather\nVersion: 1.0\n",
-            f"{info}/entry_points.txt": f"[foveal.plugins]\n{entry}\nother = foveal_weather:rain\n",
-        },
-    )
 
 
 def test_an_installed_contributor_is_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

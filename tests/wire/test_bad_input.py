@@ -83,6 +83,7 @@ def test_a_reply_that_only_calls_tools_needs_no_content(content: str | None) -> 
     [
         ({"role": "tool", "tool_call_id": "c", "content": None}, "`content` is null"),
         ({"role": "assistant", "content": "x", "tool_calls": []}, "`tool_calls` is empty"),
+        ({"role": "assistant", "parts": [{"text": "x"}]}, "Gemini's name of the assistant is `model`"),
     ],
 )
 def test_a_flaw_of_the_body_alone_is_named_and_repaired_by_writing_it_again(

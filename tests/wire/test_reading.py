@@ -32,6 +32,7 @@ ROLES: list[tuple[Format, dict[str, Any], str]] = [
     ("gemini", {"parts": [{"text": "x"}]}, "user"),
     ("gemini", {"role": "model", "parts": [{"text": "x"}]}, "assistant"),
     ("gemini", {"role": "model", "parts": ["x"]}, "assistant"),
+    ("gemini", {"role": "assistant", "parts": [{"text": "x"}]}, "assistant"),
     ("openai", {"role": "model", "content": "x"}, "assistant"),
     ("plain", {"role": "model", "content": "x"}, "assistant"),
     ("anthropic", {"role": "model", "content": "x"}, "assistant"),

@@ -165,7 +165,10 @@ def test_an_error_in_a_file_names_the_field() -> None:
     ("lines", "skipped"),
     [
         ([json.dumps(USER), json.dumps(SAID), '{"role": "us'], [(3, "not JSON")]),
-        ([json.dumps(USER), "[1]", "\0", json.dumps(SAID)], [(2, "list, not"), (3, "not JSON")]),
+        (
+            [json.dumps(USER), "[1]", "\0", json.dumps(SAID)],
+            [(2, "an array, not an object"), (3, "not JSON")],
+        ),
         ([json.dumps(USER), json.dumps({"role": 5}), json.dumps(SAID)], [(2, "`role` is of type int")]),
     ],
     ids=["half a line", "not objects", "not a message"],
@@ -185,6 +188,24 @@ def test_the_reason_of_a_skipped_line_counts_characters_and_names_no_other_line(
         ("line 3", "not JSON (character 10: Expecting value)"),
         ("line 4", "not JSON (character 10: Unterminated string)"),
     ]
+
+
+LONG = '{"role": "user", "content": "x", "n": %s}' % ("9" * 5_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (LONG, "log, line 1: a number has too many digits"),
+        (f"[{LONG}]", "log has a number with too many digits"),
+        (f"[\n{LONG}\n]", "log has a number with too many digits"),
+        ("null\n5", "log, line 1: null, not an object; 1 more parts cannot be read"),
+    ],
+)
+def test_what_a_file_has_in_place_of_a_message_is_said_in_the_words_of_json(text: str, what: str) -> None:
+    with pytest.raises(InputError) as failure:
+        read_text(text, name="log")
+    assert failure.value.what == what
 
 
 def test_a_transcript_survives_lines_that_cannot_be_read() -> None:

@@ -16,12 +16,14 @@ from foveal.errors import FovealError, See
 
 SEE: dict[See, str] = {
     "sessions": "`foveal sessions` lists them",
+    "pools": "`foveal pool` lists them",
     "messages": "`foveal search` and `foveal export --ids` give ids and handles",
     "operations": "`foveal op --list` names them all",
+    "schemas": "",
     "profile": "`foveal profile` lists them with their ids",
     "tasks": "`foveal task start NAME` begins one with the next message",
 }
-"""The remedy for errors that refer to another call: the command that makes it."""
+"""The remedy for errors that refer to another call: the command that makes it; empty: the error names it."""
 
 USAGE = "UsageError"
 """The kind of an error in the options or arguments; the other kinds are the classes of `foveal.errors`."""
@@ -35,7 +37,7 @@ def exit_code(command: Callable[[], object], *, json: bool = False) -> int:
     try:
         code = command()
     except FovealError as error:
-        remedy, kind = SEE.get(error.see, error.remedy), type(error).__name__
+        remedy, kind = SEE.get(error.see) or error.remedy, type(error).__name__
         output.fail(error.what, remedy, kind=kind, field=error.field, json=json)
         return 1
     except typer.Abort as abort:

@@ -13,9 +13,9 @@ import typer
 
 from foveal import wire
 from foveal.cli.output import counted, note
-from foveal.config import EXPECTED_COUNT, token_count
+from foveal.config import EXPECTED_COUNT, TOKENS_MOST, token_count
 from foveal.errors import InputError
-from foveal.model import MESSAGES_KEY, SYSTEM_KEY, Conversation, Format
+from foveal.model import MESSAGES_KEY, PRIORITY_MOST, SYSTEM_KEY, Conversation, Format, is_priority
 
 if TYPE_CHECKING:
     from foveal.wire.transcripts.values import Skipped, Transcript
@@ -36,6 +36,14 @@ Active = Annotated[
     list[str] | None,
     typer.Option(metavar="FILE", help="A file open in the editor, as a path below DIR; repeat for several."),
 ]
+Contributors = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--contributor",
+        metavar="NAME",
+        help="An installed package's contributor to ask as well; repeat for several.",
+    ),
+]
 Model = Annotated[str, typer.Option(metavar="NAME", help="The model that will read it.")]
 Written = Annotated[
     Literal["text", "openai", "responses", "anthropic", "gemini", "json"],
@@ -53,7 +61,21 @@ def tokens(text: str | int) -> int:
     found = token_count(str(text))
     if not found:
         raise ValueError(f"not {EXPECTED_COUNT}")
+    if found > TOKENS_MOST:
+        raise ValueError(f"which is above {TOKENS_MOST:,}")
     return found
+
+
+def priority(text: str | float) -> float:
+    """The value of an option that takes a priority, written like a number of tokens or as any number."""
+    try:
+        found = token_count(str(text))
+        value = float(text if found is None else found)
+    except ValueError:
+        value = -1.0
+    if not is_priority(value):
+        raise ValueError(f"not a number from 0 to {PRIORITY_MOST:,}")
+    return value
 
 
 def read_text(file: str | None) -> str:
@@ -143,20 +165,18 @@ def read_tools(file: str) -> list[dict[str, object]]:
     """The tool definitions in a file."""
     found = read_json(file)
     if not isinstance(found, list):
-        raise InputError(f"{display_name(file)} holds {_kind(found)}, not an array of tools", remedy=_TOOLS)
+        raise InputError(
+            f"{display_name(file)} holds {wire.json_kind(found)}, not an array of tools", remedy=_TOOLS
+        )
     for at, tool in enumerate(found):
         if not isinstance(tool, dict):
-            raise InputError(f"{display_name(file)}, tool {at}: {_kind(tool)}, not an object", remedy=_TOOLS)
+            raise InputError(
+                f"{display_name(file)}, tool {at}: {wire.json_kind(tool)}, not an object", remedy=_TOOLS
+            )
     return found
 
 
 _TOOLS = 'give the definitions as the provider takes them, as in `[{"name": "ls", …}]`'
-
-
-def _kind(value: object) -> str:
-    """The type of a JSON value, with its article."""
-    kinds = {dict: "an object", list: "an array", str: "a text", bool: "a boolean", type(None): "null"}
-    return kinds.get(type(value), "a number")
 
 
 def read_transcripts(file: str | None, format: Format | None = None) -> tuple[Transcript, ...]:
@@ -188,7 +208,7 @@ def read_data(file: str | None, format: Format | None) -> object:
         if not transcripts.is_export(data):
             return data
     given = only_one(transcripts.read_text(text, name=name, format=format), name)
-    dumped = wire.dump(given.messages, given.format)
+    dumped = wire.dump(given.messages, given.format, whole=True)
     messages = [json.loads(piece) for piece in dumped.pieces]
     if not dumped.system:
         return messages

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, Field, StrictBool
 
 from foveal.model import Kind, Level, Role
 from foveal.operations.messages import ScoreResult, newest_user, score_result
@@ -19,6 +19,7 @@ from foveal.pipeline.values import Item, Scene
 from foveal.presets.fifth.due import Due, due
 from foveal.presets.fifth.levels import FifthNumbers, levels, slot_of
 from foveal.presets.fifth.score import fifth
+from foveal.validation import Many
 
 COUNTER = "o200k_base"
 
@@ -28,22 +29,22 @@ class Entry(Shape):
     role: Role = "user"
     content: str
     type: Kind | None = Field(default=None, description="By default from the role.")
-    tokens: int | None = Field(default=None, ge=0, description="Counted when it is not given.")
-    priority: float | None = Field(default=None, ge=0, le=100)
+    tokens: int | None = Field(default=None, strict=True, ge=0, description="Counted when it is not given.")
+    priority: float | None = Field(default=None, strict=True, ge=0, le=100)
     timestamp: Time | None = Field(
         default=None,
         validation_alias=AliasChoices("timestamp", "created_at"),
         description="`created_at` too.",
     )
     level: Level | None = None
-    important: bool = False
-    pinned: bool = False
+    important: StrictBool = False
+    pinned: StrictBool = False
     metadata: dict[str, Any] = Field(default={})
 
 
 class PlanRequest(Shape):
-    entries: list[Entry]
-    total: int = Field(default=FifthNumbers().total, gt=0)
+    entries: Many[Entry]
+    total: int = Field(default=FifthNumbers().total, strict=True, gt=0)
     task: str | None = Field(default=None, description="By default the newest user entry.")
     now: Time | None = None
 
@@ -64,7 +65,7 @@ class PlanResult(Shape):
 
 
 class ScoreRequest(Shape):
-    entries: list[Entry]
+    entries: Many[Entry]
     task: str
     now: Time | None = None
 

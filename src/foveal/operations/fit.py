@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
+from foveal.config import Tables
 from foveal.operations.registry import Objects, Operation, Shape, Time
 from foveal.session.fit import fit
 
@@ -21,7 +22,7 @@ class FitRequest(Shape):
 
     model: str = Field(default="", description="The model that will read the window.")
     budget: int | None = Field(
-        default=None, description="Tokens; by default the model's limit less the reply."
+        default=None, strict=True, description="Tokens; by default the model's limit less the reply."
     )
     task: str = Field(default="", description="What the window is for.")
     preset: str = Field(default="", description="How to choose; `foveal` unless given.")
@@ -37,8 +38,8 @@ class FitResult(Shape):
     manifest: dict[str, Any]
 
 
-def window_fit(request: FitRequest) -> FitResult:
-    """The window for the request's messages, and its manifest.
+def window_fit(request: FitRequest, numbers: Tables | None = None) -> FitResult:
+    """The window for the request's messages, and its manifest; `numbers` are the settings of all presets.
 
     >>> body = {"messages": [{"role": "user", "content": "hello"}], "budget": 50}
     >>> window_fit(FitRequest.model_validate(body)).messages
@@ -46,7 +47,12 @@ def window_fit(request: FitRequest) -> FitResult:
     """
     body = {key: value for key, value in request.model_dump(exclude_unset=True).items() if key not in OURS}
     window = fit(
-        body, budget=request.budget, task=request.task, preset=request.preset, now=request.now or 0.0
+        body,
+        budget=request.budget,
+        task=request.task,
+        preset=request.preset,
+        numbers=numbers,
+        now=request.now or 0.0,
     )
     return FitResult(
         messages=window.messages,

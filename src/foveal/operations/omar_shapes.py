@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, FiniteFloat, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    FiniteFloat,
+    StrictBool,
+    StrictInt,
+    StringConstraints,
+)
 
-from foveal.model import Kind
-from foveal.operations.registry import Shape
+from foveal.model import PRIORITY_MOST, Kind
+from foveal.operations.registry import NOT_A_TIME, Shape
+from foveal.validation import Few, Many, Series
 from foveal.wire.times import seconds
 
-Tokens = Annotated[int, Field(ge=0, le=10**12)]
-Priority = Annotated[FiniteFloat, Field(ge=-1e9, le=1e9)]
-Total = Annotated[FiniteFloat, Field(ge=-2e9, le=2e9)]
+Tokens = Annotated[int, Field(strict=True, ge=0, le=10**12)]
+Priority = Annotated[FiniteFloat, Field(strict=True, ge=-1e9, le=1e9)]
+OwnPriority = Annotated[FiniteFloat, Field(strict=True, ge=0, le=PRIORITY_MOST)]
+Total = Annotated[FiniteFloat, Field(strict=True, ge=-2e9, le=2e9)]
 """A priority with its boosts."""
 Id = Annotated[str, StringConstraints(min_length=1)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=500)]
@@ -24,20 +35,34 @@ def _or_empty(value: object) -> object:
     return {} if value is None else value
 
 
-Metadata = Annotated[dict[str, Any], BeforeValidator(_or_empty)]
+def _finite(fields: dict[str, Any]) -> dict[str, Any]:
+    left: list[object] = [*fields.values()]
+    while left:
+        match left.pop():
+            case dict() as value:
+                left += value.values()
+            case list() as value:
+                left += value
+            case float() as value if not isfinite(value):
+                raise ValueError(f"{value} is no number of JSON")
+    return fields
+
+
+Fields = Annotated[dict[str, Any], AfterValidator(_finite)]
+"""Any fields."""
+Metadata = Annotated[Fields, BeforeValidator(_or_empty)]
 """Any fields; null means none."""
 
 
-def _is_time(value: float | str | None) -> float | str | None:
+def _is_time(value: object) -> object:
     if value is not None and seconds(value) is None:
-        raise ValueError(
-            "not a time: give seconds since 1970 or an ISO 8601 text such as 2025-01-31T09:30:00Z"
-        )
+        raise ValueError(NOT_A_TIME)
     return value
 
 
 Timestamp = Annotated[
-    Annotated[int, Field(ge=-(10**15), le=10**15)] | FiniteFloat | str | None, AfterValidator(_is_time)
+    Annotated[int, Field(strict=True, ge=-(10**15), le=10**15)] | FiniteFloat | str | None,
+    BeforeValidator(_is_time),
 ]
 """Seconds since 1970 or ISO 8601, returned as it was given."""
 
@@ -56,12 +81,12 @@ class Chunk(Shape):
     content: str
     type: Kind
     tokens: Tokens | None = _optional()
-    priority: Priority | None = _optional()
+    priority: OwnPriority | None = _optional()
     """Replaces the priority of its type."""
     timestamp: Timestamp = _optional()
-    original_index: int | None = _optional()
+    original_index: StrictInt | None = _optional()
     source_system: str | None = _optional()
-    metadata: dict[str, Any] | None = _optional()
+    metadata: Fields | None = _optional()
 
 
 class Boosts(Shape):
@@ -80,8 +105,8 @@ class Allocation(Shape):
     priority: Total
     chunk_type: Kind
     timestamp: Timestamp = None
-    original_index: int | None = None
-    flags: tuple[str, ...] = ()
+    original_index: StrictInt | None = None
+    flags: Series[str] = ()
     metadata: Metadata = Field(default_factory=dict)
     boosts: Boosts | None = _optional()
 
@@ -89,11 +114,11 @@ class Allocation(Shape):
 class Constraints(Shape):
     max_total_tokens: Tokens | None = None
     reserve_tokens: Tokens | None = None
-    priority_thresholds: dict[Kind, Priority] = Field(default_factory=dict)
-    prefer_recent: bool = True
-    prefer_higher_priority: bool = True
-    allow_partial_fill: bool = True
-    group_caps: dict[Group, Tokens | None] = Field(default_factory=dict)
+    priority_thresholds: Annotated[dict[Kind, Priority], Few] = Field(default_factory=dict)
+    prefer_recent: StrictBool = True
+    prefer_higher_priority: StrictBool = True
+    allow_partial_fill: StrictBool = True
+    group_caps: Annotated[dict[Group, Tokens | None], Few] = Field(default_factory=dict)
     """A cap of null is the default cap of its group."""
     recency: Literal["linear", "exponential"] = "linear"
     solver: Literal["greedy", "exact"] = "greedy"
@@ -122,8 +147,8 @@ def _repeated(ids: Sequence[str]) -> tuple[int, int] | None:
     return next(((at, seen[id]) for at, id in enumerate(ids) if seen.setdefault(id, at) != at), None)
 
 
-Chunks = Annotated[list[Chunk], AfterValidator(_unique_chunks)]
-Allocations = Annotated[list[Allocation], AfterValidator(_unique_allocations)]
+Chunks = Annotated[Many[Chunk], AfterValidator(_unique_chunks)]
+Allocations = Annotated[Many[Allocation], AfterValidator(_unique_allocations)]
 
 
 class ScoringRequest(Shape):

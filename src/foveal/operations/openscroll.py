@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, StrictBool
 
-from foveal import catalog
 from foveal.knowledge.values import Depth
-from foveal.operations.messages import counted, meter
+from foveal.operations.messages import counted, text_counter
 from foveal.operations.registry import Objects, Operation, Shape
+from foveal.operations.spellings import DesignShape
 from foveal.pipeline.summarize.extract import extractive_summary
 from foveal.pipeline.summarize.records import EchoDetector
 from foveal.pipeline.summarize.values import Answer, Ask, Summary
@@ -25,10 +25,10 @@ from foveal.presets.openscroll.zones import Count, KeyMessageNumbers, Piece, ver
 ARC_BUDGET = 1_000
 """Tokens of an arc if the request has no budget."""
 SEPARATOR = "\n\n"
-Number = Annotated[int, Field(ge=0)]
+Number = Annotated[int, Field(strict=True, ge=0)]
 
 
-class Bundles(Shape):
+class Bundles(DesignShape):
     """Tokens that each layer could show; a layer that is not given is unknown."""
 
     identity: Number | None = None
@@ -40,17 +40,26 @@ class Bundles(Shape):
     history: Number | None = None
 
 
-class NegotiateRequest(Shape):
-    total_budget: int = Field(default=TOTAL, gt=0)
+def _from_pairs(bundles: object) -> object:
+    """A map written as a list of pairs, which is how JavaScript programs turn a `Map` into JSON."""
+    if not isinstance(bundles, list):
+        return bundles
+    if not all(isinstance(each, list) and len(each) == 2 and isinstance(each[0], str) for each in bundles):
+        raise ValueError("give an object, or a list of pairs of a name and its tokens")
+    return dict(bundles)
+
+
+class NegotiateRequest(DesignShape):
+    total_budget: int = Field(default=TOTAL, strict=True, gt=0)
     conversation_message_count: Number
     conversation_total_tokens: Number
     user_message_tokens: Number
     detected_topic_count: Number
     detected_entity_count: Number
-    has_active_conversation: bool
+    has_active_conversation: StrictBool
     knowledge_depth: Depth
-    prioritize_history: bool
-    available_bundles: Bundles = Bundles()
+    prioritize_history: StrictBool
+    available_bundles: Annotated[Bundles, BeforeValidator(_from_pairs)] = Bundles()
 
 
 class AllocationSummary(Shape):
@@ -109,10 +118,10 @@ def _hyphenated(strategy: object) -> object:
     return strategy.replace("_", "-") if isinstance(strategy, str) else strategy
 
 
-class CompactRequest(Shape):
+class CompactRequest(DesignShape):
     messages: Objects = Field(description="Messages in any provider's format.")
-    l4_budget: int = Field(ge=0, description="Tokens for the arc.")
-    l6_budget: int = Field(ge=0, description="Tokens for the messages.")
+    l4_budget: int = Field(strict=True, ge=0, description="Tokens for the arc.")
+    l6_budget: int = Field(strict=True, ge=0, description="Tokens for the messages.")
     strategy: Annotated[Strategy | None, BeforeValidator(_hyphenated)] = Field(
         default=None, description="By default from the ratio of the messages' tokens to `l6_budget`."
     )
@@ -127,14 +136,14 @@ class CompactResult(Shape):
     coverage: Coverage
 
 
-class ArcRequest(Shape):
+class ArcRequest(DesignShape):
     messages: Objects = Field(description="Messages in any provider's format.")
-    budget: int = Field(default=ARC_BUDGET, ge=0, description="Tokens of all of it together.")
+    budget: int = Field(default=ARC_BUDGET, strict=True, ge=0, description="Tokens of all of it together.")
     style: Style = "dense"
 
 
 def _compact(request: CompactRequest, numbers: OpenscrollNumbers) -> CompactResult:
-    count = _counter()
+    count = text_counter()
     compacted, text = _compact_into_text(
         _messages(request.messages, count), request, count, numbers=numbers.key_messages
     )
@@ -198,10 +207,6 @@ def _messages(history: Objects, count: Count) -> list[Utterance]:
     ]
 
 
-def _counter() -> Count:
-    return meter(catalog.find("").tokenizer, "plain", "").text
-
-
 def _cached(answer: Answer) -> Answer:
     """Answer each ask once."""
     summaries: dict[str, Summary] = {}
@@ -216,7 +221,7 @@ def _cached(answer: Answer) -> Answer:
 
 
 def _arc(request: ArcRequest) -> Arc:
-    count = _counter()
+    count = text_counter()
     return arc(_messages(request.messages, count), request.budget, request.style, count)
 
 

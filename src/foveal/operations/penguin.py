@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AliasChoices, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from foveal.errors import InputError
 from foveal.model import Kind
-from foveal.operations.messages import counted, newest_user
+from foveal.operations.messages import counted, newest_user, text_counter
 from foveal.operations.registry import Objects, Operation, Shape
+from foveal.operations.spellings import DesignShape
 from foveal.pipeline.kinds import KINDS
 from foveal.pipeline.material.admit import admit_by_salience
 from foveal.pipeline.material.categories import (
@@ -33,16 +34,19 @@ from foveal.pipeline.material.values import Material
 from foveal.pipeline.reasons import Reason
 from foveal.pipeline.values import Item, Pick, Unit
 from foveal.presets.penguin import trim, trim_when_over
+from foveal.validation import Few, Many
 from foveal.window import Contributed, Score, Slot
 
 Category = Literal["SYSTEM", "CONTEXT", "DIALOG", "SYSTEM_OUTPUT"]
 UNSCORED = Score(total=0.0)
 
 
-class SessionRequest(Shape):
+class SessionRequest(DesignShape):
     messages: Objects = Field(description="In any format; with `tokens`, `type` and `metadata` if known.")
-    max_tokens: int | None = Field(default=None, gt=0, description=f"{TOTAL:,} unless given.")
-    shares: dict[Category, float] = Field(default={}, description="What is not given keeps its share.")
+    max_tokens: int | None = Field(default=None, strict=True, gt=0, description=f"{TOTAL:,} unless given.")
+    shares: Annotated[dict[Category, float], Few] = Field(
+        default={}, description="What is not given keeps its share."
+    )
 
     def shared(self, numbers: PenguinNumbers) -> PenguinNumbers:
         """The settings with the shares that the request states in their place."""
@@ -117,12 +121,14 @@ class TrimResult(Shape):
     report: ReportResult
 
 
-class Budget(Shape):
-    min: int = Field(default=0, ge=0, validation_alias=AliasChoices("min", "min_tokens"))
-    max: int = Field(ge=0, validation_alias=AliasChoices("max", "max_tokens"))
-    current: int = Field(default=0, ge=0, validation_alias=AliasChoices("current", "current_tokens"))
-    borrowed: int = Field(default=0, ge=0)
-    lent: int = Field(default=0, ge=0)
+class Budget(DesignShape):
+    DESIGN_NAMES: ClassVar = {"min_tokens": "min", "max_tokens": "max", "current_tokens": "current"}
+
+    min: int = Field(default=0, strict=True, ge=0)
+    max: int = Field(strict=True, ge=0)
+    current: int = Field(default=0, strict=True, ge=0)
+    borrowed: int = Field(default=0, strict=True, ge=0)
+    lent: int = Field(default=0, strict=True, ge=0)
 
     @model_validator(mode="after")
     def _min_below_max(self) -> Budget:
@@ -131,14 +137,16 @@ class Budget(Shape):
         return self
 
 
-Budgets = dict[Category, Budget]
+Budgets = Annotated[dict[Category, Budget], Few]
 
 
-class BorrowRequest(Shape):
+class BorrowRequest(DesignShape):
+    DESIGN_NAMES: ClassVar = {"from_category": "from", "to_category": "to"}
+
     budgets: Budgets
     source: Category = Field(alias="from")
     to: Category
-    amount: int = Field(gt=0)
+    amount: int = Field(strict=True, gt=0)
 
 
 class BorrowResult(Shape):
@@ -146,7 +154,7 @@ class BorrowResult(Shape):
     budgets: dict[str, Budget]
 
 
-class RebalanceRequest(Shape):
+class RebalanceRequest(DesignShape):
     budgets: Budgets
 
 
@@ -163,17 +171,31 @@ class RebalanceResult(Shape):
     moves: list[MoveResult]
 
 
-class Contributor(Shape):
+class Contributor(DesignShape):
+    DESIGN_NAMES: ClassVar = {"salience_score": "salience", "token_count": "tokens"}
+
     type: str = "CUSTOM"
     source_path: str = ""
-    weight: float | None = Field(default=None, ge=0, description="By default its type's.")
-    salience: float = Field(ge=0, le=1)
-    tokens: int = Field(ge=0)
+    weight: float | None = Field(default=None, strict=True, ge=0, description="By default its type's.")
+    salience: float = Field(strict=True, ge=0, le=1)
+    content: str | None = Field(default=None, description="Counted where `tokens` are not given.")
+    tokens: int | None = Field(default=None, strict=True, ge=0)
+
+    @model_validator(mode="after")
+    def _has_a_size(self) -> Contributor:
+        if self.tokens is None and self.content is None:
+            raise ValueError("give its `tokens`, or its `content` to have them counted")
+        return self
+
+    @property
+    def size(self) -> int:
+        """Its tokens, as given or counted."""
+        return text_counter()(self.content or "") if self.tokens is None else self.tokens
 
 
-class ReportRequest(Shape):
+class ReportRequest(DesignShape):
     budgets: Budgets
-    contributors: list[Contributor] = Field(default=[])
+    contributors: Many[Contributor] = Field(default=[])
 
 
 def _analyze(request: SessionRequest, numbers: PenguinNumbers) -> AnalyzeResult:
@@ -342,7 +364,7 @@ def _material(at: int, given: Contributor, numbers: PenguinNumbers) -> Material:
         type=given.type,
         source=str(at),
         text="",
-        tokens=given.tokens,
+        tokens=given.size,
         weight=usual if given.weight is None else given.weight,
         salience=given.salience,
     )
@@ -354,7 +376,7 @@ def _contributor(contributed: Contributed, given: Contributor) -> ContributorRep
         source_path=given.source_path,
         weight=contributed.weight,
         salience=given.salience,
-        tokens=given.tokens,
+        tokens=given.size,
         chosen=contributed.verdict == "kept",
         because=contributed.because,
     )

@@ -12,34 +12,46 @@ from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, FiniteFloat, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, ConfigDict, FiniteFloat, TypeAdapter, ValidationError
 
 from foveal.config import Tables
 from foveal.errors import InputError, NotFoundError
 from foveal.events import Reports
 from foveal.presets.numbers import DEFAULTS, overridden
+from foveal.validation import FewFields, Many, place, wording
 from foveal.wire.times import seconds
 
-Objects = list[dict[str, Any]]
+NOT_A_TIME = "a time is seconds since 1970 or an ISO 8601 text such as 2025-01-31T09:30:00Z"
+Objects = Many[dict[str, Any]]
 """Messages in any provider's format."""
 
 
-class Shape(BaseModel):
+class Shape(FewFields):
     """The base of requests and results: frozen, and unknown fields are rejected."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Worked(Generic[R]):
+    """A result, and what was computed for it that its events report."""
+
+    result: R
+    work: Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
     """An operation that has run."""
 
-    request: Any
     result: Any
-    numbers: Any
-    """The settings that it took; None if it takes none."""
+    work: Any = None
+    """What it computed for its events; None if it returns its result alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +61,13 @@ class Operation:
     name: str
     about: str
     run: Callable[..., Any]
-    """Takes the request, and settings if it has a parameter `numbers`; returns the result."""
+    """Takes the request, and settings if it has a parameter `numbers`; returns the result or a `Worked`."""
     code: str = ""
     """Its number in the source design, such as `0x3200`; empty if it has none."""
     events: Callable[[Done], Reports] | None = None
     """The events that a run implies; None if there are none."""
+    record: str = ""
+    """The event among them that records the run; the others are transient."""
     on_failure: str = ""
     """The event that the design documents for a run that failed."""
     preset: str = ""
@@ -140,6 +154,8 @@ def _types(function: Callable[..., Any]) -> _Types:
     """The types of the request, the settings and the result; adapters are built on first use."""
     hints = get_type_hints(function, include_extras=True)
     result = hints.pop("return")
+    if get_origin(result) is Worked:
+        (result,) = get_args(result)
     request = next(iter(hints.values()))
     return _Types(request=TypeAdapter(request), result=TypeAdapter(result), takes_numbers="numbers" in hints)
 
@@ -147,10 +163,10 @@ def _types(function: Callable[..., Any]) -> _Types:
 def run_parsed(operation: Operation, request: Mapping[str, Any], tables: Tables | None) -> Done:
     """Check a request of plain data and run the operation on it."""
     parsed = _parse(operation, request)
-    if not _types(operation.run).takes_numbers:
-        return Done(request=parsed, result=operation.run(parsed), numbers=None)
-    numbers = _numbers_for(operation.preset, tables or {})
-    return Done(request=parsed, result=operation.run(parsed, numbers), numbers=numbers)
+    takes_numbers = _types(operation.run).takes_numbers
+    numbers = (_numbers_for(operation.preset, tables or {}),) if takes_numbers else ()
+    found = operation.run(parsed, *numbers)
+    return Done(result=found.result, work=found.work) if isinstance(found, Worked) else Done(result=found)
 
 
 def _numbers_for(preset: str, tables: Tables) -> Any:
@@ -175,20 +191,21 @@ def _parse(operation: Operation, request: Mapping[str, Any]) -> Any:
 
 def _invalid(name: str, error: ValidationError) -> InputError:
     """Name the first field that is wrong, and what is wrong with it."""
-    first = error.errors(include_url=False)[0]
-    field = ".".join(str(step) for step in first["loc"])
-    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    first, *more = error.errors(include_url=False, include_input=False)
+    field = place(first["loc"])
+    what = f"`{field}`" if field else "the request"
     return InputError(
-        f"{name}: `{field or 'the request'}`: {first['msg']}{more}",
+        f"{name}: {what} {wording(first)}{' (and more)' if more else ''}",
         remedy=f"`foveal op {name} --schema` shows what it takes",
         field=field,
+        see="schemas",
     )
 
 
 def _time(value: object) -> float:
     found = seconds(value)
     if found is None:
-        raise ValueError("give seconds since 1970 or an ISO 8601 text such as 2025-01-31T09:30:00Z")
+        raise ValueError(NOT_A_TIME)
     return found
 
 

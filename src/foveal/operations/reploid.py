@@ -7,26 +7,23 @@ whole and in order. The Python functions return the caller's own message objects
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import Field, SkipValidation, model_validator
 
 from foveal import catalog, wire
 from foveal.errors import BudgetError, InputError
 from foveal.events import Reports
-from foveal.operations.messages import ScoreResult, counted, meter, score_result
+from foveal.operations.messages import REPLOID, ScoreResult, Skim, counted, meter, score_result, skim
 from foveal.operations.registry import Done, Objects, Operation, Shape
-from foveal.operations.skim import NUMBERS, Skim, skim
 from foveal.pipeline.summarize.counts import counts_note
-from foveal.pipeline.values import Scene
-from foveal.presets.reploid import best_that_fit, score_importance
+from foveal.presets.reploid import ReploidNumbers, best_that_fit
 from foveal.window import Score
 
 Messages = Sequence[Any]
-TIMELESS = Scene(now=0.0)
-"""Importance depends on positions, not on a clock."""
+T = TypeVar("T", int, float)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,12 +63,20 @@ class HistoryStats(Shape):
     warnings: tuple[str, ...] = Field(default=(), description="What is assumed of an unknown model.")
 
 
-def score(history: Messages, model: str | None = None) -> Sequence[Score]:
-    """The importance of each message, 0 to 100, with its parts."""
-    return score_importance(counted(history, model).items, TIMELESS)
+def score(
+    history: Messages, model: str | None = None, *, numbers: ReploidNumbers = REPLOID
+) -> Sequence[Score]:
+    """The importance of each message, 0 to 100 by default, with its parts."""
+    return skim(history, model, numbers).scores()
 
 
-def prune(history: Messages, max_tokens: int | None = None, model: str | None = None) -> Pruned:
+def prune(
+    history: Messages,
+    max_tokens: int | None = None,
+    model: str | None = None,
+    *,
+    numbers: ReploidNumbers = REPLOID,
+) -> Pruned:
     """Keep the most important messages within `max_tokens`, by default 80% of the model's limit.
 
     Nothing is added or repaired. For providers that restrict which messages may be neighbours, use `fit` with
@@ -81,10 +86,10 @@ def prune(history: Messages, max_tokens: int | None = None, model: str | None = 
     >>> [message["content"][0] for message in prune(talk, 25).pruned]
     ['3', '4']
     """
-    found = skim(history, model)
+    found = skim(history, model, numbers)
     sizes = found.tokens()
     tokens = found.framing + sum(sizes)
-    budget = int(found.limit * NUMBERS.target) if max_tokens is None else max_tokens
+    budget = int(found.limit * numbers.target) if max_tokens is None else max_tokens
     if tokens <= budget:
         return Pruned(pruned=history, removed=[], original=tokens, final=tokens, warnings=found.warnings)
     gone = _least_important(found, sizes, budget)
@@ -99,9 +104,9 @@ def prune(history: Messages, max_tokens: int | None = None, model: str | None = 
 
 def _least_important(found: Skim, sizes: Sequence[int], budget: int) -> set[int]:
     """The positions of the messages that have to go."""
-    turns, scores = found.turns(), found.scores()
-    free = [turn for turn in turns if found.messages[turn.start].links.role != "system"]
-    of_free = [sum(sizes[turn.start : turn.stop]) for turn in free]
+    totals, messages = found.totals(), found.messages
+    free = [turn for turn in found.turns() if messages[turn.start].links.role != "system"]
+    of_free = _of_turns(sizes, free, sum)
     system = sum(sizes) - sum(of_free)
     newest = of_free.pop() if free else 0
     least = found.framing + system + newest
@@ -112,22 +117,29 @@ def _least_important(found: Skim, sizes: Sequence[int], budget: int) -> set[int]
             remedy=f"raise `max_tokens` to {least:,} or more, or shorten the newest turn",
             field="max_tokens",
         )
-    best = [max(scores[turn.start : turn.stop]) for turn in free[:-1]]
+    best = _of_turns(totals, free[:-1], max)
     order = best_that_fit(best, of_free, budget - least)
     return {place for at, fits, _ in order if not fits for place in free[at]}
 
 
-def auto_manage(history: Messages, model: str | None = None) -> Pruned:
+def _of_turns(values: Sequence[T], turns: Sequence[range], of_many: Callable[[Sequence[T]], T]) -> list[T]:
+    """A value for each turn, of the values of its messages; most turns are one message."""
+    return [
+        values[turn.start] if len(turn) == 1 else of_many(values[turn.start : turn.stop]) for turn in turns
+    ]
+
+
+def auto_manage(history: Messages, model: str | None = None, *, numbers: ReploidNumbers = REPLOID) -> Pruned:
     """Prune a history above 80% of the model's limit to that; any other is returned as the same object.
 
     >>> talk = [{"role": "user", "content": "hello"}]
     >>> auto_manage(talk, "claude-sonnet-4-5").pruned is talk
     True
     """
-    return prune(history, None, model)
+    return prune(history, None, model, numbers=numbers)
 
 
-def summarize(history: Messages, keep: int = NUMBERS.keep) -> Summarized:
+def summarize(history: Messages, keep: int = REPLOID.keep) -> Summarized:
     """Replace all but the newest `keep` messages with one note; turns stay whole, system messages stay."""
     if keep < 0:
         raise InputError(f"`keep` is {keep}", remedy="give 0 or more messages to keep", field="keep")
@@ -149,18 +161,22 @@ def summarize(history: Messages, keep: int = NUMBERS.keep) -> Summarized:
     )
 
 
-def stats(history: Messages, model: str | None = None) -> HistoryStats:
+def stats(history: Messages, model: str | None = None, *, numbers: ReploidNumbers = REPLOID) -> HistoryStats:
     """Messages, tokens, and how much of the model's limit they fill."""
-    found = skim(history, model)
+    found = skim(history, model, numbers)
     tokens = found.framing + sum(found.tokens())
     return HistoryStats(
         items=len(found.messages),
         tokens=tokens,
         limit=found.limit,
         utilization_percent=round(100 * tokens / found.limit, 2),
-        needs_pruning=tokens > int(found.limit * NUMBERS.target),
+        needs_pruning=tokens > int(found.limit * numbers.target),
         warnings=found.warnings,
     )
+
+
+TARGET = "By default 80% of the model's limit, or the share that the settings give as `target`."
+KEEP = "Newest messages that stay; by default 10, or `keep` of the settings."
 
 
 class HistoryRequest(Shape):
@@ -169,7 +185,12 @@ class HistoryRequest(Shape):
 
 
 class PruneRequest(HistoryRequest):
-    max_tokens: int | None = Field(default=None, gt=0, description="By default 80% of the model's limit.")
+    max_tokens: int | None = Field(
+        default=None,
+        strict=True,
+        gt=0,
+        description=TARGET,
+    )
 
 
 class PruneStats(Shape):
@@ -188,8 +209,13 @@ class PruneResult(Shape):
 
 class SummarizeRequest(Shape):
     messages: Objects
-    keep: int | None = Field(default=None, ge=0, description="Newest messages that stay; 10 unless given.")
-    max_items: int | None = Field(default=None, ge=0, description="Another name of `keep`.")
+    keep: int | None = Field(
+        default=None,
+        strict=True,
+        ge=0,
+        description=KEEP,
+    )
+    max_items: int | None = Field(default=None, strict=True, ge=0, description="Another name of `keep`.")
 
     @model_validator(mode="after")
     def _one_number(self) -> SummarizeRequest:
@@ -229,12 +255,12 @@ class CountResult(Shape):
     tokenizer: str
 
 
-def _score(request: HistoryRequest) -> ScoreResult:
-    return score_result(score(request.messages, request.model))
+def _score(request: HistoryRequest, numbers: ReploidNumbers) -> ScoreResult:
+    return score_result(score(request.messages, request.model, numbers=numbers))
 
 
-def _prune(request: PruneRequest) -> PruneResult:
-    done = prune(request.messages, request.max_tokens, request.model)
+def _prune(request: PruneRequest, numbers: ReploidNumbers) -> PruneResult:
+    done = prune(request.messages, request.max_tokens, request.model, numbers=numbers)
     return PruneResult(
         warnings=done.warnings,
         pruned=list(done.pruned),
@@ -248,9 +274,9 @@ def _prune(request: PruneRequest) -> PruneResult:
     )
 
 
-def _summarize(request: SummarizeRequest) -> SummarizeResult:
+def _summarize(request: SummarizeRequest, numbers: ReploidNumbers) -> SummarizeResult:
     given = request.max_items if request.keep is None else request.keep
-    done = summarize(request.messages, NUMBERS.keep if given is None else given)
+    done = summarize(request.messages, numbers.keep if given is None else given)
     replaced = len(done.replaced)
     return SummarizeResult(
         summarized=list(done.summarized),
@@ -259,8 +285,8 @@ def _summarize(request: SummarizeRequest) -> SummarizeResult:
     )
 
 
-def _stats(request: HistoryRequest) -> HistoryStats:
-    return stats(request.messages, request.model)
+def _stats(request: HistoryRequest, numbers: ReploidNumbers) -> HistoryStats:
+    return stats(request.messages, request.model, numbers=numbers)
 
 
 def _count(request: CountRequest) -> CountResult:

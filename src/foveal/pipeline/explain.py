@@ -60,6 +60,8 @@ def lines(manifest: Manifest, *, width: int = WIDTH) -> Iterator[Line]:
     yield from _wrapped(_listed(manifest.parts.items()), width, indent="  ")
     for name, text in spent(manifest.costs):
         yield from _wrapped(f"{name}: {text}", width, indent="  ", hanging="  ")
+    if manifest.share:
+        yield from _wrapped(f"share: {manifest.share.because}", width, indent="  ", hanging="  ")
     for note in manifest.notes:
         yield from _wrapped(f"{note_title(note)}: {note_size(note)}", width, indent="  ", hanging="  ")
     yield Line("")

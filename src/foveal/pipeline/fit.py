@@ -27,7 +27,7 @@ from foveal.pipeline.material.placement import PlacedMaterial, place_material
 from foveal.pipeline.material.values import Admit, Material
 from foveal.pipeline.shorten.turn import least_form_tokens
 from foveal.pipeline.summarize.notes import retrieved_note
-from foveal.pipeline.values import Layout, LogNote, RetrievedNote, Scene, Selector
+from foveal.pipeline.values import Layout, LogNote, RetrievedNote, Scene, Selector, SharedNote
 from foveal.window import Contributed, Manifest, Retrieved, WindowNote
 
 RETRIEVED_SHARE = 0.2
@@ -51,6 +51,8 @@ class Order:
     """A system prompt for this build only."""
     retrieved: tuple[tuple[Retrieved, str], ...] = ()
     """Past messages to show again, with their texts, best first."""
+    shared: tuple[SharedNote, ...] = ()
+    """Notes of what other agents share, in order."""
     material: tuple[Material, ...] = ()
     """Attached context that the window may show."""
     admit: Admit | None = None
@@ -78,6 +80,8 @@ class Fitted:
     """The layout that the next window keeps, for presets with a stable prefix."""
     reports: Reports = ()
     """Events that the preset's design defines."""
+    shared: tuple[SharedNote, ...] = ()
+    """The notes of what other agents share that are in."""
     placed: PlacedMaterial = field(default_factory=PlacedMaterial)
     """The material that is in, and its notes."""
     arcs: Mapping[int, str] = field(default_factory=dict)
@@ -89,9 +93,11 @@ def fit(history: History, order: Order) -> Fitted:
     always = _fixed(history, order)
     fixed, opened = always.chunks, always.opened
     room = order.budget - order.overhead - sum(chunk.tokens for chunk in fixed.values())
+    shared = _shared(history, order.shared, room)
+    room -= _tokens(shared)
     retrieved, note = _retrieved(history, order, fixed, room)
     room -= note.tokens if note else 0
-    scene = replace(order.scene, overhead=order.overhead)
+    scene = replace(order.scene, overhead=order.overhead, shared=_tokens(shared))
     material = PlacedMaterial()
     if order.material:
         joints = history.note_tokens * sum(history.notes_needed([fixed[turn] for turn in sorted(fixed)]))
@@ -104,13 +110,15 @@ def fit(history: History, order: Order) -> Fitted:
     shown = {**window, **selection.markers}
     asked = _asked(history, opened)
     before = _by_turn(history, selection.notes)
+    before = _with_shared(history, before, shared, sorted(shown))
     chunks = _arranged(history, shown, asked, material=material, retrieved=note, before=before)
     notes = history.notes_needed(chunks)
     choice = WindowContent(window=window, fixed=always, selection=selection, notes=sum(notes))
-    costs = {"retrieved": note.tokens if note else 0, "material": material.tokens}
+    costs = {"retrieved": note.tokens if note else 0, "material": material.tokens + _tokens(shared)}
     accounted = account(history, choice, _costs(order, costs))
     accounted["notes"] += _passages(retrieved, note, history.span(asked)[0])
-    manifest = _manifest(order, accounted, always.warnings, retrieved, material.contributed)
+    contributed = (*material.contributed, *_contributed(order.shared, shared))
+    manifest = _manifest(order, accounted, always.warnings, retrieved, contributed)
     assert manifest.tokens <= order.budget, f"{manifest.tokens} tokens for a budget of {order.budget}"
     prelude = (order.prelude,) if order.prelude else ()
     return Fitted(
@@ -119,9 +127,57 @@ def fit(history: History, order: Order) -> Fitted:
         manifest=manifest,
         layout=_settled(selection.layout, manifest, history.span(opened)[0]),
         reports=selection.reports,
+        shared=tuple(note for note, _ in shared),
         placed=material,
         arcs={shown[turn].first: arc for turn, arc in selection.arcs.items()},
     )
+
+
+def _shared(history: History, notes: Iterable[SharedNote], room: int) -> list[tuple[SharedNote, Chunk]]:
+    """The notes of what other agents share, with their chunks: the first ones that fit half of the room."""
+    found: list[tuple[SharedNote, Chunk]] = []
+    for each in notes:
+        chunk = history.note(each.text)
+        if _tokens(found) + chunk.tokens > room // 2:
+            break
+        found.append((each, chunk))
+    return found
+
+
+def _tokens(notes: Iterable[tuple[SharedNote, Chunk]]) -> int:
+    return sum(chunk.tokens for _, chunk in notes)
+
+
+def _with_shared(
+    history: History,
+    before: Mapping[int, tuple[Chunk, ...]],
+    notes: Iterable[tuple[SharedNote, Chunk]],
+    shown: Sequence[int],
+) -> Mapping[int, tuple[Chunk, ...]]:
+    """The same with the notes of what other agents share, before the next turn that is shown."""
+    found = dict(before)
+    for each, chunk in notes:
+        at = bisect_left(shown, history.turn_of(each.position))
+        turn = shown[min(at, len(shown) - 1)]
+        found[turn] = (*found.get(turn, ()), chunk)
+    return found
+
+
+def _contributed(
+    offered: Iterable[SharedNote], notes: Sequence[tuple[SharedNote, Chunk]]
+) -> Iterator[Contributed]:
+    """The entries of the notes that are in, and of those that found no room."""
+    for number, each in enumerate(offered):
+        there = number < len(notes)
+        yield Contributed(
+            type="POOL",
+            source=each.source,
+            tokens=notes[number][1].tokens if there else 0,
+            weight=1.0,
+            salience=1.0,
+            verdict="kept" if there else "left out",
+            because=each.because if there else "too little room was left",
+        )
 
 
 def _by_turn(history: History, notes: Iterable[LogNote | RetrievedNote]) -> Mapping[int, tuple[Chunk, ...]]:
@@ -234,6 +290,7 @@ def _pieces(history: History, chunks: Sequence[Chunk], notes: Sequence[bool]) ->
 def _fixed(history: History, order: Order) -> FixedTurns:
     """The turns that must be in."""
     reserved = sum(each.tokens for each in order.material)
+    reserved += _tokens([(each, history.note(each.text)) for each in order.shared])
     reserved += int(RETRIEVED_SHARE * order.budget) if order.retrieved else 0
     found = fixed_turns(history, order.budget - order.overhead, order.scene.count, reserved=reserved)
     if found is None:

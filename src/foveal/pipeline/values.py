@@ -81,6 +81,24 @@ class LogPlan:
     """The rules that it begins with: position of the message, index in it."""
 
 
+FactKey = tuple[int, int, int, str]
+"""A fact that an agent shares: number of its session, position and digest of the message, index in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedNote:
+    """A note with what other agents of a pool share, placed once and kept where it is."""
+
+    position: int
+    """Position of the message that it precedes."""
+    keys: tuple[FactKey, ...]
+    text: str = field(default="", compare=False)
+    """The note; empty if nothing that it had may be shown any more. It is not stored."""
+    source: str = field(default="", compare=False)
+    """The names of the agents."""
+    because: str = field(default="", compare=False)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
     """What a window consists of, kept so that the next window begins with the same bytes."""
@@ -109,6 +127,8 @@ class Layout:
     """Position of the first message that the next layout may take excerpts from."""
     retrieved: tuple[RetrievedNote, ...] = ()
     """Notes retrieved since the layout was made, in order."""
+    shared: tuple[SharedNote, ...] = ()
+    """Notes of what other agents share, placed since the layout was made, in order."""
     relevant: tuple[int, ...] = ()
     """Positions of messages relevant to the newest user message, in the window or not, best first."""
     task_hash: str = ""
@@ -152,6 +172,8 @@ class Scene:
     """Tokens of the budget that messages cannot use: framing, tools, a system prompt for this build only."""
     material: tuple[Item, ...] = ()
     """Attached context that is in the window; the room excludes it."""
+    shared: int = 0
+    """Tokens of notes of what other agents share, which stay like turns do; the room excludes them."""
     slots: tuple[Slot, ...] = ()
     """The plan by which the material was admitted; empty without a plan or material."""
     layout: Layout | None = None

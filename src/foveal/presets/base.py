@@ -47,10 +47,14 @@ class Preset:
     """Decides how much attached material its windows show."""
     knows: bool = False
     """What is known about the user, the topics and the entities at hand is offered to every window."""
+    searches_sessions: bool = False
+    """Messages of the user's other sessions that answer the task are offered to every window."""
     remembers: bool = False
     """What the user asked to remember, or said in other sessions, is shown in every window."""
     depth: Depth = "standard"
     """How much detail that has."""
+    record: str = ""
+    """The event of its design that records a build; the log drops its other events after many others."""
     on_failure: str = ""
     """The event that its design documents for a build that failed."""
 

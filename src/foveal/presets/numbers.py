@@ -59,8 +59,8 @@ _SHARES = {
 }  # fmt: skip
 """Fields that are at most 1, like all whose names end in `share`."""
 _DIVISORS = {
-    "densities", "exact_steps", "fades", "jit_topic_share", "pressure_share", "revenue_scale", "target",
-    "total",
+    "densities", "exact_steps", "fades", "jit_topic_share", "pressure_share", "project_docs", "revenue_scale",
+    "target", "total",
 }  # fmt: skip
 """Fields that are above 0."""
 _WORDS = {
@@ -68,10 +68,15 @@ _WORDS = {
     "recency": ("linear", "exponential"),
     "solver": ("greedy", "exact"),
 }
+_PATH_MOST = 200
+"""The longest name of a file."""
 _NAMED_IN = {"minimums": "shares"}
 """Tables that are empty by default: they may have the entries of another."""
 _NAMES = {"group_caps": tuple(USUAL_CAPS)}
 """Tables that are empty by default: the entries they may have."""
+_LISTS = {"project_docs"}
+"""Tables of file names. They replace the default as a whole: their order counts."""
+_LOWER_CASE = "write the word in small letters, with `_` between its parts"
 _OPEN = {"client_tier", "deal_status", "relationship_stage", "urgency"}
 """Tables whose entries are words of the user's trade."""
 
@@ -157,10 +162,16 @@ def _merged(default: T, table: Mapping[str, object]) -> T:
     for name, value in table.items():
         current: object = getattr(default, name)
         if isinstance(value, Mapping):
-            changes[name] = {**current, **value} if isinstance(current, Mapping) else _merged(current, value)
+            changes[name] = _merged_table(name, current, value)
         else:
             changes[name] = float(value) if isinstance(current, float) and isinstance(value, int) else value
     return replace(default, **changes)  # type: ignore[type-var]  # a dataclass by contract
+
+
+def _merged_table(name: str, current: object, given: Mapping[str, object]) -> object:
+    if not isinstance(current, Mapping):
+        return _merged(current, given)
+    return dict(given) if name in _LISTS else {**current, **given}
 
 
 @cache
@@ -177,14 +188,18 @@ def _schema(numbers: object) -> type:
 
     table = cast("Callable[..., type]", TypedDict)  # type checkers know only the form with literal names
     word = Annotated[str, Field(strict=True, pattern="^[a-z0-9]+(_[a-z0-9]+)*$")]
+    path = Annotated[str, Field(strict=True, min_length=1, max_length=_PATH_MOST)]
     types: dict[str, object] = {}
     for name in _names(numbers):
         value = getattr(numbers, name)
         above, least = (0, None) if name in _DIVISORS else (None, 0)
         in_range = Field(strict=True, allow_inf_nan=False, gt=above, ge=least, le=_most(name))
         number = Annotated[float, in_range]
+        tokens = Annotated[int, in_range]
         if is_dataclass(value):
             types[name] = _schema(value)
+        elif name in _LISTS:
+            types[name] = dict[path, tokens]
         elif name in _OPEN:
             types[name] = dict[word, number]
         elif isinstance(value, Mapping):
@@ -206,7 +221,7 @@ def _valid(numbers: object, path: Sequence[str]) -> str:
     name, value = "", numbers
     for part in path:
         if isinstance(value, Mapping):
-            value = 0.0
+            value = 0 if name in _LISTS else 0.0
             break
         name, value = part, getattr(value, part)
     if isinstance(value, bool):
@@ -243,7 +258,8 @@ def _refusal(error: ValidationError, default: object, origin: str) -> ConfigErro
         remedy = nearest(name, _names(default, *outer), "".join(f"{part}." for part in outer))
     elif "[key]" in problem["loc"]:
         what = f"`{key}` would never match"
-        remedy = "write the word in small letters, with `_` between its parts"
+        listed = path[0] in _LISTS
+        remedy = f"give a file name of 1 to {_PATH_MOST} characters" if listed else _LOWER_CASE
     else:
         what, remedy = f"`{key}` is {value!r}", f"make `{key}` {_valid(default, path)}"
     return ConfigError(f"{origin}: {what}", remedy=remedy, field=key)

@@ -122,4 +122,5 @@ def penguin(numbers: PenguinNumbers = PenguinNumbers()) -> Preset:
         ),
         looks_at_all=True,
         admit=partial(admit_by_category, numbers=numbers),
+        searches_sessions=True,
     )

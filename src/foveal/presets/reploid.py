@@ -56,29 +56,60 @@ def score_importance(
 ) -> Sequence[Score]:
     """Score every item; positions are counted among the messages other than system messages."""
     by = numbers or ReploidNumbers()
-    recency = by_position([item.role for item in items], most=by.recency)
+    found = [traits_of(item.text, item.role, tool=item.tool, numbers=by) for item in items]
+    return importance_by_traits(found, by)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Traits:
+    """What the importance of a message depends on besides its position.
+
+    Messages with the same traits share the object, so that it can be looked up by identity.
+    """
+
+    role: Role
+    fails: bool
+    """It has a word for an error."""
+    operates: bool
+    """It calls a tool or answers a call, or has a word for an operation."""
+    long: bool
+
+
+def traits_of(text: str, role: Role, *, tool: bool, numbers: ReploidNumbers) -> Traits:
+    """Only the words and the length in the numbers count here, not the weights."""
+    lower = text.lower()
+    fails, operates = _finder(numbers.error_words), _finder(numbers.operation_words)
+    return _shared(role, fails(lower), tool or operates(lower), len(text) > numbers.long_above)
+
+
+_shared = lru_cache(maxsize=64)(Traits)
+
+
+def importance_by_traits(traits: Sequence[Traits], numbers: ReploidNumbers) -> list[Score]:
+    """The importance of the messages of a history, given their traits in order."""
+    recency = by_position([each.role for each in traits], most=numbers.recency)
+    parts = {each: _parts(each, numbers) for each in set(traits)}
+    found = ({"recency": age, **parts[each]} for each, age in zip(traits, recency, strict=True))
+    return [Score(total=sum(each.values()), parts=each) for each in found]
+
+
+def importance_totals(traits: Sequence[Traits], numbers: ReploidNumbers) -> list[float]:
+    """The same without the parts, in less time."""
+    recency = by_position([each.role for each in traits], most=numbers.recency)
+    content = {each: tuple(_parts(each, numbers).values()) for each in set(traits)}
     return [
-        _score(age, importance_of_content(item.text, item.role, tool=item.tool, numbers=by))
-        for item, age in zip(items, recency, strict=True)
+        age + role + keywords + length
+        for age, (role, keywords, length) in zip(recency, map(content.__getitem__, traits), strict=True)
     ]
 
 
-def _score(recency: float, content: tuple[float, float, float]) -> Score:
-    role, keywords, length = content
-    return Score(
-        total=recency + role + keywords + length,
-        parts={"recency": recency, "role": role, "keywords": keywords, "length": length},
-    )
-
-
-def importance_of_content(
-    text: str, role: Role, *, tool: bool, numbers: ReploidNumbers
-) -> tuple[float, float, float]:
-    """What the role, the keywords and the length of a message add to its importance, wherever it stands."""
-    lower = text.lower()
-    fails, operates = _finder(numbers.error_words), _finder(numbers.operation_words)
-    keywords = numbers.error * fails(lower) + numbers.operation * (tool or operates(lower))
-    return numbers.roles.get(role, 0.0), keywords, numbers.length * (len(text) > numbers.long_above)
+def _parts(traits: Traits, numbers: ReploidNumbers) -> dict[str, float]:
+    """What the traits of a message add to its importance, wherever it stands."""
+    return {
+        "role": numbers.roles.get(traits.role, 0.0),
+        "keywords": numbers.error * traits.fails + numbers.operation * traits.operates,
+        "length": numbers.length * traits.long,
+    }
 
 
 @lru_cache(maxsize=16)

@@ -24,6 +24,7 @@ from starlette.types import Message, Receive
 
 from foveal.server.middleware.access import TENANT
 from foveal.server.middleware.limits import SECONDS_MOST
+from foveal.server.problems import TOO_LONG
 from foveal.server.schemas import INTEGER_MOST
 from foveal.server.tenants import Tenant
 from foveal.store.deadline import Deadline, within
@@ -125,11 +126,36 @@ class _Strict(Request):
     """A request that refuses NaN and Infinity, which are not JSON."""
 
     async def json(self) -> Any:
-        return json.loads(await self.body(), parse_constant=_refused)
+        body = await self.body()
+        try:
+            return json.loads(body, parse_constant=_refused)
+        except _NoNumber as found:
+            text = body.decode(json.detect_encoding(body), "surrogatepass")
+            raise json.JSONDecodeError(f"{found} is not JSON", text, _place(str(found), text)) from None
+        except (json.JSONDecodeError, UnicodeDecodeError):
+            raise
+        except ValueError:
+            raise json.JSONDecodeError(TOO_LONG, "", 0) from None
+
+
+_SCAN = json.JSONDecoder().parse_string  # type: ignore[attr-defined]
+
+
+class _NoNumber(Exception):  # noqa: N818 — it is answered as an error of JSON
+    """One of the names that Python reads as numbers."""
 
 
 def _refused(name: str) -> Any:
-    raise json.JSONDecodeError(f"{name} is not JSON", name, 0)
+    raise _NoNumber(name)
+
+
+def _place(name: str, text: str) -> int:
+    """Where the name is outside of all strings; the text is JSON up to there."""
+    at, found = 0, text.find(name)
+    while 0 <= (quote := text.find('"', at)) < found:
+        _, at = _SCAN(text, quote + 1)
+        found = text.find(name, at) if found < at else found
+    return found
 
 
 def _as_json(endpoint: Callable[..., Any], status: int) -> Callable[..., Any]:

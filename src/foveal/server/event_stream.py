@@ -11,11 +11,11 @@ import asyncio
 import json
 import logging
 import time
+from bisect import bisect_right
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing, suppress
-from functools import partial
-from itertools import islice
+from itertools import accumulate, islice
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -29,8 +29,14 @@ MISSED_MOST = 10_000
 """Missed events that a returning client is sent; where there are more, it is sent `reset`."""
 RING = 1_000
 """Events in memory; a listener that is further behind reads the log."""
+RING_SIZE = 4 * 1024 * 1024
+"""Bytes of the events in memory."""
 PAGE = 250
-"""Events that are sent in one write."""
+"""Events that are read and sent at once, if they are not too large."""
+PAGE_SIZE = 256 * 1024
+"""Bytes of the events that are read and sent at once; one event may be larger."""
+WRITE = 64 * 1024
+"""Bytes that a client must take before it is sent more."""
 OPENING = b"retry: 2000\n\n"
 BEAT = b": still here\n\n"
 HEARTBEAT = 15.0
@@ -168,7 +174,9 @@ class Feed:
         return next((each.number for each in self._ring if each.number), 0)
 
     def _page(self, after: int) -> list[Frame]:
-        return [logged_frame(each) for each in events_after(self._fov, after=after, limit=PAGE)]
+        return [
+            logged_frame(each) for each in events_after(self._fov, after=after, limit=PAGE, size=PAGE_SIZE)
+        ]
 
     def _reset(self) -> Frame:
         last = self._last or 0
@@ -178,7 +186,7 @@ class Feed:
         """Events of the ring as they arrive, until the listener falls behind; an empty list after silence."""
         seen, group = min(since, self.published - self._behind(after)), self.listeners % GROUPS
         while (behind := self.published - seen) <= len(self._ring):
-            fresh = list(islice(reversed(self._ring), behind))[: -PAGE - 1 : -1]
+            fresh = _one_page(list(islice(reversed(self._ring), behind))[: -PAGE - 1 : -1])
             seen += len(fresh)
             if frames := [each for each in fresh if not 0 < each.number <= after]:
                 yield frames
@@ -223,11 +231,18 @@ class Feed:
             if not page:
                 return
             if self._oldest() and any(each.erases for each in page):
-                log = partial(events_after, self._fov, after=self._oldest() - 1, limit=RING)
-                logged = map(logged_frame, await asyncio.to_thread(log))
-                self._rewrite({each.number: each.data for each in logged})
+                await self._read_again()
             self._publish(page)
             self._last = page[-1].number
+
+    async def _read_again(self) -> None:
+        """Give the events in memory the texts that they have in the log now."""
+        logged: dict[int, bytes] = {}
+        at, last = self._oldest() - 1, self._last or 0
+        while at < last and (page := await asyncio.to_thread(self._page, at)):
+            logged |= {each.number: each.data for each in page}
+            at = page[-1].number
+        self._rewrite(logged)
 
     def _rewrite(self, logged: Mapping[int, bytes], session: str = "") -> None:
         """Give the events in memory the texts that they have in the log; what is no longer there is blank."""
@@ -237,6 +252,9 @@ class Feed:
 
     def _publish(self, fresh: list[Frame]) -> None:
         self._ring.extend(fresh)
+        size = sum(len(each.data) for each in self._ring)
+        while size > RING_SIZE:
+            size -= len(self._ring.popleft().data)
         self.published += len(fresh)
         self._began = time.perf_counter()
         self._wake(0)
@@ -249,6 +267,12 @@ class Feed:
         changed, self._changed[group] = self._changed[group], asyncio.Event()
         changed.set()
         self._loop.call_soon(self._wake, group + 1)
+
+
+def _one_page(frames: list[Frame]) -> list[Frame]:
+    """The first of the frames, as many as are sent at once."""
+    sizes = accumulate(len(each.data) for each in frames)
+    return frames[: max(1, bisect_right(list(sizes), PAGE_SIZE))]
 
 
 def _joined(events: list[Frame], session: str) -> bytes:
@@ -299,8 +323,10 @@ class EventStream(Response):
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         async with aclosing(self._chunks) as chunks:
             async for chunk in chunks:
-                async with asyncio.timeout(PATIENCE):
-                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                for start in range(0, len(chunk), WRITE):
+                    body = chunk[start : start + WRITE]
+                    async with asyncio.timeout(PATIENCE):
+                        await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
 async def _disconnected(receive: Receive) -> None:

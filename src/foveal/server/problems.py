@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -16,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from foveal.errors import (
+    NAME_MOST,
     BudgetError,
     ConfigError,
     FovealError,
@@ -25,7 +25,9 @@ from foveal.errors import (
     StoreError,
     StoreTimeoutError,
     UpstreamError,
+    shortened,
 )
+from foveal.validation import place, wording
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -77,8 +79,10 @@ _REMEDIES = {
 }
 _SEE: dict[See, str] = {
     "sessions": "`GET /api/v1/sessions` lists them",
+    "pools": "`GET /api/v1/pools` lists them",
     "messages": "`GET …/messages` gives ids and handles",
     "operations": "`GET /api/v1/operations` names them all",
+    "schemas": "`GET /api/v1/operations/{operation}` shows what it takes",
     "profile": "`GET /api/v1/profile` lists them with their ids",
     "tasks": "`POST …/tasks` begins one with the next message",
 }
@@ -99,9 +103,9 @@ class Problem(Exception):  # noqa: N818 — RFC 9457 calls it that
     ) -> None:
         super().__init__(kind, detail)
         self.kind = KINDS[kind]
-        self.detail = detail
-        self.remedy = remedy
-        self.field = field
+        self.detail = shortened(detail)
+        self.remedy = shortened(remedy)
+        self.field = shortened(field, NAME_MOST)
         self.headers = dict(headers or {})
 
     def response(self) -> Response:
@@ -175,40 +179,22 @@ def _invalid(error: RequestValidationError) -> Problem:
     first, *more = error.errors()
     part, *steps = first["loc"]
     if first["type"] == "json_invalid":
-        return Problem("malformed", "the body is not JSON", f"correct it at character {steps[0]}")
-    field = ".".join(str(step) for step in steps)
-    rest = f" (and {len(more)} more)" if more else ""
-    detail = f"`{field or part}` {_wording(first)}{rest}"
+        return _malformed(first["ctx"]["error"], steps[0])
+    field = place(steps)
+    detail = f"`{field or part}` {wording(first)}{' (and more)' if more else ''}"
     remedy = "`/docs` says what the route takes"
-    if steps and steps[-1] in TOKENS and first["type"].startswith("int"):
+    if field in TOKENS and first["type"].startswith("int"):
         remedy = "give the number of tokens as a JSON number, as in 8000"
     return Problem("input", detail, remedy, field=field)
 
 
+def _malformed(why: str, at: int) -> Problem:
+    if why == TOO_LONG:
+        return Problem("malformed", why, "write it as text")
+    what = why if why in NOT_JSON else "the body is not JSON"
+    return Problem("malformed", what, f"correct it at character {at:,}")
+
+
 TOKENS = ("budget", "max_tokens")
-_WORDINGS = {
-    "missing": "is missing",
-    "extra_forbidden": "is not a field of this request",
-    "int_type": "is not an integer",
-    "int_parsing": "is not an integer",
-    "int_from_float": "is not an integer",
-    "float_type": "is not a number",
-    "float_parsing": "is not a number",
-    "bool_type": "is not true or false",
-    "bool_parsing": "is not true or false",
-    "string_type": "is not text",
-    "list_type": "is not an array",
-    "dict_type": "is not an object",
-    "model_attributes_type": "is not an object",
-    "greater_than_equal": "is less than {ge:,}",
-    "less_than_equal": "is more than {le:,}",
-    "string_too_short": "is shorter than {min_length:,} characters",
-    "string_too_long": "is longer than {max_length:,} characters",
-    "literal_error": "is not one of {expected}",
-}
-"""Our words for the errors of the validation, by its types."""
-
-
-def _wording(error: Mapping[str, Any]) -> str:
-    words = _WORDINGS.get(error["type"])
-    return words.format(**error.get("ctx", {})) if words else f"is refused: {error['msg'][:200]}"
+TOO_LONG = "a number has too many digits"
+NOT_JSON = tuple(f"{name} is not JSON" for name in ("NaN", "Infinity", "-Infinity"))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import ConfigDict, Field, PlainValidator, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic_core import PydanticCustomError
 
 from foveal.knowledge.values import MemoryKind
 from foveal.model import PRIORITY_MOST, Format, Kind, Level, Role
 from foveal.server.problems import Problem
+from foveal.validation import FewFields, Many
 
 MESSAGES_MOST = 10_000
 INTEGER_MOST = 2**53 - 1
@@ -26,14 +28,13 @@ Name = Annotated[str, Field(min_length=1, max_length=500)]
 Folder = Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[^\x00]+$")]
 Label = Annotated[str, Field(max_length=256)]
 Words = Annotated[str, Field(max_length=100_000)]
-Exact = Annotated[str, WrapValidator(_exact)]
 Written = Literal["json", "openai", "responses", "anthropic", "gemini"]
-Messages = list[dict[Exact, Any]] | dict[Exact, Any]
-"""A list of messages in any provider's format, or a whole request body."""
 
 
-def limited(messages: Messages) -> Messages:
-    """The messages, if there are at most `MESSAGES_MOST`."""
+def _limited(messages: Any) -> Any:
+    """The messages, if there are at most `MESSAGES_MOST`; what they are is checked where they are read."""
+    if not isinstance(messages, list | dict):
+        raise PydanticCustomError("messages_type", "is not an array of messages or a request that has one")
     keys = ("messages", "input", "contents")
     found = messages if isinstance(messages, list) else next((messages[k] for k in keys if k in messages), [])
     if isinstance(found, list) and len(found) > MESSAGES_MOST:
@@ -46,7 +47,14 @@ def limited(messages: Messages) -> Messages:
     return messages
 
 
-class Body(BaseModel):
+Messages = Annotated[
+    list[dict[str, Any]] | dict[str, Any],
+    PlainValidator(_limited, json_schema_input_type=list[dict[str, Any]] | dict[str, Any]),
+]
+"""A list of messages in any provider's format, or a whole request body."""
+
+
+class Body(FewFields):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
@@ -54,6 +62,15 @@ class NewSession(Body):
     name: Name
     model: Label = ""
     preset: Label = ""
+    pool: Label = ""
+
+
+class PoolBudget(Body):
+    budget: Tokens | None = None
+
+
+class Member(Body):
+    session: Name
 
 
 class Fork(Body):
@@ -113,9 +130,10 @@ class Choice(Body):
 class Build(Choice):
     preset: Label = ""
     system: str | None = None
-    tools: list[dict[str, Any]] | None = None
+    tools: Many[dict[str, Any]] | None = None
     workspace: Folder | None = None
-    active: list[Name] = []
+    active: Many[Name] = Field(default=[])
+    contributors: Many[Name] = Field(default=[])
     format: Written = "json"
 
 
@@ -123,7 +141,7 @@ class Fit(Choice):
     messages: Messages
     preset: Label = ""
     system: str | None = None
-    tools: list[dict[str, Any]] | None = None
+    tools: Many[dict[str, Any]] | None = None
     format: Format | None = None
 
 
@@ -134,7 +152,7 @@ class Count(Body):
 
 
 class Compare(Choice):
-    presets: list[Name] | None = None
+    presets: Many[Name] | None = None
 
 
 class CompareMessages(Compare):
@@ -161,7 +179,8 @@ class NewTask(Body):
 
 class Context(Choice):
     workspace: Folder
-    active: list[Name] = []
+    active: Many[Name] = Field(default=[])
+    contributors: Many[Name] = Field(default=[])
 
 
 class Remembered(Body):
@@ -181,11 +200,11 @@ class Present(Body):
     """Where a user is in a client."""
 
     active_conversation: Words = ""
-    visible_conversations: list[Words] = []
+    visible_conversations: Many[Words] = Field(default=[])
     active_notebook: Words = ""
     active_persona: Words = ""
     last_path: Words = ""
-    navigation_history: list[Words] = []
+    navigation_history: Many[Words] = Field(default=[])
     local_hour: Annotated[int, Field(ge=0, le=23)] | None = None
     session_start: float | None = None
     idle_since: float | None = None

@@ -53,6 +53,7 @@ from foveal.store import Checked, Durability, SessionRecord, open_store
 if TYPE_CHECKING:
     from foveal.session.inspect.replay import Replayed
     from foveal.session.learn.learn import Learned
+    from foveal.session.pool.pool import Pool
     from foveal.session.reports import Optimizations
 
 
@@ -190,10 +191,11 @@ class Foveal:
             summary_key=settings.summary_key if by_model else "",
         )
 
-    def session(self, name: str = "default", *, model: str = "", preset: str = "") -> Session:
+    def session(self, name: str = "default", *, model: str = "", preset: str = "", pool: str = "") -> Session:
         """The session of that name, created if there is none. A given model or preset is stored with it.
 
         A new name is one that a URL can carry: not `.` or `..`, without control characters.
+        `pool`: the pool that it joins, created if there is none.
         """
         presets.check(preset)
         model = catalog.checked(model)
@@ -202,9 +204,29 @@ class Foveal:
         except InputError:
             if self._store.find_session(an_id(a_text(name, "name"), "name")) is None:
                 raise
-        return Session(
-            self._resources, self._store.session(name, now=time.time(), model=model, preset=preset)
-        )
+        joined = self.pool(pool) if any_text(pool, "pool") else None
+        record = self._store.session(name, now=time.time(), model=model, preset=preset)
+        opened = Session(self._resources, record)
+        if joined and name not in joined.members:
+            joined.join(opened)
+        return opened
+
+    def pool(self, name: str, *, budget: int | None = None) -> Pool:
+        """The pool of that name, created if there is none: sessions that share one memory and one budget.
+
+        `budget`: the tokens that the windows of all its sessions have together, stored with it.
+        """
+        from foveal.session.pool.pool import Pool
+
+        a_session_name(name, "name")
+        tokens = None if budget is None else a_count(budget, "budget")
+        return Pool(self._resources, self._store.pools.save(name, now=time.time(), budget=tokens))
+
+    def pools(self) -> tuple[Pool, ...]:
+        """All pools, oldest first."""
+        from foveal.session.pool.pool import Pool
+
+        return tuple(Pool(self._resources, record) for record in self._store.pools.all())
 
     def sessions(self) -> tuple[SessionRecord, ...]:
         """All sessions, oldest first."""
@@ -281,7 +303,7 @@ class Foveal:
     ) -> Learned:
         """Fit a preset's numbers to what the answers in stored sessions used of earlier messages.
 
-        The newest third of the turns is held back: numbers that are not better on it are not accepted.
+        The newest third of the turns is reserved: numbers that are not better on it are not accepted.
         `sessions`: names; by default all. `work`: only `coding`, `chat`, `research` or `operations`.
         `budget`: of the windows; by default that of a session's newest build, or a quarter of its tokens.
         It asks no model and stores nothing. `progress` is called with the number of trials done and of all.

@@ -64,6 +64,12 @@ class Session:
         return self._state.log.head.preset or presets.DEFAULT
 
     @property
+    def pool(self) -> str:
+        """The name of the pool that it is in; empty if it is in none."""
+        found = self._state.store.pools.of(self._state.id)
+        return found.name if found else ""
+
+    @property
     def branch(self) -> int:
         """Counts up whenever an edited history makes the session continue as a fork."""
         return self._state.log.head.branch

@@ -30,7 +30,7 @@ from foveal.pipeline.material.placement import material_note
 from foveal.pipeline.material.values import Admission
 from foveal.pipeline.summarize.notes import MATERIAL_END, MATERIAL_MARK
 from foveal.pipeline.tokens.count import CachedCounter, tokenizer
-from foveal.sources.contributor import ContextRequest, Contributor, Progress
+from foveal.sources.contributor import ContextRequest, Contributor, Progress, check_installed
 from foveal.sources.gather import Gathered, gather, resolve_active_files
 from foveal.sources.workspace.safe_open import printable
 from foveal.sources.workspace.values import Refusal
@@ -88,12 +88,10 @@ def assemble_smart_context(  # noqa: PLR0913 — the public call, every option b
     _check("now", now, "seconds since 1970", fits=now is None or (isinstance(now, int | float) and now >= 0))
     _check("numbers", numbers, "a `PenguinNumbers`", fits=isinstance(numbers, PenguinNumbers))
     _check("progress", progress, "a function", fits=progress is None or callable(progress))
+    check_installed(contributors)
     model = catalog.checked(model)
     tokens = CachedCounter(count or tokenizer(catalog.find(model).tokenizer).count)
-    slots = [
-        replace(slot, used=sum(map(tokens, said)) if slot.name == DIALOG else 0)
-        for slot in category_slots(budget, numbers)
-    ]
+    slots = _slots(budget, numbers, used=sum(map(tokens, said)))
     opened = workspace if isinstance(workspace, Workspace) else Workspace(workspace)
     request = ContextRequest(
         workspace=opened,
@@ -104,7 +102,7 @@ def assemble_smart_context(  # noqa: PLR0913 — the public call, every option b
         said=tuple(said),
         active_files=tuple(active_files),
     )
-    found = gather(resolve_active_files(request), contributors, weights=numbers.weights, progress=progress)
+    found = gather(resolve_active_files(request), contributors, numbers=numbers, progress=progress)
     admitted, text = _fit(found, slots, tokens)
     return SmartContext(
         text=text,
@@ -114,6 +112,13 @@ def assemble_smart_context(  # noqa: PLR0913 — the public call, every option b
         categories=report(admitted.slots),
         refused=opened.refusals,
     )
+
+
+def _slots(budget: int, numbers: PenguinNumbers, *, used: int) -> list[Slot]:
+    """The categories of the budget, of which the conversation uses so many tokens."""
+    return [
+        replace(slot, used=used if slot.name == DIALOG else 0) for slot in category_slots(budget, numbers)
+    ]
 
 
 def _check(name: str, value: object, kind: str, *, fits: bool) -> None:

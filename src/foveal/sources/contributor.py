@@ -148,6 +148,17 @@ def installed_contributors() -> tuple[str, ...]:
     return tuple(sorted({point.name.removeprefix(PREFIX) for point in _entry_points()}))
 
 
+def check_installed(contributors: Sequence[Contributor | str]) -> None:
+    """Raise an error for a name that no installed contributor has. None of them is imported."""
+    names = [each for each in contributors if isinstance(each, str)]
+    known = installed_contributors() if names else ()
+    for name in names:
+        if name not in known:
+            listed = ", ".join(f"`{each}`" for each in known)
+            remedy = f"use one of: {listed}" if known else "install a package that has it, or omit it"
+            raise ConfigError(f"there is no contributor {name!r:.80}", remedy=remedy, field="contributors")
+
+
 def contributor_named(name: str) -> Contributor:
     """Import the contributor of that name from the installed package that has it."""
     points = [point for point in _entry_points() if point.name == PREFIX + name]

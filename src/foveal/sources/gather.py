@@ -15,6 +15,7 @@ from pathlib import PurePath
 
 from foveal.errors import FovealError, InputError
 from foveal.model import Kind
+from foveal.pipeline.material.categories import PenguinNumbers
 from foveal.pipeline.material.placement import section
 from foveal.pipeline.material.values import Material
 from foveal.sources.code import codebase, definitions
@@ -45,6 +46,7 @@ from foveal.sources.salience import saliences
 from foveal.sources.working_set import find_working_set
 from foveal.window import Contributed
 
+NUMBERS = PenguinNumbers()
 MOST = 200
 """Offers of one contributor."""
 TITLE = 40
@@ -68,7 +70,7 @@ def gather(
     request: ContextRequest,
     own: Sequence[Contributor | str] = (),
     *,
-    weights: Mapping[str, float] | None = None,
+    numbers: PenguinNumbers = NUMBERS,
     progress: Progress | None = None,
 ) -> Gathered:
     """Ask the built-in contributors, then the caller's own: functions, or names of installed ones."""
@@ -77,7 +79,7 @@ def gather(
     mentioned = mentions(request)
     offers: list[Offer | Contributed] = []
     # Files come last: requested ones may use the room that no other contributor needs.
-    *builtin, working = _builtin(request, mentioned, progress)
+    *builtin, working = _builtin(request, mentioned, numbers.project_docs, progress)
     for name, ask in (*builtin, *callers, working):
         try:
             offers += ask(request, offers)
@@ -90,7 +92,7 @@ def gather(
             left_out.append(_left_out(offer.type, offer.source_path, why))
         else:
             usable.append(offer)
-    return Gathered(material=_price(usable, request, mentioned, weights), left_out=tuple(left_out))
+    return Gathered(material=_price(usable, request, mentioned, numbers.weights), left_out=tuple(left_out))
 
 
 def resolve_active_files(request: ContextRequest) -> ContextRequest:
@@ -128,16 +130,21 @@ def _weight(offer: Offer, weights: Mapping[str, float] | None) -> float:
 
 
 def _builtin(
-    request: ContextRequest, mentioned: Mentions, progress: Progress | None
+    request: ContextRequest,
+    mentioned: Mentions,
+    project_docs: Mapping[str, int],
+    progress: Progress | None,
 ) -> Sequence[tuple[str, Ask]]:
     """The built-in contributors, files last. They share one scan, one parse and one working set."""
     scanned = cache(request.workspace.scan)
     defined = cache(lambda: definitions(request, files=scanned(), progress=progress))
     working = cache(
-        lambda: find_working_set(request, files=scanned(), mentioned=mentioned, defined=defined())
+        lambda: find_working_set(
+            request, files=scanned(), mentioned=mentioned, defined=defined(), project_docs=project_docs
+        )
     )
     return (
-        (PROJECT_DOCS, lambda request, _: docs(request)),
+        (PROJECT_DOCS, lambda request, _: docs(request, caps=project_docs)),
         (
             CODEBASE_MAP,
             lambda request, _: filter(None, [codebase(request, files=scanned(), progress=progress)]),

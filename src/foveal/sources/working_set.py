@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from foveal.pipeline.shorten.content_type import content_type
 from foveal.sources.contributor import ContextRequest
-from foveal.sources.contributors.docs import document
+from foveal.sources.contributors.docs import CAPS, document
 from foveal.sources.mentions import Mentions, files_named_by_word, match_files, mentions
 from foveal.sources.workspace.report_files import is_report
 from foveal.sources.workspace.repository import Change, Repository, changes, open_repository
@@ -86,6 +86,7 @@ def find_working_set(
     files: Sequence[FileInfo] | None = None,
     mentioned: Mentions | None = None,
     defined: Mapping[str, Sequence[int]] = NOTHING,
+    project_docs: Mapping[str, int] = CAPS,
 ) -> WorkingSet:
     """Find the working set; `files` and `mentioned` where the caller has them already.
 
@@ -99,8 +100,12 @@ def find_working_set(
     lines = _mentioned_lines(mentioned, match_files(mentioned, request.workspace.root, files))
     by_path = {change.path: change for change in changed}
     explicit = (*request.active_files, *list(defined)[:DEFINING])
+    # The project's document has a contributor of its own; being new does not make it a working file.
+    docs = document(request.workspace, project_docs)
+    docs_path = docs[0].path if docs else None
+    recent = [f for f in _recent(files, request.now) if f.path != docs_path and not is_report(f.path)]
     by_word = files_named_by_word(mentioned, files)[:NAMED_BY_WORD]
-    chosen = dict.fromkeys(_choose(request, explicit, files, (*lines, *by_word), by_path))
+    chosen = dict.fromkeys(_choose(request, explicit, recent, (*lines, *by_word), by_path))
     return WorkingSet(
         files=files,
         mentioned=mentioned,
@@ -135,7 +140,7 @@ def _mentioned_lines(
 def _choose(
     request: ContextRequest,
     explicit: Sequence[str],
-    files: Sequence[FileInfo],
+    recent: Sequence[FileInfo],
     mentioned: Sequence[FileInfo],
     changed: Mapping[str, Change],
 ) -> Iterator[FileInfo]:
@@ -146,10 +151,6 @@ def _choose(
     yield from mentioned
     # A report is a result of the work, and has a contributor of its own.
     yield from (change.file for path, change in changed.items() if change.file and not is_report(path))
-    # The project's document has a contributor of its own; being new does not make it a working file.
-    docs = document(workspace)
-    docs_path = docs[0].path if docs else None
-    recent = [f for f in _recent(files, request.now) if f.path != docs_path and not is_report(f.path)]
     yield from (file for file in recent[:TOUCHED] if not is_data(workspace.text(file.path) or ""))
 
 

@@ -29,6 +29,7 @@ from foveal.store.port_knowledge import (
     Unread,
     WarmupRecord,
 )
+from foveal.store.port_pools import PoolRecord, Pools
 
 __all__ = [
     "BuildRecord",
@@ -47,6 +48,8 @@ __all__ = [
     "MemoryRecord",
     "Mention",
     "MentioningMessage",
+    "PoolRecord",
+    "Pools",
     "PredictionRecord",
     "SessionRecord",
     "Store",

@@ -18,6 +18,7 @@ from foveal.events import Event
 from foveal.model import Absence, Entry, Format, Message, Role
 from foveal.pipeline.summarize.values import Writer
 from foveal.store.port_knowledge import Knowledge
+from foveal.store.port_pools import Pools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +201,10 @@ class Store(Protocol):
     def knowledge(self) -> Knowledge:
         """What is known about the user: memories, things, bundles, predictions."""
 
+    @property
+    def pools(self) -> Pools:
+        """Sessions that share one memory and one budget."""
+
     def transaction(self, *, write: bool = True) -> AbstractContextManager[None]:
         """Run several calls as one transaction: they see one state and take effect together or not at all."""
 
@@ -373,10 +378,16 @@ class Store(Protocol):
         """The session's builds, newest first; with `before`, those with lower numbers."""
 
     def log(self, session: str, events: Sequence[Event], *, now: float) -> None:
-        """Append events to the tenant's log, under the name of a session."""
+        """Append events to the tenant's log, under the name of a session.
 
-    def events(self, *, after: int = 0, limit: int = 1000) -> Sequence[LoggedEvent]:
-        """The events with numbers above `after`, oldest first."""
+        Of transient events, and of those whose session does not exist, the log keeps the newest 1,000 each.
+        """
+
+    def events(self, *, after: int = 0, limit: int = 1000, size: int | None = None) -> Sequence[LoggedEvent]:
+        """The events with numbers above `after`, oldest first.
+
+        `size`: the most bytes of payloads to read; one event is returned even if it is larger.
+        """
 
     def events_named(self, name: str, *, before: int | None = None, limit: int = 50) -> Sequence[LoggedEvent]:
         """The events of that name, latest first, with numbers below `before`."""

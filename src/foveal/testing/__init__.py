@@ -10,14 +10,14 @@ share one store. Their names, read from top to bottom, are the specification.
 from collections.abc import Callable
 from inspect import isfunction
 
-from foveal.testing import derived, history, knowledge, messages, vectors
+from foveal.testing import derived, history, knowledge, messages, pools, vectors
 from foveal.testing.samples import OpenStore, draft
 
 __all__ = ["STORE_CHECKS", "OpenStore", "check_store", "draft"]
 
 STORE_CHECKS: tuple[Callable[[OpenStore], None], ...] = tuple(
     check
-    for module in (history, messages, derived, vectors, knowledge)
+    for module in (history, messages, derived, vectors, knowledge, pools)
     for name, check in vars(module).items()
     if isfunction(check) and check.__module__ == module.__name__ and not name.startswith("_")
 )

@@ -15,7 +15,7 @@ To add a format:
 from foveal.wire.detect import ShapeOfMessage, decide, shape_of, usual_format
 from foveal.wire.dump import dump
 from foveal.wire.formats.registry import framing, rules
-from foveal.wire.jsontext import address, plain, sendable, to_json
+from foveal.wire.jsontext import address, json_kind, plain, sendable, to_json
 from foveal.wire.judge.judge import check
 from foveal.wire.load import load, message_of, original, rendered, reread, unaddressed
 from foveal.wire.make import answer, note, text_message
@@ -35,6 +35,7 @@ __all__ = [
     "decide",
     "dump",
     "framing",
+    "json_kind",
     "load",
     "mark_cache",
     "markers_in",

@@ -6,12 +6,13 @@ and the results that follow it stay together.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from foveal.model import Format, Message
 from foveal.wire.convert import converted
-from foveal.wire.formats.codec import Codec
+from foveal.wire.formats.codec import Codec, without
 from foveal.wire.formats.registry import codec_of
 from foveal.wire.jsontext import compact, sendable
 
@@ -25,17 +26,30 @@ class Dumped:
     """JSON of the system prompt where the format keeps it outside the messages; else empty."""
 
 
-def dump(messages: Sequence[Message], format: Format) -> Dumped:
+def dump(messages: Sequence[Message], format: Format, *, whole: bool = False) -> Dumped:
     """Write messages of any format in the given one.
+
+    `whole`: with the fields that only Foveal reads, which no window has.
 
     >>> from foveal.wire import load
     >>> dump(load([{"role": "user", "content": "hello"}]).messages, "gemini").pieces
     ('{"role":"user","parts":[{"text":"hello"}]}',)
     """
     codec = codec_of(format)
+    if codec.kept_back and not whole:
+        messages = [_sent(message, codec) for message in messages]
     inside = [message for message in messages if not _outside(message, codec)]
     system = [message for message in messages if _outside(message, codec)]
     return Dumped(pieces=_pieces(inside, codec), system=_system(system, codec))
+
+
+def _sent(message: Message, codec: Codec) -> Message:
+    """The message without the fields that only Foveal reads."""
+    if message.format != codec.format or not any(f'"{name}":' in message.extra for name in codec.kept_back):
+        return message
+    extra = compact(without(json.loads(message.extra), *codec.kept_back))
+    body = compact(without(json.loads(message.body), *codec.kept_back)) if message.body else ""
+    return replace(message, extra=extra, body=body)
 
 
 def _system(system: Sequence[Message], codec: Codec) -> str:

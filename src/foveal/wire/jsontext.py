@@ -49,6 +49,16 @@ def _escaped(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
+def json_kind(value: object) -> str:
+    """The type of a JSON value, with its article.
+
+    >>> json_kind(None), json_kind([1])
+    ('null', 'an array')
+    """
+    kinds = {dict: "an object", list: "an array", str: "a text", bool: "a boolean", type(None): "null"}
+    return kinds.get(type(value), "a number")
+
+
 def sendable(value: Any, body: str = "") -> tuple[Any, int]:
     """The value with U+FFFD in place of NUL characters and lone surrogates, and how many there were.
 

@@ -43,8 +43,8 @@ def message_of(item: Any, format: Format, *, where: str = "message 0") -> Messag
 
 
 def unaddressed(item: Any, format: Format, *, where: str) -> Message:
-    """Read one wire message of plain JSON values without its address, to count it and to look at it."""
-    return _message(item, codec_of(format), where, addressed=False)
+    """Read one message that a client passes, of plain JSON values, without its address, to count it."""
+    return _checked(item, codec_of(format), where, addressed=False)
 
 
 def reread(body: str, format: Format, role: Role, *, digest: str) -> Message:
@@ -201,12 +201,17 @@ def _prompt(value: Any, codec: Codec, where: str, *, body: str, digest: str) -> 
 
 
 def _messages(items: list[Any], codec: Codec) -> tuple[Message, ...]:
-    found = [_message(item, codec, f"messages[{index}]") for index, item in enumerate(items)]
-    if codec.check:
-        for index, item in enumerate(items):
-            codec.check(item, f"messages[{index}]")
+    found = [_checked(item, codec, f"messages[{index}]") for index, item in enumerate(items)]
     begun = next((at for at, message in enumerate(found) if message.role != "system"), len(found))
     return (*found[:begun], *(placed(message, begun=True) for message in found[begun:]))
+
+
+def _checked(item: Any, codec: Codec, where: str, *, addressed: bool = True) -> Message:
+    """Read a message that a client passes, which has to meet more than a stored one."""
+    message = _message(item, codec, where, addressed=addressed)
+    if codec.check:
+        codec.check(item, where)
+    return message
 
 
 def _message(item: Any, codec: Codec, where: str, *, addressed: bool = True) -> Message:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import pytest
 
 from commands import CommandLine
+from workspaces import installed
 
 SHOP = {
     "AGENTS.md": "# Shop\n\nUse tabs.\n",
@@ -164,3 +165,39 @@ def test_files_that_are_no_text_are_counted_and_only_json_names_them(shell: Comm
     assert "data7.py" not in done.err
     found = shell.foveal("context", "--workspace", "work", "--task", "main", "--json").json
     assert len([each for each in found["refused"] if each["path"].startswith("data")]) == 41
+
+
+@pytest.mark.parametrize("session", [(), ("--session", "bug")])
+def test_a_contributor_of_an_installed_package_is_named(shell: CommandLine, session: tuple[str, ...]) -> None:
+    shop(shell).fill({"role": "user", "content": "Why?"}, session="bug")
+    done = shell.process(
+        *session, *LOOK, "--contributor", "weather", "--json", PYTHONPATH=installed(shell.folder / "site")
+    )
+    assert "## [CUSTOM] weather\nRain" in done.json["text"]
+
+
+def test_a_build_names_one_too(shell: CommandLine) -> None:
+    shop(shell).fill({"role": "user", "content": "Why?"})
+    build = ("build", "--workspace", "shop", "--contributor", "weather", "--budget", "4000")
+    done = shell.process(*build, PYTHONPATH=installed(shell.folder / "site"))
+    assert "## [CUSTOM] weather\nRain" in done.out
+    layered = shell.process(*build, "--preset", "openscroll", PYTHONPATH=installed(shell.folder / "site"))
+    assert "Rain" in layered.out
+
+
+@pytest.mark.parametrize("command", ["build", "context"])
+def test_a_name_that_no_contributor_has_is_an_error_that_lists_the_names(
+    shell: CommandLine, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop(shell).fill({"role": "user", "content": "Why?"}, session="bug")
+    named = ("--session", "bug", command, "--workspace", "shop", "--contributor", "wether")
+    none = shell.foveal(*named)
+    assert (none.code, "there is no contributor 'wether'" in none.err) == (1, True)
+    assert "install a package that has it" in none.err
+    monkeypatch.syspath_prepend(installed(shell.folder / "site"))
+    assert "use one of: `weather`" in shell.foveal(*named).err
+
+
+def test_a_contributor_without_a_folder_is_a_usage_error(shell: CommandLine) -> None:
+    done = shell.foveal("build", "--contributor", "weather")
+    assert (done.code, "--contributor needs --workspace DIR" in done.err) == (2, True)

@@ -171,6 +171,14 @@ def test_a_priority_is_stored_exported_and_listed(shell: CommandLine) -> None:
 
 
 def test_an_invalid_priority_creates_no_session(shell: CommandLine) -> None:
-    for wrong in ("-1", "1001", "nan"):
+    for wrong in ("-1", "1001", "nan", "2k", "high", "9" * 400):
         done = shell.foveal("add", "user", "hello", "--priority", wrong)
-        assert (done.code, "`priority` is" in done.err, shell.store.exists()) == (1, True, False)
+        assert done.err.startswith("foveal: --priority is '")
+        assert "', not a number from 0 to 1,000\n" in done.err
+        assert (done.code, shell.store.exists()) == (2, False)
+
+
+@pytest.mark.parametrize("text", ["1000", "1,000", "1_000", "1k", "1e3", "1000.0"])
+def test_a_priority_may_be_written_as_people_write_numbers(shell: CommandLine, text: str) -> None:
+    shell.foveal("add", "user", "hello", "--priority", text)
+    assert shell.foveal("export").json == [said("hello") | {"priority": 1000.0}]

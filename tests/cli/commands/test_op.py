@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from commands import CommandLine
 from foveal import operations
 
@@ -92,11 +94,22 @@ def test_an_optimization_is_listed(shell: CommandLine) -> None:
     (record,) = shell.foveal("op", "--log", "--json").json
     assert (record["optimization_id"], record["user_id"]) == (done["optimization_id"], "ann")
     assert (record["session"], record["operation"]) == ("work", "context_optimize")
-    head, line = shell.foveal("op", "--log").out.splitlines()
+    listed = shell.foveal("op", "--log")
+    assert listed.err == "foveal: tokens are of the chosen chunks; operations count their reserve too\n"
+    head, line = listed.out.splitlines()
     assert head.split() == ["time", "operation", "for", "chunks", "tokens"]
     assert line.split()[-8:] == ["optimize", "ann", "0", "of", "1", "2,000", "of", "2,000"]
 
 
-def test_an_operation_without_events_needs_no_store(shell: CommandLine) -> None:
-    shell.foveal("op", "tokens_count", stdin=json.dumps(HELLO))
+@pytest.mark.parametrize("option", ["--log", "--list"])
+def test_a_list_takes_no_name(shell: CommandLine, option: str) -> None:
+    done = shell.foveal("op", option, "context_optimize")
+    assert (done.code, done.err.splitlines()[0]) == (
+        2, f"foveal: `{option}` takes no name; omit 'context_optimize'",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["tokens_count", "context_estimate_tokens"])
+def test_an_operation_without_a_record_needs_no_store(shell: CommandLine, name: str) -> None:
+    assert shell.foveal("op", name, stdin='{"text": "hello"}').json["tokens"] > 0
     assert not shell.store.exists()

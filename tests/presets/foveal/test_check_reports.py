@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from foveal.pipeline.summarize.tool_calls import read_call
 from foveal.presets.foveal.outcomes import outcome
-from foveal.presets.foveal.tool_calls import read_call
 
 
 def ended(command: str, result: str) -> tuple[bool | None, str]:

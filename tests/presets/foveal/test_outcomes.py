@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foveal.pipeline.summarize.tool_calls import Action, command_action, read_call
 from foveal.presets.foveal.outcomes import Outcome, beyond, outcome
-from foveal.presets.foveal.tool_calls import Action, command_action, read_call
 
 
 def run(command: str) -> Action:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from itertools import count
 
+from foveal.pipeline.summarize.tool_calls import read_call
 from foveal.presets.foveal.excerpts import divided
 from foveal.presets.foveal.log import LogEntry
 from foveal.presets.foveal.outcomes import outcome
 from foveal.presets.foveal.paths import Paths
 from foveal.presets.foveal.progress import FILES, RECENT, TODOS, Progress
-from foveal.presets.foveal.tool_calls import read_call
 
 Call = tuple[str, dict[str, object], str]
 

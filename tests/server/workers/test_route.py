@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx
 import pytest
@@ -132,6 +132,18 @@ def test_a_large_body_is_read_by_a_worker_and_has_the_effects_of_a_small_one(tmp
         assert service.get("/sessions/new/stats")["messages"] == 100
         wrong = service.client.post(f"{API}/fit", json={"messages": said, "bugdet": 1})
         assert (wrong.status_code, wrong.json()["field"]) == (422, "bugdet")
+
+
+def test_a_large_first_import_announces_its_session_whatever_its_name(tmp_path: Path) -> None:
+    said = [{"role": "user", "content": f"{n} " + "x" * 5_000} for n in range(100)]
+    with served(tmp_path) as service, service.client.stream("GET", f"{API}/events") as stream:
+        lines = iter(stream.iter_lines())
+        for name in ("team/a", "50%"):
+            place = f"{API}/sessions/{quote(name, safe='')}"
+            service.client.post(f"{place}/messages/import", json={"messages": said}).raise_for_status()
+            assert next(line for line in lines if line.startswith("event: ")) == "event: session.created"
+            assert json.loads(next(lines).removeprefix("data: ")) == {"session": name}
+            assert next(line for line in lines if line.startswith("event: ")) == "event: messages.added"
 
 
 def test_no_worker_outlives_the_service(tmp_path: Path) -> None:

@@ -9,7 +9,10 @@ import pytest
 from foveal import Session
 from foveal.pipeline import reasons
 
-EMPTY: dict[str, object] = {"parts": {}, "repairs": [], "warnings": [], "slots": [], "conflicts": [], "metrics": {}}
+EMPTY: dict[str, object] = {
+    **{name: [] for name in ("repairs", "warnings", "slots", "conflicts")},
+    **{name: {} for name in ("parts", "metrics")},
+}
 
 
 def read(session: Session, because: str, verdict: str = "left out") -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from foveal import Foveal, Session
-from foveal.errors import InputError
+from foveal.errors import ConfigError, InputError
 from foveal.events import FileRefused
 from foveal.sources.contributor import ContextRequest
 from foveal.window import Manifest, Window
@@ -137,3 +137,48 @@ def test_progress_is_called_for_every_file_of_the_first_build(fov: Foveal, folde
     for _ in range(2):
         session.build(budget=4_000, workspace=folder, progress=lambda *done: reported.append(done))
     assert reported == [(1, 2), (2, 2)]
+
+
+def two_sessions(fov: Foveal, preset: str) -> Session:
+    """A session, and another one that answers its question."""
+    fov.session("shop").add("assistant", "The refund service rejects vouchers from before 2024.")
+    session = fov.session("work", model="gpt-5", preset=preset)
+    session.add("user", "Why does the refund service reject vouchers?")
+    return session
+
+
+@pytest.mark.parametrize("preset", ["penguin", "openscroll"])
+def test_messages_of_other_sessions_are_retrieved_without_a_workspace(fov: Foveal, preset: str) -> None:
+    window = two_sessions(fov, preset).build(budget=4_000)
+    assert "from before 2024" in str(window.messages[:-1])
+    assert [each.type for each in window.manifest.contributed if each.verdict == "kept"] == ["RETRIEVAL"]
+
+
+def test_retrieval_has_its_weight_within_context_under_penguin(fov: Foveal) -> None:
+    window = two_sessions(fov, "penguin").build(budget=4_000)
+    (context,) = (slot for slot in window.manifest.slots if slot.name == "CONTEXT")
+    assert window.manifest.contributed[0].weight == 0.25
+    assert context.used > 0
+
+
+def test_another_weight_of_retrieval_counts_without_a_workspace_too() -> None:
+    with Foveal(":memory:", embedder="none", numbers={"penguin": {"weights": {"RETRIEVAL": 0.9}}}) as fov:
+        window = two_sessions(fov, "penguin").build(budget=4_000)
+        assert window.manifest.contributed[0].weight == 0.9
+
+
+def test_messages_of_another_tenant_are_not_retrieved(tmp_path: Path) -> None:
+    with Foveal(tmp_path / "shared.db", tenant="bob", embedder="none") as other:
+        two_sessions(other, "penguin")
+    with Foveal(tmp_path / "shared.db", tenant="ann", embedder="none") as fov:
+        session = fov.session("work", model="gpt-5", preset="penguin")
+        session.add("user", "Why does the refund service reject vouchers?")
+        assert session.build(budget=4_000).manifest.contributed == ()
+
+
+def test_a_contributor_that_is_not_installed_is_refused(fov: Foveal, folder: Path) -> None:
+    session = asked(fov)
+    for use in (session.build, session.context):
+        with pytest.raises(ConfigError, match="there is no contributor 'weather'") as failure:
+            use(budget=4_000, workspace=folder, contributors=["weather"])
+        assert failure.value.field == "contributors"

@@ -173,3 +173,20 @@ def test_a_cap_of_omar_holds_even_where_everything_fits(fov: Foveal) -> None:
         session.extend([{"role": "user", "content": f"message {n} about parsers"} for n in range(30)])
         (_, history) = session.build(budget=10_000, preset="omar").manifest.slots
     assert history.used <= history.allotted == 60
+
+
+@pytest.mark.parametrize("half", ["m2", "m3"])
+def test_a_call_is_restored_with_its_result(fov: Foveal, half: str) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"at": "a.py"}'}}
+    session = fov.session("calls")
+    session.extend(
+        [
+            {"role": "user", "content": "Look at it."},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": "It is fine. " * 40},
+            *({"role": "user", "content": f"And {n}? " + "word " * 40} for n in range(9)),
+        ]
+    )
+    session.prune(max_tokens=120)
+    assert session.restore(half) == ("m2", "m3")
+    assert "It is fine." in str(session.build(budget=10_000).messages)

@@ -15,6 +15,8 @@ from foveal.config import Loaded, shown
 from foveal.pipeline.tokens.count import tokenizer
 from foveal.presets.numbers import DEFAULTS, Number, listed
 
+VALUE = 200
+"""Columns for the value of a setting."""
 ORIGIN = 24
 """Columns for the end of a file's name, where there is no more room."""
 
@@ -73,7 +75,7 @@ def _flat(numbers: Mapping[str, Sequence[Number]]) -> dict[str, object]:
 
 def _setting_rows(loaded: Loaded) -> Rows:
     return [
-        (key, "–" if value in ("", None) else str(value), loaded.origins[key])
+        (key, "–" if value in ("", None) else output.snippet(str(value), width=VALUE), loaded.origins[key])
         for key, value in shown(loaded.settings).items()
     ]
 

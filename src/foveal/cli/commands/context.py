@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from functools import partial
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,7 @@ import typer
 import foveal
 from foveal.cli import output
 from foveal.cli.commands.build import Budget
-from foveal.cli.inputs import Active, Model, active_files
+from foveal.cli.inputs import Active, Contributors, Model, active_files
 from foveal.cli.output import READING, progress_bar
 from foveal.cli.state import Json, Shell, shell_of
 from foveal.errors import BudgetError
@@ -24,7 +25,6 @@ from foveal.session.target import target_for, warn
 
 if TYPE_CHECKING:
     from foveal.sources.assemble import SmartContext
-    from foveal.sources.workspace.workspace import Workspace
 
 SHOWN = 10
 """Refused files that are named on a terminal."""
@@ -39,6 +39,7 @@ def context(  # noqa: PLR0913 — every option it has, by name
     ] = "",
     budget: Budget = None,
     active: Active = None,
+    contributor: Contributors = None,
     model: Model = "",
     json: Json = False,
 ) -> None:
@@ -56,10 +57,18 @@ def context(  # noqa: PLR0913 — every option it has, by name
     if _session_is_set(shell):
         with shell.session() as session, progress_bar(READING) as progress:
             found = session.context(
-                workspace=folder, task=task, budget=size, active_files=files, model=model, progress=progress
+                workspace=folder,
+                task=task,
+                budget=size,
+                active_files=files,
+                contributors=contributor or (),
+                model=model,
+                progress=progress,
             )
     elif task.strip():
-        found = _assembled(shell, folder, task=task, budget=size, active=files, model=model)
+        assemble = partial(foveal.assemble_smart_context, folder, task=task, active_files=files)
+        assemble = partial(assemble, contributors=contributor or ())
+        found = _assembled(shell, assemble, budget=size, model=model)
     else:
         raise typer.BadParameter("name the task with --task TEXT, or a --session before the command")
     if not found.text and folder.scan():
@@ -73,6 +82,10 @@ def context(  # noqa: PLR0913 — every option it has, by name
     if not found.contributed:
         output.note(f"there is nothing in {workspace} to show")
         return
+    _print(found)
+
+
+def _print(found: SmartContext) -> None:
     output.say(output.without_control(found.text))
     sys.stdout.flush()
     apart = "\n" if sys.stdout.isatty() else ""
@@ -84,7 +97,7 @@ def _session_is_set(shell: Shell) -> bool:
 
 
 def _assembled(
-    shell: Shell, folder: Workspace, *, task: str, budget: int | None, active: Sequence[str], model: str
+    shell: Shell, assemble: Callable[..., SmartContext], *, budget: int | None, model: str
 ) -> SmartContext:
     """The context without a conversation; no store is opened."""
     loaded = shell.load()
@@ -94,11 +107,8 @@ def _assembled(
     )
     warn(target.warnings)
     with progress_bar(READING) as progress:
-        return foveal.assemble_smart_context(
-            folder,
-            task=task,
+        return assemble(
             budget=budget_for(target.card, budget),
-            active_files=active,
             count=target.meter.text,
             numbers=overridden(PenguinNumbers(), loaded.numbers.get("penguin", {}), "preset penguin"),
             progress=progress,

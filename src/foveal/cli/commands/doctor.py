@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
+from textwrap import wrap
 from typing import Annotated, Literal
 
 import typer
@@ -23,6 +24,8 @@ from foveal.session.responses import ModelResponse, models_response
 
 SQLITE = (3, 51, 3)
 """The oldest safe version: earlier ones can lose a write when two processes race to reset the log."""
+INDENT = 9
+"""Columns of the mark before a finding."""
 PATIENCE = 10.0
 """Seconds that an endpoint has to answer."""
 
@@ -212,7 +215,7 @@ def models(
     ]
     for at, line in enumerate(output.columns(table, right=(1, 2, 3, 4, 5))):
         output.say(line if at else output.styled(line, bold=True))
-    output.note("prices in US dollars per million tokens; ~ marks counts that are estimated upper bounds")
+    output.note("prices in US dollars per million tokens; ~ marks estimated upper bounds")
 
 
 def _row(model: ModelResponse) -> tuple[str, ...]:
@@ -247,8 +250,14 @@ def doctor(context: typer.Context, *, json: Json = False) -> None:
                 if finding.remedy
                 else output.styled("ok     ", "green")
             )
-            output.say(f"{mark}  {finding.what}")
-            if finding.remedy:
-                output.say(f"         try: {finding.remedy}")
+            first, *rest = _wrapped(finding.what)
+            output.say(f"{mark}  {first}")
+            for line in [*rest, *_wrapped(f"try: {finding.remedy}" if finding.remedy else "")]:
+                output.say(f"{' ' * INDENT}{line}")
     if any(finding.remedy for finding in findings):
         raise typer.Exit(1)
+
+
+def _wrapped(text: str) -> list[str]:
+    """The text in lines that fit beside the marks; a path is never broken."""
+    return wrap(text, output.WIDTH - INDENT, break_long_words=False, break_on_hyphens=False)

@@ -12,10 +12,10 @@ import typer
 from foveal import wire
 from foveal.cli import output
 from foveal.cli.inputs import STDIN, read_text
+from foveal.cli.inputs import priority as a_priority
 from foveal.cli.state import Json, shell_of
 from foveal.errors import InputError
 from foveal.model import Entry, Kind, Level, Role
-from foveal.session.arguments import a_priority
 from foveal.session.responses import Mark, MarkResponse, MarksResponse
 
 Id = Annotated[
@@ -44,7 +44,9 @@ def add(  # noqa: PLR0913 — every option of a message, by name
     level: Annotated[Level | None, typer.Option(help="How long it matters; for presets that score.")] = None,
     priority: Annotated[
         float | None,
-        typer.Option(metavar="NUMBER", help="From 0 to 1,000; `omar` and `fifth` select by it."),
+        typer.Option(
+            metavar="NUMBER", parser=a_priority, help="From 0 to 1,000; `omar` and `fifth` select by it."
+        ),
     ] = None,
     name: Annotated[str, typer.Option(metavar="NAME", help="The speaker's name.")] = "",
     json: Json = False,
@@ -54,7 +56,6 @@ def add(  # noqa: PLR0913 — every option of a message, by name
     if not content:
         raise InputError("the text is empty", remedy="give the message a text")
     wire.text_message(role, content, name=name)  # validate before creating a session
-    a_priority(priority, "priority")
     with shell_of(context).session(new=True) as session:
         id = session.add(
             role,

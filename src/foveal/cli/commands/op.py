@@ -11,8 +11,9 @@ import typer
 
 from foveal.cli import output
 from foveal.cli.inputs import display_name, read_json
-from foveal.cli.state import Json, shell_of
+from foveal.cli.state import Json, absent, shell_of
 from foveal.errors import InputError
+from foveal.wire import json_kind
 
 
 def op(  # noqa: PLR0913 — the ways to look at operations, by name
@@ -36,9 +37,12 @@ def op(  # noqa: PLR0913 — the ways to look at operations, by name
 ) -> None:
     """Run an operation: a JSON request in, a JSON result out.
 
-    The same request has the same result if `now` is given where time matters. What is stored are the events
-    that the design of its preset documents; most operations have none.
+    The same request has the same result if `now` is given where time matters. An optimization by `omar`
+    leaves a record in the store, which is created for it. Other events that the design of a preset documents
+    are for those who follow the store's events, which keep the newest 1,000.
     """
+    if (log or every) and name:
+        raise typer.BadParameter(f"`{'--log' if log else '--list'}` takes no name; omit {name!r}")
     if log:
         _show_log(context, json=json)
         return
@@ -55,7 +59,7 @@ def op(  # noqa: PLR0913 — the ways to look at operations, by name
     else:
         found = operations.find(name)  # before stdin is read: an unknown name fails at once
         request, shell = _request(file), shell_of(context)
-        if found.events is None:
+        if not found.events or (not found.record and absent(shell.settings.store)):
             output.print_json(operations.run(name, request, numbers=shell.load().numbers))
             return
         with shell.store(new=True) as fov:
@@ -85,13 +89,14 @@ def _show_log(context: typer.Context, *, json: bool) -> None:
     ]
     for line in output.columns([("time", "operation", "for", "chunks", "tokens"), *rows]):
         output.say(line)
+    output.note("tokens are of the chosen chunks; operations count their reserve too")
 
 
 def _request(file: str | None) -> dict[str, object]:
     found = read_json(file)
     if not isinstance(found, dict):
         raise InputError(
-            f"{display_name(file)} is a JSON {type(found).__name__}, not an object",
+            f"{display_name(file)} is {json_kind(found)}, not an object",
             remedy='give the request as an object, as in \'{"text": "hello"}\'',
         )
     return found

@@ -46,6 +46,10 @@ class PenguinNumbers:
         }
     )
     """Weight by type of contributor: attached material is ranked by weight times salience."""
+    project_docs: Mapping[str, int] = field(
+        default_factory=lambda: {"PENGUIN.md": 600, "AGENTS.md": 500, "CLAUDE.md": 500, "README.md": 300}
+    )
+    """The documents of a project, in the order in which they are looked for, and the most tokens of each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,10 +10,10 @@ from foveal.pipeline.history import History
 from foveal.pipeline.requests import without_notices
 from foveal.pipeline.signals import names_in
 from foveal.pipeline.summarize.notes import NOTE_MARKS, quoted_material
+from foveal.pipeline.summarize.tool_calls import Action, command_action, read_call
 from foveal.pipeline.summarize.voices import OWN_TEXT_KINDS
 from foveal.presets.foveal.excerpts import Excerpts, Voice, divided
 from foveal.presets.foveal.outcomes import Outcome, beyond, outcome
-from foveal.presets.foveal.tool_calls import Action, command_action, read_call
 
 ORPHANS = 1_000
 """The number of the first result of a message that answers no call of its turn."""
@@ -61,7 +61,7 @@ class LogReader:
             messages = list(enumerate(history.chunk(turn).messages, last))
         else:
             messages = list(enumerate(history.read(first, last + 1), first))
-        return tuple(self._read(messages))
+        return tuple(self.read(messages))
 
     def command_entries(self, history: History, turn: int) -> tuple[LogEntry, ...]:
         """The entries of a turn where tools have a text protocol: a fenced command, answered as the user."""
@@ -98,7 +98,8 @@ class LogReader:
         said = (part.names for entry in found if entry.voice == "user" for part in entry.excerpts.parts)
         return calls | frozenset(name for names in said for name in names)
 
-    def _read(self, messages: Sequence[tuple[int, Message]]) -> Iterator[LogEntry]:
+    def read(self, messages: Sequence[tuple[int, Message]]) -> Iterator[LogEntry]:
+        """The entries of one turn's messages, given with their positions."""
         results = {part.call_id: (seq, part) for seq, message in messages for part in message.results}
         unnamed = [(seq, part) for seq, message in messages for part in message.results if not part.call_id]
         answered: set[int] = set()

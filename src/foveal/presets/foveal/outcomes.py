@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from foveal.pipeline.summarize.language import clipped
+from foveal.pipeline.summarize.tool_calls import Action
 from foveal.presets.foveal.check_reports import (
     MARKS,
     Outcome,
@@ -22,7 +23,6 @@ from foveal.presets.foveal.check_reports import (
     report,
     untagged,
 )
-from foveal.presets.foveal.tool_calls import Action
 
 __all__ = ["Outcome", "beyond", "is_said", "outcome"]
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from foveal.pipeline.summarize.tool_calls import Action
 from foveal.presets.foveal.log import LogEntry
 from foveal.presets.foveal.outcomes import Outcome
 from foveal.presets.foveal.paths import Paths
-from foveal.presets.foveal.tool_calls import Action
 
 FILES, RECORDS, CHECKS, SCRIPTS, FAILURES, TODOS = 12, 8, 6, 3, 4, 12
 """How many of each the summary names, the latest first."""

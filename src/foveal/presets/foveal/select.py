@@ -99,7 +99,7 @@ def select_turns(
         scene=scene,
         numbers=numbers,
         open_turn=max(messages),
-        message_budget=room + sum(messages.values()),
+        message_budget=room + sum(messages.values()) + scene.shared,
     )
     # The entries of a new turn are read at once, so that a refocus finds those of all turns.
     history.cached(build.open_turn, LogReader(scene.count).used)
@@ -118,7 +118,8 @@ class _Build:
     numbers: FovealNumbers
     open_turn: int
     message_budget: int
-    """Tokens available for messages: the room, and the fixed turns other than system prompts."""
+    """Tokens available for messages: the room, notes of other agents, and the fixed turns other than system
+    prompts."""
 
     def turns(self, start: int) -> Iterator[int]:
         """The turns between `start` and the open one that are not fixed and can be shown, newest first."""

@@ -30,5 +30,6 @@ def openscroll(numbers: OpenscrollNumbers = OpenscrollNumbers()) -> Preset:
         looks_at_all=True,
         admit=partial(layered, numbers=numbers),
         knows=True,
+        searches_sessions=True,
         depth=cast("Depth", numbers.depth),
     )

@@ -65,6 +65,10 @@ def build(
     """Build the best window of the session that fits, and store it with its reasons."""
     if options.active and options.workspace is None:
         raise Problem("input", "`active` needs a workspace", "name it in `workspace`", field="active")
+    if options.contributors and options.workspace is None:
+        raise Problem(
+            "input", "`contributors` need a workspace", "name it in `workspace`", field="contributors"
+        )
     workspace = None if options.workspace is None else tenant.workspace(options.workspace)
     with traced("build_window", session=name, model=options.model) as recorded:
         window = recorded(
@@ -78,6 +82,7 @@ def build(
                 format=as_format(options.format),
                 workspace=workspace,
                 active_files=options.active,
+                contributors=options.contributors,
             )
         )
     return window_or_body(window, options.format)
@@ -102,7 +107,7 @@ def fit(tenant: CurrentTenant, options: body.Fit) -> FittedList | FittedBody:
     with traced("fit_window", model=options.model) as recorded:
         window = recorded(
             foveal.fit(
-                body.limited(options.messages),
+                options.messages,
                 budget=_size(tenant, options.budget),
                 model=options.model or settings.model,
                 preset=options.preset or settings.preset,
@@ -126,7 +131,7 @@ def count(tenant: CurrentTenant, options: body.Count) -> CountResponse:
         raise Problem("input", "give either `text` or `messages`", "omit one of them", field="text")
     model = options.model or tenant.settings.model
     messages = options.messages or []
-    content = wire.load(body.limited(messages), model=model) if options.text is None else options.text
+    content = wire.load(messages, model=model) if options.text is None else options.text
     counter = tenant.settings.counter or None
     return count_response(content, model=model, counter=counter, catalogue=tenant.settings.catalogue_path)
 
@@ -240,7 +245,7 @@ def compare_messages(tenant: CurrentTenant, options: body.CompareMessages) -> Co
     """The windows that the presets build from messages, side by side; nothing is stored."""
     settings = tenant.settings
     return foveal.compare(
-        body.limited(options.messages),
+        options.messages,
         budget=_size(tenant, options.budget),
         model=options.model or settings.model,
         task=options.task,
@@ -271,6 +276,7 @@ def session_context(tenant: CurrentTenant, name: SessionName, options: body.Cont
         task=options.task,
         budget=_size(tenant, options.budget),
         active_files=options.active,
+        contributors=options.contributors,
         model=options.model,
     )
     return context_response(found)
@@ -298,6 +304,7 @@ def _assembled(tenant: Tenant, options: body.Context) -> SmartContext:
         task=options.task,
         budget=budget_for(target.card, budget),
         active_files=options.active,
+        contributors=options.contributors,
         count=target.meter.text,
         numbers=numbers,
     )

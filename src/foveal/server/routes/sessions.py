@@ -75,7 +75,8 @@ def sessions(tenant: CurrentTenant) -> list[SessionResponse]:
 def create(tenant: CurrentTenant, new: body.NewSession) -> SessionResponse:
     """Create a session."""
     model, preset = new.model or tenant.settings.model, new.preset or tenant.settings.preset
-    record = tenant.create(new.name, partial(tenant.fov.session, new.name, model=model, preset=preset))
+    make = partial(tenant.fov.session, new.name, model=model, preset=preset, pool=new.pool)
+    record = tenant.create(new.name, make)
     return session_response(record, tenant.settings.preset)
 
 
@@ -132,7 +133,7 @@ def add(tenant: CurrentTenant, name: SessionName, new: body.NewMessage) -> Added
 @router.post("/sessions/{name}/messages/import")
 def import_(tenant: CurrentTenant, name: SessionName, new: body.Import) -> Imported:
     """Store many messages, in any provider's format: all of them, or none."""
-    given = wire.load(body.limited(new.messages), format=new.format)  # validate before creating a session
+    given = wire.load(new.messages, format=new.format)  # validate before creating a session
     found = tenant.session(name, new=True)
     store = found.sync if new.sync else found.extend
     ids = store(new.messages, format=new.format)

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Annotated, Any
+from urllib.parse import unquote
 
 from fastapi import Depends, Request
 from fastapi.exceptions import RequestValidationError
@@ -61,8 +62,10 @@ class LongRoute(ApiRoute):
     """A route whose function may compute for seconds."""
 
     lane = "work"
-    here_most = -1
-    """Bytes of the largest body with which it runs in the service itself."""
+    local_body_most: int | None = None
+    """Bytes of the largest body with which it runs in the service itself; None: it never does."""
+    creates = False
+    """Whether a request other than a GET may create the session that its path names."""
 
     def get_route_handler(self) -> Callable[..., Any]:
         here = super().get_route_handler()
@@ -73,7 +76,7 @@ class LongRoute(ApiRoute):
             if not await arrived(request):
                 return abandoned()
             body = await request.body()
-            if len(body) <= self.here_most:
+            if self.local_body_most is not None and len(body) <= self.local_body_most:
                 return await here(Request(request.scope, received(body, request.receive)))  # type: ignore[no-any-return]
             reports = _Reports()
             pool: Pool | None = request.app.state.pool
@@ -82,7 +85,7 @@ class LongRoute(ApiRoute):
                 work: Awaitable[Response] = here(Request(scope, received(body, end(reports.gone))))
             else:
                 lane = (request.scope[TENANT], self.lane)
-                work = _delegated(request, body, pool, lane, reports)
+                work = _delegated(request, body, pool, lane, reports, creates=self.creates)
             task = asyncio.ensure_future(work)
             if NDJSON in request.headers.get("accept", ""):
                 return StreamingResponse(_lines(task, reports), media_type=NDJSON)
@@ -95,7 +98,8 @@ class BulkRoute(LongRoute):
     """A route that is quick unless the body of its request is large: reading one holds up everything else."""
 
     lane = "bulk"
-    here_most = 256 * 1024
+    local_body_most = 256 * 1024
+    creates = True
 
 
 class SearchRoute(LongRoute):
@@ -105,9 +109,10 @@ class SearchRoute(LongRoute):
 
 
 async def _delegated(
-    request: Request, body: bytes, pool: Pool, lane: tuple[str, str], reports: Progress
+    request: Request, body: bytes, pool: Pool, lane: tuple[str, str], reports: Progress, *, creates: bool
 ) -> Response:
     scope = request.scope
+    changes = scope["method"] != "GET"
     headers = tuple(
         (name, value)
         for name, value in request.headers.items()
@@ -122,11 +127,11 @@ async def _delegated(
         body=body,
     )
     tenant: Tenant | None = request.app.state.tenants.open.get(scope[TENANT])
-    session = request.path_params.get("name", "")
-    missing = bool(tenant and session and await asyncio.to_thread(tenant.fov.find, session) is None)
+    session = unquote(request.path_params.get("name", "")) if changes else ""
+    new = creates and tenant and session and await asyncio.to_thread(tenant.fov.find, session) is None
     answer = await pool.run(job, lane, reports)
-    if tenant and scope["method"] != "GET":
-        await asyncio.to_thread(tenant.changed, session, created=missing)
+    if tenant and changes:
+        await asyncio.to_thread(tenant.changed, session, created=bool(new))
     return Response(answer.body, answer.status, headers=dict(answer.headers))
 
 

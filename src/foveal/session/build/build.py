@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from foveal.errors import FovealError, NotFoundError
 from foveal.events import Event, HistoryRepaired, Warned, WindowBuilt
@@ -21,7 +21,7 @@ from foveal.session.budget import GIVEN_BUDGET, budget_for
 from foveal.session.build.layout import current_layout, keep, rates, stored_with
 from foveal.session.build.manage import manage_history
 from foveal.session.build.manifest_json import read_manifest, write_manifest
-from foveal.session.build.material import gather
+from foveal.session.build.material import gather, within_share
 from foveal.session.build.values import BuildRequest, Gathered
 from foveal.session.costs import OutgoingRequest, priced
 from foveal.session.reports import Run, report_failure, reported
@@ -31,6 +31,9 @@ from foveal.session.summaries.library import Answers
 from foveal.session.target import Target, system_messages, tools_text, warn
 from foveal.store import BuildRecord
 from foveal.window import FIXED, Costs, Decision, Manifest, Window
+
+if TYPE_CHECKING:
+    from foveal.session.pool.memory import Pooled
 
 TASK = "task"
 """In a build's record: the caller named a task. Its text is not stored."""
@@ -128,7 +131,7 @@ def _draft(state: SessionState, request: BuildRequest, gathered: Gathered) -> _D
     preset, answers = state.preset(request.preset), state.answers(target)
     order = target.order(
         preset,
-        budget=budget_for(target.card, request.budget),
+        budget=within_share(budget_for(target.card, request.budget), gathered.pooled),
         tools=tools,
         task=request.task,
         now=request.moment,
@@ -159,13 +162,14 @@ def _made(state: SessionState, draft: _Draft, gathered: Gathered) -> Made:
     from foveal.session.build.relevant import retrieved
 
     preset, history, stored = draft.preset, draft.history, None
-    fitted, run = _fitted(draft)
+    draft, fitted, run = _fitted_with_pool(draft, gathered.pooled)
     if preset.retrieves and (past := retrieved(state, history, fitted.manifest, draft.order.scene)):
         draft = replace(draft, order=replace(draft.order, retrieved=past))
         fitted, run = _fitted(draft)
     record = _record(state, draft, fitted.manifest, run)
     if fitted.layout:
-        stored, written = keep(state, draft.target, preset, fitted.layout)
+        made = replace(fitted.layout, shared=fitted.shared)
+        stored, written = keep(state, draft.target, preset, made)
         record |= written
     if not (preset.looks_at_all or (stored and stored.build)):  # a kept layout moves past nothing
         history.release(history.turn_of(_earliest(fitted)) - 1)
@@ -175,6 +179,7 @@ def _made(state: SessionState, draft: _Draft, gathered: Gathered) -> Made:
         record=record,
         contributed=(*manifest.contributed, *gathered.left_out),
         metrics={**manifest.metrics, DURATION: run.milliseconds} if manifest.metrics else {},
+        share=gathered.pooled.share if gathered.pooled else None,
     )
     outgoing = OutgoingRequest(
         target=draft.target,
@@ -209,7 +214,27 @@ def _fitted(draft: _Draft) -> tuple[pipeline.Fitted, Run]:
     """Fit the draft as one run."""
     began = time.perf_counter()
     fitted = pipeline.fit(draft.history, draft.order)
-    return fitted, Run.since(BUILD, began)
+    return fitted, Run.since(BUILD, began, record=draft.preset.record)
+
+
+def _fitted_with_pool(draft: _Draft, pool: Pooled | None) -> tuple[_Draft, pipeline.Fitted, Run]:
+    """Fit the draft with what the session's pool shares; a new layout has one note of it."""
+    if pool is None:
+        return draft, *_fitted(draft)
+    from foveal.session.pool.notes import first_note, shared_notes
+
+    scene, history = draft.order.scene, draft.history
+    before = scene.layout
+    notes = shared_notes(pool, before, history, scene.budget, scene.count)
+    draft = replace(draft, order=replace(draft.order, shared=notes))
+    fitted, run = _fitted(draft)
+    renewed = fitted.layout is not None and before is not None and fitted.layout.shared != before.shared
+    if renewed:
+        notes = first_note(pool, history, scene.budget, scene.count)
+        draft = replace(draft, order=replace(draft.order, shared=notes))
+        fitted, again = _fitted(draft)
+        run = replace(again, milliseconds=run.milliseconds + again.milliseconds)
+    return draft, fitted, run
 
 
 def _record(state: SessionState, draft: _Draft, manifest: Manifest, run: Run) -> dict[str, str]:

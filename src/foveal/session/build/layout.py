@@ -9,13 +9,13 @@ is new.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from foveal.errors import StoreDamagedError
 from foveal.pipeline.history import History
-from foveal.pipeline.values import Layout, LogPlan, Rates, RetrievedNote
+from foveal.pipeline.values import Layout, LogPlan, Rates, RetrievedNote, SharedNote
 from foveal.presets import Preset
 from foveal.session.build.manifest_json import build_record, read_manifest, sent_length, since
 from foveal.session.costs import prices_of
@@ -96,6 +96,7 @@ def _written(key: str, layout: Layout) -> str:
             "wanted": list(layout.relevant),
             "task": layout.task_hash,
             "brought": [[each.position, _numbered(each.excerpts)] for each in layout.retrieved],
+            "shared": [[each.position, [list(key) for key in each.keys]] for each in layout.shared],
             "builds": layout.builds,
         }
     )
@@ -197,6 +198,7 @@ def _layout(found: Mapping[str, Any], history: History, target: Target) -> Layou
         trimmed={int(seq): int(tokens) for seq, tokens in found["trimmed"].items()},
         builds=int(found["builds"]),
         retrieved=tuple(_retrieved_note(history, *each) for each in found.get("brought", ())),
+        shared=tuple(_shared_note(*each) for each in found.get("shared", ())),
         relevant=tuple(found.get("wanted", ())),
         task_hash=found.get("task", ""),
     )
@@ -206,6 +208,14 @@ def _layout(found: Mapping[str, Any], history: History, target: Target) -> Layou
     turns = logged_turns(history, plan, layout)
     book = Logbook.read(history, turns, target.meter.text, since=plan.since, older=plan.older)
     return replace(layout, plan=plan, notes=book.notes(history, plan, layout.full_from, layout.kept))
+
+
+def _shared_note(position: int, keys: Sequence[tuple[int, int, int, str]]) -> SharedNote:
+    """Which facts a note has; their words are read again from the messages of the agents that said them."""
+    return SharedNote(
+        position=int(position),
+        keys=tuple((int(session), int(seq), int(part), str(digest)) for session, seq, part, digest in keys),
+    )
 
 
 def _retrieved_note(history: History, position: int, stored: Mapping[str, list[int]]) -> RetrievedNote:

@@ -29,6 +29,7 @@ from foveal.window import (
     Contributed,
     Decision,
     Manifest,
+    PoolShare,
     Retrieved,
     Score,
     Slot,
@@ -68,6 +69,7 @@ def write_manifest(
             "record": dict(manifest.record),
             "retrieved": [asdict(each) for each in manifest.retrieved],
             "contributed": [asdict(_anonymous(each)) for each in manifest.contributed],
+            **({"share": asdict(manifest.share)} if manifest.share else {}),
             **since,
             **costs,
         }
@@ -151,6 +153,7 @@ def _manifest(record: BuildRecord, data: Mapping[str, Any], maker: Mapping[str, 
         retrieved=tuple(Retrieved(**each) for each in data.get("retrieved", ())),
         contributed=tuple(Contributed(**each) for each in data.get("contributed", ())),
         costs=read_costs(data["costs"]) if "costs" in data else None,
+        share=PoolShare(**data["share"]) if "share" in data else None,
     )
 
 

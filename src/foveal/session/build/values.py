@@ -15,6 +15,7 @@ from foveal.session.target import Count, Target
 from foveal.window import Contributed
 
 if TYPE_CHECKING:
+    from foveal.session.pool.memory import Pooled
     from foveal.sources.contributor import Contributor, Progress
     from foveal.sources.workspace.workspace import Workspace
 
@@ -60,5 +61,7 @@ class Gathered:
     material: tuple[Material, ...] = ()
     left_out: tuple[Contributed, ...] = ()
     """Contributors that failed and offers larger than any room; the manifest lists them."""
+    pooled: Pooled | None = None
+    """What the other agents of the session's pool share."""
     events: tuple[Event, ...] = ()
     """Refused files and failed contributors, to be logged with the build."""

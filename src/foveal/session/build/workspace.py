@@ -55,7 +55,7 @@ def contributions(state: SessionState, request: BuildRequest, count: Callable[[s
         opened.workspace, request, count, recent, question, room=_room(state, request, numbers)
     )
     hits = retrieval(_hits(state, asked.task, request.moment))
-    found = gather(asked, (hits, *request.contributors), weights=numbers.weights, progress=request.progress)
+    found = gather(asked, (hits, *request.contributors), numbers=numbers, progress=request.progress)
     docs = [each.text for each in found.material if each.type == PROJECT_DOCS]
     state.resources.part(ShownDocs).show(str(opened.workspace.root), "\n".join(docs))
     events = _events(state, opened.refused, found.left_out)
@@ -92,6 +92,7 @@ def from_other_sessions(
 ) -> tuple[Material, ...]:
     """What other sessions hold on a task, best first."""
     hits = _hits(state, task or _recent(state)[1], now)
+    weights = _numbers(state).weights
     return tuple(
         Material(
             type=offer.type,
@@ -100,7 +101,7 @@ def from_other_sessions(
             source=offer.source_path,
             kind="rag_generic_chunk",
             layer=RETRIEVAL,
-            weight=weight_of(offer.type),
+            weight=weight_of(offer.type, weights),
             salience=offer.salience or 0.0,
         )
         for offer in hit_offers(hits, RETRIEVED_ROOM, count)

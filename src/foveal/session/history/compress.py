@@ -295,7 +295,9 @@ def _fixed(history: History, turns: Turns) -> dict[int, str]:
     """The turns that are not compressed, and what they are."""
     requests = [turn for turn, found in turns.items() if any(_is_request(history, item) for item in found)]
     latest = {*requests[-1:], stand_ins.last_shown_turn(history)} & turns.keys()
+    standing = {*history.requests(len(history) - 1)} & turns.keys()
     return {
+        **dict.fromkeys(standing, "standing requests"),
         **dict.fromkeys(latest, "the newest exchange"),
         **dict.fromkeys(history.pinned.keys() & turns.keys(), "pins and system prompts"),
         **dict.fromkeys(filter(history.stand_in, turns), "notes"),

@@ -42,8 +42,9 @@ def mark(
 def restore(state: SessionState, id: str | None) -> tuple[str, ...]:
     """Show messages in windows again, and return their ids; those that were not left out are not among them.
 
-    All messages that one note covers are restored together, else the note would repeat what is shown. Their
-    age counts from now on: what was compressed for its age is not compressed again at once.
+    All messages that one note covers are restored together, else the note would repeat what is shown; so are
+    a call and its results, which windows show together. Their age counts from now on: what was compressed for
+    its age is not compressed again at once.
     """
     now = time.time()
     with state.writing() as events:
@@ -52,13 +53,22 @@ def restore(state: SessionState, id: str | None) -> tuple[str, ...]:
             seqs = tuple(entry.seq for entry in entries if entry.absence == "left out")
         else:
             seq = _markable(state, id).seq
-            alone = (seq,) if entries[seq].absence else ()
-            seqs = stand_ins.covered(entries, seq) or alone
+            seqs = stand_ins.covered(entries, seq) or _left_out_with(state, seq)
         ids = tuple(entries[seq].id for seq in seqs)
         for seq in seqs:
             state.store.mark(state.id, seq, absence="", restored_at=now)
         events.extend(MessageMarked(session=state.name, id=each, mark="restored") for each in ids)
     return ids
+
+
+def _left_out_with(state: SessionState, seq: int) -> tuple[int, ...]:
+    """Positions of the messages of a turn that are left out, if this one is."""
+    history = state.log.history(state.target())
+    if not history.entries[seq].absence:
+        return ()
+    first, last = history.span(history.turn_of(seq))
+    turn = history.entries[first : last + 1]
+    return tuple(each.seq for each in turn if each.absence == "left out" and each.noted_by is None)
 
 
 def erase(state: SessionState, id: str) -> tuple[str, ...]:

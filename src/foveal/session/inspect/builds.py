@@ -309,9 +309,9 @@ def still_exists(session: Session) -> bool:
     return True
 
 
-def events_after(fov: Foveal, *, after: int, limit: int) -> Sequence[LoggedEvent]:
-    """The events after a number, logged by all processes that use the store."""
-    return fov._store.events(after=after, limit=limit)
+def events_after(fov: Foveal, *, after: int, limit: int, size: int | None = None) -> Sequence[LoggedEvent]:
+    """The events after a number, logged by all processes that use the store; see `Store.events`."""
+    return fov._store.events(after=after, limit=limit, size=size)
 
 
 def latest_event(fov: Foveal) -> int:

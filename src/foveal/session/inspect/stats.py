@@ -31,6 +31,7 @@ class _Use(TypedDict):
     used_tokens: int
     used_limit: int
     full_at: float
+    needs_pruning: bool
     manages: Managing
 
 
@@ -93,7 +94,19 @@ def _use(
         limit = whole_limit(catalog.find(latest.model, extra=numbers.catalogue), given)
     elif latest and manifest:
         used, limit = min(latest.tokens, used + _beside(history, manifest)), latest.budget
-    return _Use(used_tokens=used, used_limit=limit, full_at=full_at, manages=manages)
+    needs = used > int(full_at * limit)
+    if manages == "compress":
+        overhead = target.meter.request + (_beside(history, manifest) if manifest else 0)
+        needs = _is_overfull(state, history, Scene(now=0.0, budget=limit, overhead=overhead))
+    return _Use(used_tokens=used, used_limit=limit, full_at=full_at, needs_pruning=needs, manages=manages)
+
+
+def _is_overfull(state: SessionState, history: History, scene: Scene) -> bool:
+    """Whether a build within that budget puts notes in place of old messages."""
+    from foveal.presets.fifth.levels import excess
+
+    over = excess(list(items_without_text(history)), scene, numbers=state.resources.fifth)
+    return max(over.window, over.working) > 0
 
 
 def _beside(history: History, manifest: Manifest) -> int:

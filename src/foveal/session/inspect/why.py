@@ -20,16 +20,15 @@ from foveal.model import Entry
 from foveal.pipeline import fit as pipeline
 from foveal.pipeline.explain import decision_about, detail
 from foveal.pipeline.history import History
-from foveal.pipeline.material.values import Material
 from foveal.pipeline.recipe import Recipe, Scorer
 from foveal.pipeline.sensitivity import Cut, crossing, worth
-from foveal.pipeline.values import Item, LogNote, RetrievedNote, Scene
+from foveal.pipeline.values import Item, LogNote, RetrievedNote, Scene, SharedNote
 from foveal.session.build.build import HANDLES, TASK, stored_build
 from foveal.session.build.layout import current_layout, layout_of, rates
 from foveal.session.build.manifest_json import read_manifest
 from foveal.session.build.material import gather
 from foveal.session.build.relevant import retrieved
-from foveal.session.build.values import BuildRequest
+from foveal.session.build.values import BuildRequest, Gathered
 from foveal.session.search.similarity import similarities_to
 from foveal.session.state import SessionState
 from foveal.session.summaries.library import Answers
@@ -51,7 +50,7 @@ WITHIN = 0.02
 """Of the tokens that change a decision in a long session: the most that they may be too many."""
 TIMES = 4
 """Budgets up to so many times the build's are tried in a long session."""
-UNSURE = "the exact number is unknown: not all options of the build are stored"
+UNSURE = "the exact number is unknown: the history has changed, or the build had options that are not stored"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,10 +93,10 @@ def explain_decision(
     state: SessionState, id: str, build: int | None, progress: Progress | None = None
 ) -> Why:
     record = stored_build(state, build)
-    stored, material = read_manifest(state, record), _material(state, record)
+    stored, gathered = read_manifest(state, record), _gathered(state, record)
     with state.reading():
         entry = _entry(state, id, stored)
-        rebuild = Rebuild(state, record, stored, material)
+        rebuild = Rebuild(state, record, stored, gathered)
         rebuild.progress = progress
         reproduced = rebuild.reproduce()
         manifest = reproduced or stored
@@ -128,11 +127,14 @@ def explain_decision(
     )
 
 
+_NOTHING = Gathered()
+
+
 class Rebuild:
     """Makes a stored build again, with another budget or score. The caller holds the session's lock."""
 
     def __init__(
-        self, state: SessionState, record: BuildRecord, manifest: Manifest, material: Sequence[Material] = ()
+        self, state: SessionState, record: BuildRecord, manifest: Manifest, gathered: Gathered = _NOTHING
     ) -> None:
         self._state, self._stored = state, manifest
         self.progress: Progress | None = None
@@ -155,7 +157,8 @@ class Rebuild:
         self._order = replace(
             order,
             scene=scene,
-            material=tuple(material),
+            material=gathered.material,
+            shared=_shared(gathered, scene, self._history),
             admit=self._preset.admit,
             tools=_overhead(manifest) - order.framing,
             select=self._recipe(select) if isinstance(select, Recipe) else select,
@@ -254,12 +257,23 @@ class _Scores:
         return [replace(score, total=total) if item.index == seq else score for item, score in pairs]
 
 
-def _material(state: SessionState, record: BuildRecord) -> Sequence[Material]:
+def _shared(gathered: Gathered, scene: Scene, history: History) -> tuple[SharedNote, ...]:
+    """The notes of what other agents share, as the latest window has them."""
+    if gathered.pooled is None:
+        return ()
+    from foveal.session.pool.notes import first_note, kept_notes
+
+    if scene.layout is not None:
+        return kept_notes(gathered.pooled, scene.layout)
+    return first_note(gathered.pooled, history, scene.budget, scene.count)
+
+
+def _gathered(state: SessionState, record: BuildRecord) -> Gathered:
     """The attached context of a build, as far as its record allows. The caller must not hold a lock."""
     request = BuildRequest(
         budget=record.budget, model=record.model, preset=record.preset, now=record.created_at
     )
-    return gather(state, request).material
+    return gather(state, request)
 
 
 def history_until(state: SessionState, target: Target, stop: int) -> History:

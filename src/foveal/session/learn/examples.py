@@ -21,8 +21,8 @@ from foveal.pipeline.history import History
 from foveal.pipeline.recipe import items
 from foveal.pipeline.requests import command_in
 from foveal.pipeline.signals import identifier_counts, identifiers
+from foveal.pipeline.summarize.tool_calls import command_action, read_call
 from foveal.presets import Preset
-from foveal.presets.foveal.tool_calls import command_action, read_call
 from foveal.session.fit import entry_of
 from foveal.session.inspect.replay import argument_values, calls, recorded_messages
 from foveal.session.search.similarity import similarities_to
@@ -132,6 +132,11 @@ class Recording:
             start = at
             if tokens > self.size and (needed := (read & _used(self.messages, at)) - visible - self._system):
                 yield Call(recording=self, at=at, needed=frozenset(needed))
+
+    def release(self) -> None:
+        """Let go of the messages; they are read again when they are needed."""
+        for name in ("messages", "entries"):
+            self.__dict__.pop(name, None)
 
     @cached_property
     def _system(self) -> frozenset[str]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from foveal.pipeline.material.categories import PenguinNumbers
 from foveal.pipeline.shorten.turn import cut_middle
 from foveal.sources.contributor import (
     MAX_CHARS_PER_TOKEN,
@@ -26,9 +27,7 @@ from foveal.window import Contributed
 _LINE = "\n"
 _HEADING = re.compile(r"#{1,6}\s")
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
-CAPS: Mapping[str, int] = MappingProxyType(
-    {"PENGUIN.md": 600, "AGENTS.md": 500, "CLAUDE.md": 500, "README.md": 300}
-)
+CAPS: Mapping[str, int] = MappingProxyType(dict(PenguinNumbers().project_docs))
 """The documents, in the order in which they are looked for, and the most tokens that each may have."""
 
 

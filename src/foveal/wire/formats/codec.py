@@ -58,6 +58,8 @@ class Codec:
     framing: Framing
     check: Callable[[JSON, str], None] | None = None
     """Refuses fields that a caller has to correct, although stored messages may have them."""
+    kept_back: frozenset[str] = frozenset()
+    """Top-level fields that only Foveal reads: no window has them."""
     read_system: Callable[[Any, str], tuple[Part, ...]] | None = None
     """For formats that keep the system prompt outside the messages."""
     write_system: Callable[[Sequence[Message]], Any] | None = None

@@ -42,7 +42,14 @@ from foveal.wire.formats.codec import (
 from foveal.wire.jsontext import compact
 
 ROLES: MappingProxyType[str, Role] = MappingProxyType(
-    {"user": "user", "model": "assistant", "function": "tool", "tool": "tool", "system": "system"}
+    {
+        "user": "user",
+        "model": "assistant",
+        "assistant": "assistant",
+        "function": "tool",
+        "tool": "tool",
+        "system": "system",
+    }
 )
 _TEXT_KEYS = frozenset({"text", "thought", "thoughtSignature", "thought_signature"})
 _SNAKE = re.compile(r"[A-Z]")
@@ -68,6 +75,8 @@ def read(item: JSON, where: str) -> Reading:
         role = "tool"
     extra = without(item, "parts")
     flaw = _flaw(item["parts"], role, parts)
+    if item.get("role") == "assistant":  # as other providers call it
+        extra, flaw = {**extra, "role": "model"}, flaw or "Gemini's name of the assistant is `model`"
     return Reading(role=role, parts=parts, extra=extra, rest=rest_of(extra), flaw=flaw)
 
 

@@ -94,4 +94,5 @@ CODEC = Codec(
     rules=Rules(needs_call=False, pairs_by_name=True, function_calls=True),
     framing=openai.CODEC.framing,
     check=check,
+    kept_back=frozenset(("priority", "private")),
 )

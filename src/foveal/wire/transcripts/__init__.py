@@ -17,6 +17,7 @@ from foveal.errors import InputError
 from foveal.model import Conversation, Format
 from foveal.wire.detect import detect
 from foveal.wire.formats.codec import JSON
+from foveal.wire.jsontext import json_kind
 from foveal.wire.load import load, message_of
 from foveal.wire.transcripts import chatgpt, claude_ai, claude_code, codex
 from foveal.wire.transcripts.values import Found, Line, Recorded, Skipped, Transcript
@@ -72,14 +73,21 @@ def _whole(text: str, name: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        first = text.lstrip().partition("\n")[0].strip()
-        if first in ("{", "[") or first.startswith("["):  # JSON over several lines that is cut or damaged
+        if _is_one_value(text):  # cut or damaged
             raise InputError(f"{name}, line {error.lineno}: {_not_json(error)}", _REMEDY) from None
         return None
-    except ValueError:
+    except ValueError as error:  # valid, but for Python
+        if _is_one_value(text):
+            raise InputError(f"{name} has a number with too many digits", "write it as text") from error
         return None
     except RecursionError:
         raise InputError(f"{name} is nested too deep to read", "flatten it") from None
+
+
+def _is_one_value(text: str) -> bool:
+    """Whether it begins as one JSON value over several lines."""
+    first = text.lstrip().partition("\n")[0].strip()
+    return first == "{" or first.startswith("[")
 
 
 def _lines(text: str, name: str) -> tuple[list[Line], tuple[Skipped, ...]]:
@@ -105,13 +113,15 @@ def _object(line: str) -> tuple[JSON | None, str]:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
         return None, _not_json(error)
-    return (value, "") if isinstance(value, dict) else (None, f"{type(value).__name__}, not an object")
+    return (value, "") if isinstance(value, dict) else (None, f"{json_kind(value)}, not an object")
 
 
 def _not_json(error: Exception) -> str:
     """Why a line is not JSON; the parser counts lines of its own, so its numbers are not repeated."""
+    if isinstance(error, RecursionError):
+        return "nested too deep"
     if not isinstance(error, json.JSONDecodeError):
-        return f"not JSON ({error})"
+        return "a number has too many digits"
     what = error.msg.removesuffix(" at").removesuffix(" starting").rstrip(": ")
     return f"not JSON (character {error.colno}: {what})"
 

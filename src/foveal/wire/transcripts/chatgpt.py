@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from foveal.wire.formats.codec import JSON
-from foveal.wire.jsontext import compact
+from foveal.wire.jsontext import compact, json_kind
 from foveal.wire.times import seconds
 from foveal.wire.transcripts.values import Found, Recorded, Skipped, model_name
 
@@ -82,7 +82,7 @@ def _readable(nodes: Iterable[Any], skipped: list[Skipped]) -> Iterator[JSON]:
 def _flaw(message: object) -> str:
     """Why a message cannot be read; empty where it can."""
     if not isinstance(message, dict):
-        return f"{type(message).__name__}, not an object"
+        return f"{json_kind(message)}, not an object"
     if _author(message).get("role") not in _ROLES:
         return f"its author's role is not one of {', '.join(_ROLES)}"
     return "" if isinstance(message.get("content"), dict) else "it has no `content`"

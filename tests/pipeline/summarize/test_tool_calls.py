@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.presets.foveal.tool_calls import Action, Todo, command_action, first_new_line, read_call
+from foveal.pipeline.summarize.tool_calls import Action, Todo, command_action, first_new_line, read_call
 
 PATCH = """*** Begin Patch
 *** Update File: src/auth/session.py

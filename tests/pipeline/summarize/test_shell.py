@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveal.presets.foveal.shell import code_writes, read_command
+from foveal.pipeline.summarize.shell import code_writes, read_command
 
 COMMIT = """git add -A && git commit -m "$(cat <<'EOF'
 Fix the race in rotate

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Literal
 
 from foveal.pipeline.summarize.language import clipped
-from foveal.presets.foveal.shell import code_writes, read_command, word_set
+from foveal.pipeline.summarize.shell import code_writes, read_command, word_set
 
 Kind = Literal["change", "check", "look", "plan", "thought", "other"]
 """Changes something; runs a test, a build or a program; reads; lists what to do; thinks; unknown."""
