@@ -6,7 +6,7 @@ import json
 
 from foveal.catalog import ModelCard
 from foveal.errors import InputError
-from foveal.session.arguments import at_most
+from foveal.session.arguments import MOST, at_most
 
 
 def budget_for(card: ModelCard, given: int | None, *, reply: int | None = None) -> int:
@@ -51,4 +51,6 @@ def check_budget(budget: object) -> None:
             field="budget",
         )
     if isinstance(budget, int):
+        if budget < -MOST:
+            raise InputError("`budget` is below 1", remedy="make `budget` 1 or more", field="budget")
         at_most(budget, "budget")
