@@ -5,13 +5,14 @@
 Learned: every second recording of a kind of work is in a store, from which `learn` fits each preset. The
 other recordings, which it never sees, are replayed with the numbers before and after, at a quarter of their
 tokens. Recall is the harness's: the share of values in the next recorded call that are in the window with two
-words of their surroundings. Rejected numbers are replayed too: that shows what holding turns back is worth.
+words of their surroundings. Rejected numbers are replayed too: that shows what reserving turns is worth.
 
 Semantic: a message that says nearly what a later one says counts less, one unlike all others counts more. In
 `reploid` these are points of its score, in `foveal` factors of the value of excerpts. Only this script has
 them.
 
-The recorded runs are the harness's. Generated runs are a second kind of data, with a judge of their own.
+The recorded runs are the harness's. Generated runs are a second kind of data, with a judge of their own. Rows
+that the file has are not measured again.
 """
 
 from __future__ import annotations
@@ -127,7 +128,7 @@ def learned(kind: str, preset: str, most: int | None) -> dict[str, Any]:
     row: dict[str, Any] = {
         "accepted": found.accepted,
         "fitted": [round(found.fitted.before, 4), round(found.fitted.after, 4)],
-        "held back": [round(found.held_back.before, 4), round(found.held_back.after, 4)],
+        "held back": [round(found.reserved.before, 4), round(found.reserved.after, 4)],
         "numbers": fitted,
         "seconds": round(seconds, 1),
         "unseen": {},
@@ -208,11 +209,12 @@ Job = tuple[str, str, str, int | None]
 def jobs(only: Sequence[str], most: int | None, *, recorded: bool) -> Iterator[Job]:
     kinds = ("generated", *RECORDED) if recorded else ("generated",)
     if "learned" in only:
-        stores = (*kinds, BOTH) if recorded else kinds
-        yield from (("learned", kind, preset, most) for kind in stores for preset in TUNABLE)
+        yield from (("learned", kind, preset, most) for kind in kinds for preset in TUNABLE)
     if "semantic" in only:
         names = [f"{preset} {variant}" for preset in SCORED for variant in SEMANTIC]
         yield from (("semantic", kind, name, most) for kind in kinds for name in names)
+    if "learned" in only and recorded:
+        yield from (("learned", BOTH, preset, most) for preset in TUNABLE)
 
 
 def measured(job: Job) -> tuple[Job, dict[str, Any]]:
@@ -230,10 +232,9 @@ def line(job: Job, row: Mapping[str, Any]) -> str:
     if part == "semantic":
         return f"{head}{_change(row)}"
     unseen = "; ".join(f"{other} {_change(each)}" for other, each in row["unseen"].items())
-    held = " → ".join(f"{share:.1%}" for share in row["held back"])
-    return (
-        f"{head}{'accepted' if row['accepted'] else 'rejected'} {held}; unseen {unseen}; {row['seconds']} s"
-    )
+    reserved = " → ".join(f"{share:.1%}" for share in row["held back"])
+    verdict = "accepted" if row["accepted"] else "rejected"
+    return f"{head}{verdict} {reserved}; unseen {unseen}; {row['seconds']} s"
 
 
 def _change(row: Mapping[str, Any]) -> str:
@@ -260,8 +261,10 @@ def main() -> int:
     results: dict[str, Any] = json.loads(asked.json.read_text(encoding="utf-8")) if there else {}
     if any(results.get(name) != value for name, value in sample.items()):
         results = {**sample}
+    every = jobs(asked.only, asked.most, recorded=recorded)
+    missing = [job for job in every if job[2] not in results.get(job[0], {}).get(job[1], {})]
     with Pool(min(2, os.cpu_count() or 1)) as pool:
-        for job, row in pool.imap(measured, list(jobs(asked.only, asked.most, recorded=recorded)), 1):
+        for job, row in pool.imap(measured, missing, 1):
             print(line(job, row), flush=True)
             results.setdefault(job[0], {}).setdefault(job[1], {})[job[2]] = row
             if asked.json:

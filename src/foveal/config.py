@@ -30,6 +30,8 @@ class Settings:
     store: str = ""
     session: str = "default"
     tenant: str = "default"
+    pool: str = ""
+    """The pool that sessions join when a command opens them; empty for none."""
     model: str = ""
     budget: int | None = None
     preset: str = ""

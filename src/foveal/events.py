@@ -159,6 +159,8 @@ class Reported:
     name: str
     session: str
     payload: Mapping[str, object]
+    transient: bool = False
+    """It is for those who follow the work as it happens: the log drops it after many others."""
 
 
 Event = (

@@ -17,13 +17,23 @@ Absence = Literal["erased", "left_out", "empty"]
 Logged = Literal["logged", "excerpted", "merged", "retrieved"]
 """How a note has a message: an entry, an entry with quotations, a line for several, a passage."""
 Code = Literal[
-    Fixed, Absence, Logged, "selected", "not_selected", "replaced", "no_room", "low_value", "too_old"
+    Fixed,
+    Absence,
+    Logged,
+    "selected",
+    "not_selected",
+    "replaced",
+    "no_room",
+    "low_value",
+    "too_old",
+    "pruned",
 ]
 """What was decided. `no_room`: it has value, but too little room was left; `low_value`: nothing in it is
-worth its tokens; `too_old`: older than the log reaches; `replaced`: covered by a summary."""
+worth its tokens; `too_old`: older than the log reaches; `replaced`: covered by a summary; `pruned`: left out
+until restored, by this build itself."""
 NoteKind = Literal["log", "retrieved"]
 FIXED: frozenset[Code] = frozenset(get_args(Fixed))
-ABSENT: frozenset[Code] = frozenset(get_args(Absence))
+ABSENT: frozenset[Code] = frozenset({*get_args(Absence), "pruned"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

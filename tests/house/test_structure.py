@@ -12,13 +12,13 @@ from house.graph import cycles, importers, imports, names
 from house.tree import ROOT, SOURCE, tracked
 
 SMALL = {
+    "foveal.operations.stored": "the registry of operations is pure",
     "foveal.search.embed.endpoint": "one file for each kind of embedder",
     "foveal.session.build.bill": "callers record bills, builds do not",
     "foveal.sources.contributors.retrieval": "one file for each contributor",
     "foveal.wire.judge.judge": "a package's `__init__` has no behaviour",
     "foveal.wire.judge.plain": "one file for each provider",
     "foveal.wire.transcripts.codex": "one file for each agent",
-    "foveal.session.build.manage": "what every preset does to a history is found in one place",
 }
 """Modules under 60 lines with a single importer, and why each is a file of its own."""
 REPEATED = {"values.py", "__init__.py", "__main__.py"}

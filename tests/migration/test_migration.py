@@ -144,3 +144,24 @@ def test_nothing_of_version_7_was_restored(tmp_path: Path) -> None:
     with closing(open_store(path)) as store:
         store.mark(1, 0, absence="", restored_at=5.0)
         assert [entry.restored_at for entry in store.entries(1)] == [5.0, None, None]
+
+
+LOGGED = """
+    INSERT INTO events (tenant, session, created_at, name, payload, position)
+    SELECT 1, column1, 0.0, column2, '{}', row_number() OVER () FROM (VALUES
+        ('work', 'messages.added'), ('work', 'context.optimization.success'),
+        ('work', 'context.chunks_dropped'),
+        ('', 'context.optimization.failed'), ('', 'memory.changed'), ('', 'context.tokens_estimated'));
+    UPDATE tenants SET events = 6;
+"""
+
+
+def test_events_of_version_9_that_are_transient_or_of_no_session_are_kept_for_a_while(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    with closing(apsw.Connection(str(path))) as old:
+        old.execute(V1.read_text(encoding="utf-8"))
+        migrate(old, str(path), target=9)
+        old.execute(LOGGED)
+        migrate(old, str(path))
+        kept = old.execute("SELECT retention FROM events ORDER BY position").fetchall()
+    assert [retention for (retention,) in kept] == [0, 0, 2, 1, 1, 2]

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from foveal.errors import InputError
 from foveal.model import Kind
+from foveal.operations import omar_units
 from foveal.operations.omar import OPERATIONS
 from foveal.operations.registry import Registry
 from foveal.pipeline.kinds import KINDS
+from foveal.presets.omar.score import priorities
 
 REGISTRY = Registry({"omar": OPERATIONS})
 run = REGISTRY.run
@@ -367,6 +369,34 @@ def test_each_operation_reports_what_it_did(name: str, request_: dict[str, Any],
     assert [name for name, _ in found] == [f"context.{name}" for name in events]
 
 
+def test_events_count_everything_and_list_the_first_twenty_that_have_short_ids() -> None:
+    chunks = [
+        chunk("long" * 1_000 if n == 3 else f"c{n}", 900, timestamp=NOW, metadata={"urgency": "high"})
+        for n in range(3_000)
+    ]
+    request = {"chunks": chunks, "available_tokens": 2_900, "user_id": "u", "now": NOW}
+    events: dict[str, Any] = dict(REGISTRY.events("context_optimize", request))
+    boosts, dropped = events["context.recency_boost_applied"], events["context.chunks_dropped"]
+    assert (boosts["count"], [each["chunk_id"] for each in boosts["chunks"]]) == (
+        3_000,
+        [f"c{n}" for n in range(20) if n != 3],
+    )
+    assert (dropped["count"], len(dropped["chunk_ids"])) == (2_999, 19)
+    assert len(json.dumps(events)) < 20_000
+
+
+def test_chunks_are_scored_once_for_the_result_and_its_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    scored = []
+
+    def counted(items: Any, *rest: Any) -> Any:
+        scored.extend(items)
+        return priorities(items, *rest)
+
+    monkeypatch.setattr(omar_units, "priorities", counted)
+    assert REGISTRY.events("context_calculate_rag_boost", {"chunk": DEAL})
+    assert len(scored) == 1
+
+
 def test_events_carry_what_the_result_says() -> None:
     assert dict(REGISTRY.events("context_resolve_budget", BUDGET)) == {
         "context.budget.resolved": {
@@ -376,12 +406,13 @@ def test_events_carry_what_the_result_says() -> None:
             "tokens_remaining": 5,
         },
         "context.chunks_dropped": {"count": 1, "chunk_ids": ["b"]},
-        "context.conflict_detected": {"conflicts": [CONFLICT]},
+        "context.conflict_detected": {"count": 1, "conflicts": [CONFLICT]},
     }
     ((_, estimated),) = REGISTRY.events("context_estimate_code", {"text": "x" * 7})
-    assert estimated == {"chunks": [{"tokens": 2, "density": 3.5}]}
+    assert estimated == {"count": 1, "chunks": [{"tokens": 2, "density": 3.5}]}
     ((_, boost),) = REGISTRY.events("context_calculate_business_boost", {"chunk": DEAL})
     assert boost == {
+        "count": 1,
         "chunks": [
             {
                 "chunk_id": "a",
@@ -390,7 +421,7 @@ def test_events_carry_what_the_result_says() -> None:
                 "urgency_boost": 0.0,
                 "client_tier_boost": 0.0,
             }
-        ]
+        ],
     }
 
 

@@ -148,6 +148,7 @@ def test_run_in_uses_the_settings_of_the_store_and_stores_the_events(tmp_path: P
     assert isinstance(event, Reported)
     assert json.loads(logged.payload) == event.payload
     assert {**event.payload, "trace_id": "", "duration_ms": 0} == {
+        "count": 1,
         "chunks": [{"tokens": 6, "density": 7.0}],
         "operation": "context_estimate_code",
         "trace_id": "",

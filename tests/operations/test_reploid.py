@@ -238,12 +238,16 @@ def test_what_is_kept_of_messages_is_bounded_whoever_counts_them_and_has_no_text
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     kept: Memo[Any] = Memo(60.0, 10)
-    monkeypatch.setattr(messages, "_SKIMMED", kept)
-    for model in ("", "gpt-5", "gpt-4", "claude-sonnet-4-5"):
-        for n in range(8):
-            skim([{"role": "user", "content": f"the secret is {n}"}], model)
-    assert len(kept) == 10
-    assert "secret" not in repr(vars(kept))
+    monkeypatch.setattr(messages, "_KNOWN", kept)
+    for long_above in range(6):
+        for n in range(12):
+            skim(
+                [{"role": "user", "content": f"the secret is {n}"}], "", ReploidNumbers(long_above=long_above)
+            )
+    known = [found for _, found in kept._kept.values()]
+    assert len(known) == 10
+    assert all(0 < len(found.skimmed) <= 4 for found in known)
+    assert "secret" not in repr(kept._kept)
 
 
 @pytest.mark.parametrize(

@@ -96,3 +96,8 @@ def test_the_names_are_known_without_importing_any_package() -> None:
 def test_a_preset_of_ours_asks_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(base, "find", None)
     assert presets.find("recent").name == "recent"
+
+
+def test_what_a_preset_does_to_histories_is_nothing_once_its_package_is_gone() -> None:
+    found = [presets.managing(name) for name in ("", "foveal", "fifth", "reploid", "uninstalled")]
+    assert found == ["", "", "compress", "prune", ""]

@@ -17,6 +17,7 @@ from foveal.pipeline.recipe import Recipe, Report
 from foveal.session.inspect.builds import events_after
 
 OPTIMIZE = operations.example("context_optimize")
+PRUNED = [{"role": "user", "content": f"{n} the quick brown fox"} for n in range(5)]
 
 
 @pytest.fixture
@@ -62,6 +63,30 @@ def test_the_events_and_the_manifest_of_a_build_name_the_same_run(fov: Foveal) -
         if isinstance(event, Reported):
             assert event.payload["trace_id"] == manifest.record["trace_id"]
             assert event.payload["duration_ms"] == manifest.metrics["duration_ms"]
+
+
+def test_only_the_record_of_a_run_and_its_failure_are_kept_for_good(fov: Foveal) -> None:
+    events = heard(fov)
+    session = fov.session("work")
+    session.add("user", "hello " * 50)
+    session.build(budget=1_000, preset="omar")
+    operations.run_in(fov, "context_optimize", OPTIMIZE)
+    with pytest.raises(BudgetError):
+        session.build(budget=5, preset="omar")
+    with pytest.raises(InputError):
+        operations.run_in(fov, "context_optimize", {})
+    operations.run_in(fov, "context_estimate_tokens", {"text": "hello"})
+    operations.run_in(fov, "history_prune", {"messages": PRUNED, "max_tokens": 20})
+    reports = [each for each in events if isinstance(each, Reported)]
+    assert [each.name for each in reports if not each.transient] == [
+        "context.optimization.success",
+        "context.optimization.success",
+        "context.optimization.failed",
+        "context.optimization.failed",
+    ]
+    assert {"context.budget.resolved", "context.tokens_estimated", "context:pruned"} <= {
+        each.name for each in reports if each.transient
+    }
 
 
 def test_an_operation_does_not_fail_because_its_events_cannot_be_stored(fov: Foveal, tmp_path: Path) -> None:

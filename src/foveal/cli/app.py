@@ -35,6 +35,7 @@ COMMANDS = {
     "sessions": "commands.store", "backup": "commands.store", "verify": "commands.store", "op": "commands.op",
     "models": "commands.doctor", "config": "commands.config", "doctor": "commands.doctor", "demo": "demo",
     "serve": "commands.serve", "task": "commands.tasks", "profile": "commands.profile",
+    "pool": "commands.store",
 }  # fmt: skip
 """Every command in the order of `--help`, and the module that has its function or its group."""
 
@@ -87,13 +88,16 @@ def _version(value: bool) -> None:  # noqa: FBT001 — the signature that typer 
 
 
 @app.callback(invoke_without_command=True)
-def root(
+def root(  # noqa: PLR0913 — the options of every command, by name
     context: typer.Context,
     *,
     store: Annotated[str | None, typer.Option(metavar="URL", help="A path, or :memory:.")] = None,
     session: Annotated[str | None, typer.Option(metavar="NAME", help="`default` unless set.")] = None,
     tenant: Annotated[
         str | None, typer.Option(metavar="NAME", help="Whose data; `default` unless set.")
+    ] = None,
+    pool: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The pool of agents that the session joins.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     version: Annotated[  # noqa: ARG001 — its callback acts
@@ -106,7 +110,9 @@ def root(
     """
     for warning in unknown_variables():
         output.note(f"warning: {warning}")
-    context.obj = Shell(options={"store": store, "session": session, "tenant": tenant}, json=json)
+    context.obj = Shell(
+        options={"store": store, "session": session, "tenant": tenant, "pool": pool}, json=json
+    )
     if context.invoked_subcommand is not None:
         return
     if not json and sys.stdin.isatty() and sys.stdout.isatty():

@@ -50,7 +50,7 @@ def note(text: str) -> None:
 
 def report(text: str) -> None:
     """Print text on stderr, without control characters."""
-    sys.stderr.write(f"{_printable(text)}\n")
+    sys.stderr.write(f"{printable(text)}\n")
 
 
 def fail(what: str, remedy: str, *, kind: str, field: str = "", json: bool = False) -> None:
@@ -66,7 +66,7 @@ def fail(what: str, remedy: str, *, kind: str, field: str = "", json: bool = Fal
 
 def _to_stderr(head: str, text: str) -> None:
     """Print one line on stderr, wrapped to the width of a terminal."""
-    line = head + " ".join(_printable(text).split())
+    line = head + " ".join(printable(text).split())
     if sys.stderr.isatty():
         width = max(40, shutil.get_terminal_size().columns - 1)
         line = "\n".join(
@@ -118,17 +118,18 @@ def styled(text: str, colour: str = "", *, dim: bool = False, bold: bool = False
     """The text in colour, if results are printed in colour."""
     if not in_colour():
         return text
-    plain = _printable(text)
+    plain = printable(text)
     style = typer.style(plain, fg=colour or None, dim=dim or None, bold=bold or None)
     return style.replace(_TERMINAL_ESCAPE, _ESCAPE)
 
 
 def without_control(text: str) -> str:
     """The text; on a terminal without control characters, which could manipulate it."""
-    return _printable(text) if sys.stdout.isatty() else text
+    return printable(text) if sys.stdout.isatty() else text
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """The text without control characters, wherever it is printed."""
     return text.replace("\r\n", "\n").translate(_CONTROL)
 
 

@@ -115,6 +115,7 @@ class Shell:
             name,
             model="" if record and record.model else settings.model,
             preset="" if record and record.preset else settings.preset,
+            pool=settings.pool,
         )
 
 

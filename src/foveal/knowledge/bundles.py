@@ -20,7 +20,7 @@ from foveal.pipeline.summarize.notes import neutral
 from foveal.pipeline.summarize.values import Passage
 
 Count = Callable[[str], int]
-FORMAT = 1
+FORMAT = 2
 """Increase it when bundles are written differently: stored ones are stale then."""
 MAX_TOKENS: Mapping[str, Mapping[Depth, int]] = MappingProxyType(
     {
@@ -72,7 +72,10 @@ def memories_text(memories: Iterable[Memory], kind: str, room: Room) -> str:
 
 
 def remembered_text(memories: Iterable[Memory], most: int, count: Count) -> str:
-    """All that the user wants remembered, whatever its kind: the newest that fit `most`, oldest first."""
+    """All that the user wants remembered, whatever its kind: the newest that fit `most`, oldest first.
+
+    Empty if not one of them fits.
+    """
     return _newest_lines([each for each in memories if each.confirmed], most, count, REMEMBERED)
 
 
@@ -82,7 +85,9 @@ def _newest_lines(memories: Iterable[Memory], most: int, count: Count, title: st
         for place, each in enumerate(sorted(memories, key=lambda each: each.updated_at))
         for line in [f"- {_one_line(each.text)}{'' if each.origin == 'user' else CONFIRMED}"]
     ]
-    return choose_lines(lines, most, count, overview=title) if lines else ""
+    text = choose_lines(lines, most, count, overview=title) if lines else ""
+    # A title alone says nothing; without it there may be room for a line.
+    return choose_lines(lines, most, count) if text in ("", title) else text
 
 
 def thing_text(thing: Thing, passages: Sequence[Passage], room: Room) -> str:

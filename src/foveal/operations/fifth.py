@@ -16,7 +16,8 @@ from foveal.pipeline.kinds import kind_of
 from foveal.pipeline.material.categories import tokens_by_slot
 from foveal.pipeline.tokens.count import tokenizer
 from foveal.pipeline.values import Item, Scene
-from foveal.presets.fifth.levels import Due, FifthNumbers, due, levels, slot_of
+from foveal.presets.fifth.due import Due, due
+from foveal.presets.fifth.levels import FifthNumbers, levels, slot_of
 from foveal.presets.fifth.score import fifth
 from foveal.validation import LARGEST, Many
 

@@ -38,6 +38,8 @@ REMEMBERED = 3600.0
 """Seconds for which what is known of a message is kept."""
 MOST = 1 << 16
 """Messages of which it is kept, of all clients and formats together."""
+READERS = 4
+"""Ways of reading a message of which the results are kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,13 +179,16 @@ def skim(history: Sequence[Any], model: str | None = None, numbers: ReploidNumbe
     warn(warnings)
     keys = _keys(history)
     items = list(history)
-    shapes = [shape or _new_shape(keys[at], items, at) for at, shape in enumerate(_SHAPES.get_all(keys))]
-    format = wire.decide(filter(None, shapes), model or "")
+    known = [each or _first_seen(keys[at], items, at) for at, each in enumerate(_KNOWN.get_all(keys))]
+    format = wire.decide(dict.fromkeys(each.shape for each in known if each.shape), model or "")
     words = (numbers.error_words, numbers.operation_words, numbers.long_above)
     reader = _reader(card.tokenizer, format, card.images, *words)
+    number = reader.number
     return Skim(
         format=format,
-        messages=reader.read_all(keys, items),
+        messages=[
+            each.skimmed.get(number) or reader.read(each, items[at], at) for at, each in enumerate(known)
+        ],
         framing=reader.meter.request,
         limit=card.context,
         numbers=numbers,
@@ -191,10 +196,19 @@ def skim(history: Sequence[Any], model: str | None = None, numbers: ReploidNumbe
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of a message."""
+
+    shape: wire.ShapeOfMessage | None
+    """None of what is not an object; reading it fails."""
+    skimmed: dict[int, Skimmed]
+    """By the number of the reader."""
+
+
 UNKNOWN = b""
 """The key of a message that is not plain JSON values as it is: nothing is kept of it."""
-_SHAPES: Memo[wire.ShapeOfMessage] = Memo(REMEMBERED, MOST)
-_SKIMMED: Memo[Skimmed] = Memo(REMEMBERED, MOST)
+_KNOWN: Memo[_Known] = Memo(REMEMBERED, MOST)
 
 
 def _keys(history: Sequence[Any]) -> list[bytes]:
@@ -210,16 +224,16 @@ def _keys(history: Sequence[Any]) -> list[bytes]:
     return keys
 
 
-def _new_shape(key: bytes, items: list[Any], at: int) -> wire.ShapeOfMessage | None:
-    """The shape of a message that was not seen before, which is replaced by its plain values."""
+def _first_seen(key: bytes, items: list[Any], at: int) -> _Known:
+    """What is known of a message that was not seen before, which is replaced by its plain values."""
     item = items[at]
     items[at] = wire.plain(item, f"messages[{at}]")
     if not isinstance(items[at], dict):
-        return None
-    shape = wire.shape_of(items[at])
+        return _Known(None, {})
+    found = _Known(wire.shape_of(items[at]), {})
     if key and items[at] == item:
-        _SHAPES.put(key, shape)
-    return shape
+        _KNOWN.put(key, found)
+    return found
 
 
 class _Reader:
@@ -229,17 +243,11 @@ class _Reader:
 
     def __init__(self, format: Format, meter: Meter, numbers: ReploidNumbers) -> None:
         self.meter = meter
+        self.number = next(self._numbered)
         self._format = format
         self._numbers = numbers
-        self._tag = next(self._numbered).to_bytes(8, "big")
 
-    def read_all(self, keys: Sequence[bytes], items: Sequence[Any]) -> list[Skimmed]:
-        own = [key and key + self._tag for key in keys]
-        return [
-            known or self._read(keys[at], items[at], at) for at, known in enumerate(_SKIMMED.get_all(own))
-        ]
-
-    def _read(self, key: bytes, item: Any, at: int) -> Skimmed:
+    def read(self, known: _Known, item: Any, at: int) -> Skimmed:
         message = wire.unaddressed(item, self._format, where=f"messages[{at}]")
         ties = links(message)
         tool = bool(ties.answers or message.calls)
@@ -248,8 +256,9 @@ class _Reader:
             tokens=self.meter.message(message),
             traits=traits_of(message.text, message.role, tool=tool, numbers=self._numbers),
         )
-        if key and _SHAPES.get(key):
-            _SKIMMED.put(key + self._tag, found)
+        if len(known.skimmed) == READERS:
+            known.skimmed.clear()
+        known.skimmed[self.number] = found
         return found
 
 

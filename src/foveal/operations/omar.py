@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Literal
 
 from foveal.errors import NotFoundError
 from foveal.events import Reports
-from foveal.operations import omar_events as events
 from foveal.operations.omar_shapes import (
     Allocation,
     Allocations,
@@ -29,23 +28,30 @@ from foveal.operations.omar_shapes import (
 )
 from foveal.operations.omar_units import (
     ROLES,
+    ScoredChunks,
     Spent,
     allocate,
     allocation_of,
-    business_units,
+    boost_reports,
+    budget_reports,
+    conflict_reports,
     conflicts_of,
-    constrained,
+    dropped_reports,
+    estimate_reports,
     metrics_of,
     now_of,
+    optimization_reports,
     reallocate,
     score_allocations,
+    score_business,
     score_chunks,
+    scoring_reports,
     spend,
 )
-from foveal.operations.registry import Done, Operation, Shape
+from foveal.operations.registry import Done, Operation, Shape, Worked
 from foveal.pipeline.kinds import PROMPTS, RAG
 from foveal.pipeline.values import Unit
-from foveal.presets.omar.events import FAILED
+from foveal.presets.omar.events import FAILED, SUCCESS
 from foveal.presets.omar.greedy import Terms, ranked
 from foveal.presets.omar.score import (
     Content,
@@ -80,16 +86,16 @@ class OptimizeResult(Shape):
     optimization_id: str
 
 
-def optimize(request: OptimizeRequest, numbers: OmarNumbers) -> OptimizeResult:
+def optimize(request: OptimizeRequest, numbers: OmarNumbers) -> Worked[OptimizeResult]:
     """Keep the chunks with the highest priority that fit, in their original order."""
     return _optimize(request, score_chunks(request.chunks, request, numbers), numbers)
 
 
-def _optimize(request: OptimizeRequest, units: Sequence[Unit], numbers: OmarNumbers) -> OptimizeResult:
-    """Select among these units of the request."""
-    spent = spend(units, request.available_tokens, request.constraints, numbers)
+def _optimize(request: OptimizeRequest, scored: ScoredChunks, numbers: OmarNumbers) -> Worked[OptimizeResult]:
+    """Select among these chunks of the request."""
+    spent = spend(scored.units, request.available_tokens, request.constraints, numbers)
     in_order = sorted(spent.placed, key=lambda unit: (unit.items[0].index, unit.turn))
-    return OptimizeResult(
+    result = OptimizeResult(
         optimized_chunks=[request.chunks[unit.turn] for unit in in_order],
         total_tokens_used=spent.used,
         tokens_remaining=spent.remaining,
@@ -97,9 +103,10 @@ def _optimize(request: OptimizeRequest, units: Sequence[Unit], numbers: OmarNumb
         optimization_metrics=metrics_of(spent.placed, spent.gap),
         allocations=allocate(spent.placed, request.chunks, numbers),
         dropped=[unit.items[0].id for unit in spent.dropped],
-        conflicts=conflicts_of(spent.pick, units),
+        conflicts=conflicts_of(spent.pick, scored.units),
         optimization_id=_id(request),
     )
+    return Worked(result, (request, scored))
 
 
 def _id(request: OptimizeRequest) -> str:
@@ -116,11 +123,12 @@ class AllocationsResult(Shape):
     allocations: list[Allocation]
 
 
-def prioritize(request: PrioritizeRequest, numbers: OmarNumbers) -> AllocationsResult:
+def prioritize(request: PrioritizeRequest, numbers: OmarNumbers) -> Worked[AllocationsResult]:
     """Every chunk with the parts of its priority, in the order of selection."""
-    units = score_chunks(request.chunks, request, numbers)
-    order = ranked(units, terms_of(constrained(numbers, request.constraints)))
-    return AllocationsResult(allocations=allocate(order, request.chunks, numbers, boosts=True))
+    scored = score_chunks(request.chunks, request, numbers)
+    order = ranked(scored.units, terms_of(scored.numbers))
+    allocations = allocate(order, request.chunks, numbers, boosts=True)
+    return Worked(AllocationsResult(allocations=allocations), scored)
 
 
 class MetricsRequest(ScoringRequest):
@@ -141,17 +149,17 @@ class BuildResult(OptimizeResult):
     messages: list[ChatMessage]
 
 
-def build_llm(request: OptimizeRequest, numbers: OmarNumbers) -> BuildResult:
+def build_llm(request: OptimizeRequest, numbers: OmarNumbers) -> Worked[BuildResult]:
     """The messages of all chunks, in their original order."""
     return _build(optimize(request, numbers))
 
 
-def build_business(request: OptimizeRequest, numbers: OmarNumbers) -> BuildResult:
+def build_business(request: OptimizeRequest, numbers: OmarNumbers) -> Worked[BuildResult]:
     """The messages of the prompts and of the chunks with business fields of their own."""
-    return _build(_optimize(request, business_units(request.chunks, request, numbers), numbers))
+    return _build(_optimize(request, score_business(request.chunks, request, numbers), numbers))
 
 
-def build_rag(request: OptimizeRequest, numbers: OmarNumbers) -> BuildResult:
+def build_rag(request: OptimizeRequest, numbers: OmarNumbers) -> Worked[BuildResult]:
     """The messages in the order system prompt, retrieved material, history, current prompt."""
     return _build(optimize(request, numbers), order=_rag_order)
 
@@ -162,14 +170,16 @@ def _rag_order(chunk: Chunk) -> int:
     return 1 if chunk.type in RAG else 2
 
 
-def _build(result: OptimizeResult, order: Callable[[Chunk], int] = lambda _: 0) -> BuildResult:
+def _build(done: Worked[OptimizeResult], order: Callable[[Chunk], int] = lambda _: 0) -> Worked[BuildResult]:
+    result = done.result
     messages = [
         ChatMessage(role=ROLES.get(chunk.type, "user"), content=chunk.content)
         for chunk in sorted(result.optimized_chunks, key=order)
     ]
-    return BuildResult(
+    built = BuildResult(
         messages=messages, **{name: getattr(result, name) for name in OptimizeResult.model_fields}
     )
+    return Worked(built, done.work)
 
 
 class BudgetRequest(Shape):
@@ -238,9 +248,10 @@ class AllocationResult(Shape):
     allocation: Allocation
 
 
-def chunk_to_allocation(request: ChunkToAllocationRequest, numbers: OmarNumbers) -> AllocationResult:
-    (unit,) = score_chunks([request.chunk], request, numbers)
-    return AllocationResult(allocation=allocation_of(unit, request.position, request.chunk, numbers))
+def chunk_to_allocation(request: ChunkToAllocationRequest, numbers: OmarNumbers) -> Worked[AllocationResult]:
+    scored = score_chunks([request.chunk], request, numbers)
+    allocation = allocation_of(scored.units[0], request.position, request.chunk, numbers)
+    return Worked(AllocationResult(allocation=allocation), scored)
 
 
 class AllocationToChunkRequest(Shape):
@@ -345,22 +356,26 @@ class BoostResult(Shape):
     parts: dict[str, float]
 
 
-def recency_boost(request: BoostRequest, numbers: OmarNumbers) -> BoostResult:
-    (unit,) = score_chunks([request.chunk], request, numbers)
-    timestamp = unit.items[0].timestamp
+def recency_boost(request: BoostRequest, numbers: OmarNumbers) -> Worked[BoostResult]:
+    scored = score_chunks([request.chunk], request, numbers)
+    timestamp = scored.units[0].items[0].timestamp
     parts = {} if timestamp is None else {"age_days": age(timestamp, now_of(request)) / DAY}
-    return BoostResult(boost=unit.score.parts["recency"], parts=parts)
+    return _boosted("recency", scored, parts)
 
 
-def business_boost(request: BoostRequest, numbers: OmarNumbers) -> BoostResult:
-    (unit,) = score_chunks([request.chunk], request, numbers)
-    parts = business_parts(business_fields(unit.items[0].metadata), numbers)
-    return BoostResult(boost=unit.score.parts["business"], parts=parts)
+def business_boost(request: BoostRequest, numbers: OmarNumbers) -> Worked[BoostResult]:
+    scored = score_chunks([request.chunk], request, numbers)
+    fields = business_fields(scored.units[0].items[0].metadata)
+    return _boosted("business", scored, business_parts(fields, numbers))
 
 
-def rag_boost(request: BoostRequest, numbers: OmarNumbers) -> BoostResult:
-    (unit,) = score_chunks([request.chunk], request, numbers)
-    return BoostResult(boost=unit.score.parts["rag"], parts={"relevance": relevance(unit.items[0].metadata)})
+def rag_boost(request: BoostRequest, numbers: OmarNumbers) -> Worked[BoostResult]:
+    scored = score_chunks([request.chunk], request, numbers)
+    return _boosted("rag", scored, {"relevance": relevance(scored.units[0].items[0].metadata)})
+
+
+def _boosted(boost: str, scored: ScoredChunks, parts: Mapping[str, float]) -> Worked[BoostResult]:
+    return Worked(BoostResult(boost=scored.units[0].score.parts[boost], parts=dict(parts)), scored)
 
 
 _TABLE: tuple[tuple[str, str, str, Callable[..., object]], ...] = (
@@ -432,25 +447,26 @@ _TABLE: tuple[tuple[str, str, str, Callable[..., object]], ...] = (
     ),
 )
 _EVENTS: Mapping[str, Callable[[Done], Reports]] = {
-    "optimize": events.of_optimization,
-    "prioritize": events.of_scoring,
-    "allocate_budget": events.of_budget,
-    "estimate_tokens": events.of_estimate,
-    "estimate_business": events.of_estimate,
-    "estimate_code": events.of_estimate,
-    "estimate_general": events.of_estimate,
-    "chunk_to_allocation": events.of_scoring,
-    "resolve_budget": events.of_budget,
-    "calculate_recency_boost": partial(events.of_boost, "recency"),
-    "calculate_business_boost": partial(events.of_boost, "business"),
-    "calculate_rag_boost": partial(events.of_boost, "rag"),
-    "detect_conflicts": events.of_conflicts,
-    "filter_dropped": events.of_dropped,
-    "build_business": events.of_business,
-    "build_llm": events.of_optimization,
-    "build_rag": events.of_optimization,
+    "optimize": optimization_reports,
+    "prioritize": scoring_reports,
+    "allocate_budget": budget_reports,
+    "estimate_tokens": estimate_reports,
+    "estimate_business": estimate_reports,
+    "estimate_code": estimate_reports,
+    "estimate_general": estimate_reports,
+    "chunk_to_allocation": scoring_reports,
+    "resolve_budget": budget_reports,
+    "calculate_recency_boost": partial(boost_reports, "recency"),
+    "calculate_business_boost": partial(boost_reports, "business"),
+    "calculate_rag_boost": partial(boost_reports, "rag"),
+    "detect_conflicts": conflict_reports,
+    "filter_dropped": dropped_reports,
+    "build_business": optimization_reports,
+    "build_llm": optimization_reports,
+    "build_rag": optimization_reports,
 }
-"""What the other four find out is not an event of the design."""
+"""The design has no events for the other four operations."""
+_RECORDED = {"record": SUCCESS, "on_failure": FAILED}
 OPERATIONS = tuple(
     Operation(
         f"context_{name}",
@@ -458,7 +474,7 @@ OPERATIONS = tuple(
         run,
         code,
         _EVENTS.get(name),
-        FAILED if name == "optimize" or name.startswith("build_") else "",
+        **(_RECORDED if name == "optimize" or name.startswith("build_") else {}),
     )
     for name, code, about, run in _TABLE
 )

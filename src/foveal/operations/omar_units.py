@@ -1,12 +1,17 @@
-"""Score and select the chunks and allocations of a request, with the stages of the `omar` preset."""
+"""Score and select the chunks and allocations of a request, with the stages of the `omar` preset.
+
+The functions at the end describe what that did as the events of the preset's design.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
+from typing import Any
 
+from foveal.events import Reports
 from foveal.model import Kind, Role
 from foveal.operations.omar_shapes import (
     Allocation,
@@ -17,8 +22,20 @@ from foveal.operations.omar_shapes import (
     Metrics,
     ScoringRequest,
 )
+from foveal.operations.registry import Done
 from foveal.pipeline.kinds import PROMPTS
 from foveal.pipeline.values import Item, Pick, Scene, Unit
+from foveal.presets.omar.events import (
+    Optimization,
+    Outcome,
+    boost_applied,
+    budget_events,
+    chunks_dropped,
+    conflicts_detected,
+    optimization_events,
+    scoring_events,
+    tokens_estimated,
+)
 from foveal.presets.omar.greedy import POOL, fractional_bound, optimality_gap, ranked
 from foveal.presets.omar.score import (
     USUAL_CAPS,
@@ -84,21 +101,35 @@ def _item(chunk: Chunk, position: int, request: ScoringRequest, numbers: OmarNum
     )
 
 
-def score_chunks(chunks: Sequence[Chunk], request: ScoringRequest, numbers: OmarNumbers) -> list[Unit]:
-    """One unit per chunk, with the parts of its priority; `turn` is the chunk's position in the request."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredChunks:
+    """Chunks with their priorities."""
+
+    chunks: Sequence[Chunk]
+    units: Sequence[Unit]
+    """One per chunk, or fewer, with the parts of its priority; `turn` is the chunk's position."""
+    numbers: OmarNumbers
+    """With the constraints of the request."""
+
+
+def score_chunks(chunks: Sequence[Chunk], request: ScoringRequest, numbers: OmarNumbers) -> ScoredChunks:
+    """All chunks with the parts of their priorities."""
     numbers = constrained(numbers, request.constraints)
     items = [_item(chunk, position, request, numbers) for position, chunk in enumerate(chunks)]
     scores = priorities(items, Scene(now=now_of(request)), numbers)
-    return [_unit(position, *pair) for position, pair in enumerate(zip(items, scores, strict=True))]
+    units = [_unit(position, *pair) for position, pair in enumerate(zip(items, scores, strict=True))]
+    return ScoredChunks(chunks=chunks, units=units, numbers=numbers)
 
 
-def business_units(chunks: Sequence[Chunk], request: ScoringRequest, numbers: OmarNumbers) -> list[Unit]:
+def score_business(chunks: Sequence[Chunk], request: ScoringRequest, numbers: OmarNumbers) -> ScoredChunks:
     """The prompts and the chunks with business fields of their own, scored among all chunks."""
-    return [
+    scored = score_chunks(chunks, request, numbers)
+    of_business = [
         unit
-        for unit in score_chunks(chunks, request, numbers)
+        for unit in scored.units
         if unit.items[0].kind in PROMPTS or business_fields(chunks[unit.turn].metadata or {})
     ]
+    return replace(scored, units=of_business)
 
 
 def now_of(request: ScoringRequest) -> float:
@@ -234,3 +265,73 @@ def conflicts_of(pick: Pick, units: Sequence[Unit]) -> list[ChunkConflict]:
         )
         for each in pick.conflicts
     ]
+
+
+def optimization_reports(done: Done) -> Reports:
+    """All events of an optimization; its work is the request and the scored chunks."""
+    (request, scored), result = done.work, done.result
+    optimization = Optimization(
+        id=result.optimization_id,
+        scores=_scores(scored),
+        outcome=Outcome(
+            allocated=len(result.allocations),
+            dropped=result.dropped,
+            conflicts=_plain(result.conflicts),
+            used=result.total_tokens_used,
+            remaining=result.tokens_remaining,
+        ),
+        available=request.available_tokens,
+        estimated=_estimated(scored),
+        user=request.user_id,
+    )
+    return optimization_events(optimization, scored.numbers)
+
+
+def scoring_reports(done: Done) -> Reports:
+    """Chunks became allocations; its work is the scored chunks."""
+    scored = done.work
+    return scoring_events(_scores(scored), scored.numbers, _estimated(scored))
+
+
+def boost_reports(boost: str, done: Done) -> Reports:
+    """One boost was calculated for one chunk, be it 0; its work is the scored chunk."""
+    return boost_applied(boost, _scores(done.work), done.work.numbers)
+
+
+def budget_reports(done: Done) -> Reports:
+    """A budget was spent on allocations."""
+    result = done.result
+    return budget_events(
+        Outcome(
+            allocated=len(result.allocated),
+            dropped=[each.chunk_id for each in result.dropped],
+            conflicts=_plain(result.conflicts),
+            used=result.tokens_used,
+            remaining=result.tokens_remaining,
+        )
+    )
+
+
+def conflict_reports(done: Done) -> Reports:
+    return conflicts_detected(_plain(done.result.conflicts))
+
+
+def dropped_reports(done: Done) -> Reports:
+    return chunks_dropped([each.chunk_id for each in done.result.allocations])
+
+
+def estimate_reports(done: Done) -> Reports:
+    return tokens_estimated([done.result.model_dump()], 1)
+
+
+def _scores(scored: ScoredChunks) -> list[tuple[Item, Mapping[str, float]]]:
+    return [(unit.items[0], unit.score.parts) for unit in scored.units]
+
+
+def _estimated(scored: ScoredChunks) -> dict[str, int]:
+    """By id, the tokens of chunks that came without a number."""
+    return {unit.items[0].id: unit.tokens for unit in scored.units if scored.chunks[unit.turn].tokens is None}
+
+
+def _plain(conflicts: Sequence[ChunkConflict]) -> list[dict[str, Any]]:
+    return [each.model_dump() for each in conflicts]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import BeforeValidator, ConfigDict, FiniteFloat, TypeAdapter, ValidationError
 
@@ -34,14 +34,24 @@ class Shape(FewFields):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Worked(Generic[R]):
+    """A result, and what was computed for it that its events report."""
+
+    result: R
+    work: Any
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
     """An operation that has run."""
 
-    request: Any
     result: Any
-    numbers: Any
-    """The settings that it took; None if it takes none."""
+    work: Any = None
+    """What it computed for its events; None if it returns its result alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +61,13 @@ class Operation:
     name: str
     about: str
     run: Callable[..., Any]
-    """Takes the request, and settings if it has a parameter `numbers`; returns the result."""
+    """Takes the request, and settings if it has a parameter `numbers`; returns the result or a `Worked`."""
     code: str = ""
     """Its number in the source design, such as `0x3200`; empty if it has none."""
     events: Callable[[Done], Reports] | None = None
     """The events that a run implies; None if there are none."""
+    record: str = ""
+    """The event among them that records the run; the others are transient."""
     on_failure: str = ""
     """The event that the design documents for a run that failed."""
     preset: str = ""
@@ -142,6 +154,8 @@ def _types(function: Callable[..., Any]) -> _Types:
     """The types of the request, the settings and the result; adapters are built on first use."""
     hints = get_type_hints(function, include_extras=True)
     result = hints.pop("return")
+    if get_origin(result) is Worked:
+        (result,) = get_args(result)
     request = next(iter(hints.values()))
     return _Types(request=TypeAdapter(request), result=TypeAdapter(result), takes_numbers="numbers" in hints)
 
@@ -149,10 +163,10 @@ def _types(function: Callable[..., Any]) -> _Types:
 def run_parsed(operation: Operation, request: Mapping[str, Any], tables: Tables | None) -> Done:
     """Check a request of plain data and run the operation on it."""
     parsed = _parse(operation, request)
-    if not _types(operation.run).takes_numbers:
-        return Done(request=parsed, result=operation.run(parsed), numbers=None)
-    numbers = _numbers_for(operation.preset, tables or {})
-    return Done(request=parsed, result=operation.run(parsed, numbers), numbers=numbers)
+    takes_numbers = _types(operation.run).takes_numbers
+    numbers = (_numbers_for(operation.preset, tables or {}),) if takes_numbers else ()
+    found = operation.run(parsed, *numbers)
+    return Done(result=found.result, work=found.work) if isinstance(found, Worked) else Done(result=found)
 
 
 def _numbers_for(preset: str, tables: Tables) -> Any:

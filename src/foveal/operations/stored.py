@@ -22,7 +22,7 @@ def run_in(fov: Foveal, operation: Operation, request: Mapping[str, Any]) -> dic
     except FovealError as error:
         report_failure(resources, session, operation.on_failure, error, Run.since(operation.name, began))
         raise
-    run = Run.since(operation.name, began)
+    run = Run.since(operation.name, began, record=operation.record)
     if operation.events:
         report(resources, session, operation.events(done), run)
     return plain_result(operation, done)

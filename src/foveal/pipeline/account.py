@@ -148,10 +148,7 @@ def _part(history: History, decision: Decision, first: int, last: int) -> Decisi
 def with_pruning(
     history: History, decisions: Sequence[Decision], pruned: Sequence[Decision]
 ) -> tuple[Decision, ...]:
-    """The decisions of a window, with the reasons for which messages were left out of the history just now.
-
-    `pruned`: the decisions of the selection that left them out, in order.
-    """
+    """The decisions of a window, with those that left messages out of the history just now, in order."""
     found: list[Decision] = []
     rest = deque(pruned)
     for decision in decisions:
@@ -160,8 +157,7 @@ def with_pruning(
             each = rest.popleft()
             if at < each.first:
                 found.append(_part(history, decision, at, each.first - 1))
-            because, brief = f"pruned: {each.because}", each.brief and f"pruned: {each.brief}"
-            found.append(replace(each, code=decision.code, because=because, brief=brief))
+            found.append(each)
             at = each.last + 1
         if at == decision.first:
             found.append(decision)

@@ -30,6 +30,7 @@ SENTENCES: Mapping[Code, str] = {
     "no_room": "no room",
     "low_value": "low value: nothing in it is worth its tokens",
     "too_old": "older than the log reaches",
+    "pruned": "pruned: the least important goes until the rest fits",
 }
 """What a code says without numbers."""
 
@@ -88,8 +89,9 @@ def covered(position: int) -> Reason:
 
 def _sentence(code: Code, numbers: Mapping[str, float]) -> str:
     match code:
-        case "no_room" if "needed" in numbers:
-            return f"needed {numbers['needed']:,} tokens, {numbers['left']:,} were left"
+        case "no_room" | "pruned" if "needed" in numbers:
+            pruned = "pruned: " if code == "pruned" else ""
+            return f"{pruned}needed {numbers['needed']:,} tokens, {numbers['left']:,} were left"
         case "no_room" if "missing" in numbers:
             least = "at least " if numbers.get("messages", 1) > 1 else ""
             return f"no room: {least}{numbers['missing']:,} tokens short"

@@ -111,6 +111,11 @@ def joined(tail: Tail | None, link: Links, *, runs: bool = False) -> Tail:
     """The newest turn after this message."""
     if tail is None or not joins(tail, link, runs=runs):
         return Tail(role=link.role, calls=frozenset(link.calls))
+    return _extended(tail, link)
+
+
+def _extended(tail: Tail, link: Links) -> Tail:
+    """The turn with a message that joins it."""
     return Tail(
         role=tail.role,
         calls=tail.calls | frozenset(link.calls),
@@ -158,14 +163,16 @@ class Turns:
                 Tail(role=link.role, calls=frozenset(link.calls)) if link.calls else _ALONE[link.role]
             )
             return
-        if not joins(self._tail, link, runs=self._runs):
+        if self._tail and joins(self._tail, link, runs=self._runs):
+            self._tail = _extended(self._tail, link)
+        else:
             called = self._called(seq, link, since)
             if called is None:
                 self.starts.append(seq)
             else:
                 del self.starts[bisect_right(self.starts, called) :]
                 self._tail = Tail(role="assistant", calls=frozenset(link.answers), answered=True)
-        self._tail = joined(self._tail, link, runs=self._runs)
+            self._tail = joined(self._tail, link, runs=self._runs)
         if self._runs:
             for answer in link.answers:
                 self._waiting.pop(answer, None)

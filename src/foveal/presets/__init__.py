@@ -9,7 +9,7 @@ from importlib import import_module
 from foveal.config import Tables
 from foveal.errors import ConfigError, InputError
 from foveal.presets import base
-from foveal.presets.base import Preset
+from foveal.presets.base import Managing, Preset
 
 
 class _Presets(MutableMapping[str, Preset]):
@@ -48,7 +48,7 @@ DEFAULT = "foveal"
 MOST_CHARACTERS = 256
 """The longest name of a preset."""
 
-__all__ = ["DEFAULT", "PRESETS", "Preset", "check", "find"]
+__all__ = ["DEFAULT", "PRESETS", "Preset", "check", "find", "managing"]
 
 
 def check(name: str) -> None:
@@ -69,6 +69,14 @@ def check(name: str) -> None:
         hint = f"did you mean `{close[0]}`? " if close else ""
         remedy = f"{hint}use one of: {', '.join(known)}"
         raise ConfigError(f"there is no preset {name!r}", remedy=remedy, field="preset")
+
+
+def managing(name: str) -> Managing:
+    """What the preset of that name does to histories; nothing if its package is no longer installed."""
+    try:
+        return find(name).manages
+    except ConfigError:
+        return ""
 
 
 def find(name: str, numbers: Tables | None = None) -> Preset:

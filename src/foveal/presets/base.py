@@ -53,6 +53,8 @@ class Preset:
     """What the user asked to remember, or said in other sessions, is shown in every window."""
     depth: Depth = "standard"
     """How much detail that has."""
+    record: str = ""
+    """The event of its design that records a build; the log drops its other events after many others."""
     on_failure: str = ""
     """The event that its design documents for a build that failed."""
 

@@ -24,7 +24,7 @@ from foveal.server.middleware.limits import Limits, Requests
 from foveal.server.middleware.metrics import Metrics
 from foveal.server.openapi import openapi_document
 from foveal.server.problems import Problem
-from foveal.server.routes import builds, meta, profile, search, sessions
+from foveal.server.routes import builds, meta, pools, profile, search, sessions
 from foveal.server.tenants import Setup, Tenants
 from foveal.server.workers.pool import Pool
 from foveal.store.open import is_in_memory
@@ -43,6 +43,7 @@ _ROUTERS = (
     (sessions.long_tasks_router, "memory"),
     (builds.context_router, "memory"),
     (profile.router, "memory"),
+    (pools.router, "pools"),
     (meta.router, "catalogue"),
     (meta.live, "events"),
 )

@@ -121,6 +121,17 @@ _OPTIMIZATION = {
     "duration_ms": 1.4,
     "trace_id": "9f0c1d2e3b4a59687716253443526170",
 }
+_POOL = {
+    "name": "repo",
+    "budget": 24000,
+    "agents": [
+        {
+            "session": "fix-auth",
+            "tokens": 12000,
+            "because": "12,000 of the 24,000 tokens of pool repo, divided among 2 agents: …",
+        }
+    ],
+}
 REQUESTS: dict[str, Any] = {
     "POST /sessions": {"name": "fix-auth", "model": "gpt-5"},
     "POST /sessions/{name}/fork": {"name": "fix-auth-2", "messages": 40},
@@ -141,6 +152,9 @@ REQUESTS: dict[str, Any] = {
     "POST /sessions/{name}/replay": {"preset": "recent", "budget": 8000},
     "POST /sessions/{name}/focus": {"question": "What grace period did we settle on?", "budget": 2000},
     "POST /sessions/{name}/tasks": {"name": "fix the login"},
+    "PUT /pools/{pool}": {"budget": 24000},
+    "POST /pools/{pool}/join": {"session": "fix-auth"},
+    "POST /pools/{pool}/leave": {"session": "fix-auth"},
     "POST /context": {"workspace": "/home/me/project", "task": "fix the login"},
     "POST /sessions/{name}/context": {"workspace": "/home/me/project"},
     "POST /profile": {"text": "I like short answers."},
@@ -205,6 +219,11 @@ RESPONSES: dict[str, Any] = {
     "POST /sessions/{name}/focus": _WINDOW,
     "POST /sessions/{name}/tasks": {"number": 1, "name": "fix the login"},
     "POST /sessions/{name}/tasks/complete": {"summary": "Fixed the login.", "replaced": ["m2", "m3"]},
+    "GET /pools": [_POOL],
+    "PUT /pools/{pool}": _POOL,
+    "DELETE /pools/{pool}": {"name": "repo", "change": "deleted"},
+    "POST /pools/{pool}/join": _POOL,
+    "POST /pools/{pool}/leave": _POOL,
     "POST /profile": _MEMORY,
     "PUT /profile/{id}": _MEMORY | {"text": "I like long answers.", "change": "edited"},
     "POST /profile/{id}/confirm": _MEMORY | {"change": "confirmed"},

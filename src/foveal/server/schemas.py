@@ -62,6 +62,15 @@ class NewSession(Body):
     name: Name
     model: Label = ""
     preset: Label = ""
+    pool: Label = ""
+
+
+class PoolBudget(Body):
+    budget: Tokens | None = None
+
+
+class Member(Body):
+    session: Name
 
 
 class Fork(Body):

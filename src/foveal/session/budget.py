@@ -8,6 +8,9 @@ from foveal.catalog import ModelCard
 from foveal.errors import InputError
 from foveal.session.arguments import MOST, at_most
 
+GIVEN_BUDGET = "budget"
+"""In a build's record: the caller gave a budget; without one it is what the model's limit leaves."""
+
 
 def budget_for(card: ModelCard, given: int | None, *, reply: int | None = None) -> int:
     """The given budget, else the model's limit less `reply`, by default the model's longest."""
@@ -19,9 +22,9 @@ def budget_for(card: ModelCard, given: int | None, *, reply: int | None = None) 
     return min(room, card.max_input or card.context)
 
 
-def whole_limit(card: ModelCard, budget: int) -> int:
-    """The limit of a history whose windows have this budget: the model's, unless the caller gave another."""
-    return card.context if budget == budget_for(card, None) else budget
+def whole_limit(card: ModelCard, given: int | None) -> int:
+    """The limit of a history: the budget that the caller gave for its windows, else the model's limit."""
+    return card.context if given is None else given
 
 
 def asked_reply(envelope: str) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,9 +18,9 @@ from foveal.pipeline import fit as pipeline
 from foveal.pipeline.history import History
 from foveal.pipeline.turns import links
 from foveal.pipeline.values import Scene
-from foveal.presets import Preset
 from foveal.session.arguments import a_time, any_text, in_thread, message_number
 from foveal.session.budget import asked_reply, budget_for, check_budget
+from foveal.session.search.similarity import similarities_to
 from foveal.session.target import Count, Target, system_messages, target_for, tools_text, warn
 from foveal.window import Window
 
@@ -126,15 +126,6 @@ def relevant_to(history: History, messages: Sequence[Message], scene: Scene) -> 
         ]
     )
     return ranked(index, history, scene)
-
-
-def similarities_to(preset: Preset, history: History, task: str) -> Mapping[int, float]:
-    """How similar the messages are to the task, if the preset's scores depend on it."""
-    if not preset.compares:
-        return {}
-    from foveal.session.search.similarity import Similarity
-
-    return Similarity().of(history, task)
 
 
 def history_of(given: Conversation, target: Target) -> History:

@@ -303,7 +303,7 @@ class Foveal:
     ) -> Learned:
         """Fit a preset's numbers to what the answers in stored sessions used of earlier messages.
 
-        The newest third of the turns is held back: numbers that are not better on it are not accepted.
+        The newest third of the turns is reserved: numbers that are not better on it are not accepted.
         `sessions`: names; by default all. `work`: only `coding`, `chat`, `research` or `operations`.
         `budget`: of the windows; by default that of a session's newest build, or a quarter of its tokens.
         It asks no model and stores nothing. `progress` is called with the number of trials done and of all.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from foveal.errors import FovealError, StoreError
 from foveal.events import Event, Reported, Reports, Warned
@@ -25,18 +25,25 @@ class Run:
     """Its name; `build` for the window of a session."""
     trace_id: str
     milliseconds: float
+    record: str = ""
+    """The name of the event that is its record; the others are transient."""
 
     @classmethod
-    def since(cls, operation: str, began: float) -> Run:
+    def since(cls, operation: str, began: float, *, record: str = "") -> Run:
         """A run that ends now; `began` is a time of `time.perf_counter`."""
         milliseconds = round(1000 * (time.perf_counter() - began), 3)
-        return cls(operation=operation, trace_id=secrets.token_hex(16), milliseconds=milliseconds)
+        return cls(
+            operation=operation, trace_id=secrets.token_hex(16), milliseconds=milliseconds, record=record
+        )
 
 
 def reported(session: str, events: Reports, run: Run) -> list[Reported]:
     """The events, each with what identifies the run that they come from."""
     stamp = {"operation": run.operation, "trace_id": run.trace_id, "duration_ms": run.milliseconds}
-    return [Reported(name=name, session=session, payload={**payload, **stamp}) for name, payload in events]
+    return [
+        Reported(name=name, session=session, payload={**payload, **stamp}, transient=name != run.record)
+        for name, payload in events
+    ]
 
 
 def report(resources: Resources, session: str, events: Reports, run: Run) -> None:
@@ -56,7 +63,8 @@ def report(resources: Resources, session: str, events: Reports, run: Run) -> Non
 def report_failure(resources: Resources, session: str, name: str, error: FovealError, run: Run) -> None:
     """Report a failed run as the event of that name; without a name, not at all."""
     if name:
-        report(resources, session, [(name, {"error": type(error).__name__, "what": error.what})], run)
+        payload = {"error": type(error).__name__, "what": error.what}
+        report(resources, session, [(name, payload)], replace(run, record=name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -109,20 +109,29 @@ class Resources:
 
     @property
     def reploid(self) -> ReploidNumbers:
-        from foveal.presets.numbers import overridden
-        from foveal.presets.reploid import ReploidNumbers
-
-        return overridden(ReploidNumbers(), self._numbers("reploid"), "numbers, preset reploid")
+        return self.part(_reploid)
 
     @property
     def fifth(self) -> FifthNumbers:
-        from foveal.presets.fifth.levels import FifthNumbers
-        from foveal.presets.numbers import overridden
+        return self.part(_fifth)
 
-        return overridden(FifthNumbers(), self._numbers("fifth"), "numbers, preset fifth")
 
-    def _numbers(self, preset: str) -> Mapping[str, object]:
-        return (self.numbers or {}).get(preset, {})
+def _reploid(resources: Resources) -> ReploidNumbers:
+    from foveal.presets.numbers import overridden
+    from foveal.presets.reploid import ReploidNumbers
+
+    return overridden(ReploidNumbers(), _numbers(resources, "reploid"), "numbers, preset reploid")
+
+
+def _fifth(resources: Resources) -> FifthNumbers:
+    from foveal.presets.fifth.levels import FifthNumbers
+    from foveal.presets.numbers import overridden
+
+    return overridden(FifthNumbers(), _numbers(resources, "fifth"), "numbers, preset fifth")
+
+
+def _numbers(resources: Resources, preset: str) -> Mapping[str, object]:
+    return (resources.numbers or {}).get(preset, {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from foveal.store import SessionRecord, TaskRecord
 from foveal.window import Manifest, Window
 
 if TYPE_CHECKING:
+    from foveal.session.pool.pool import Pool
     from foveal.session.session import Session
     from foveal.sources.assemble import SmartContext
 
@@ -49,11 +50,37 @@ def session_response(record: SessionRecord, preset: str) -> SessionResponse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AgentResponse:
+    """A session of a pool, and what its next window has of the budget."""
+
+    session: str
+    tokens: int
+    """0 if the pool has no budget."""
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolResponse:
+    """A pool with its sessions, oldest first."""
+
+    name: str
+    budget: int | None
+    agents: tuple[AgentResponse, ...]
+
+
+def pool_response(pool: Pool) -> PoolResponse:
+    agents = (
+        AgentResponse(session=name, tokens=share.tokens, because=share.because)
+        for name, share in pool.shares()
+    )
+    return PoolResponse(name=pool.name, budget=pool.budget, agents=tuple(agents))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StatsResponse(Stats):
     """A session in numbers, with the ratios derived from them."""
 
     percent: float = field()
-    needs_pruning: bool = field()
     ratio: float = field()
     ratio_low: bool = field()
     saved: float | None
@@ -65,7 +92,6 @@ def stats_response(stats: Stats) -> StatsResponse:
     return StatsResponse(
         **{each.name: getattr(stats, each.name) for each in fields(stats)},
         percent=round(stats.percent, 1),
-        needs_pruning=stats.needs_pruning,
         ratio=round(stats.ratio, 2),
         ratio_low=stats.ratio_low,
         saved=costs.saved if costs else None,

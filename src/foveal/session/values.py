@@ -87,6 +87,9 @@ class Stats:
     first build the model's limit, unless the caller gave a budget."""
     full_at: float = 0.8
     """The share of `used_limit` above which the history needs pruning."""
+    needs_pruning: bool = False
+    """Whether it is fuller than that. With the preset `fifth`: whether the next build compresses, which also
+    depends on its levels."""
     manages: Managing = ""
     """What the next build does by itself to a history above that share; empty: nothing."""
     summaries: int = 0
@@ -114,10 +117,6 @@ class Stats:
     def percent(self) -> float:
         """How full the session is: the share of `used_tokens` in `used_limit`."""
         return 100 * self.used_tokens / self.used_limit if self.used_limit else 0.0
-
-    @property
-    def needs_pruning(self) -> bool:
-        return self.used_tokens > int(self.full_at * self.used_limit)
 
     @property
     def ratio(self) -> float:

@@ -91,10 +91,7 @@ def assemble_smart_context(  # noqa: PLR0913 — the public call, every option b
     check_installed(contributors)
     model = catalog.checked(model)
     tokens = CachedCounter(count or tokenizer(catalog.find(model).tokenizer).count)
-    slots = [
-        replace(slot, used=sum(map(tokens, said)) if slot.name == DIALOG else 0)
-        for slot in category_slots(budget, numbers)
-    ]
+    slots = _slots(budget, numbers, used=sum(map(tokens, said)))
     opened = workspace if isinstance(workspace, Workspace) else Workspace(workspace)
     request = ContextRequest(
         workspace=opened,
@@ -105,13 +102,7 @@ def assemble_smart_context(  # noqa: PLR0913 — the public call, every option b
         said=tuple(said),
         active_files=tuple(active_files),
     )
-    found = gather(
-        resolve_active_files(request),
-        contributors,
-        weights=numbers.weights,
-        project_docs=numbers.project_docs,
-        progress=progress,
-    )
+    found = gather(resolve_active_files(request), contributors, numbers=numbers, progress=progress)
     admitted, text = _fit(found, slots, tokens)
     return SmartContext(
         text=text,
@@ -121,6 +112,13 @@ def assemble_smart_context(  # noqa: PLR0913 — the public call, every option b
         categories=report(admitted.slots),
         refused=opened.refusals,
     )
+
+
+def _slots(budget: int, numbers: PenguinNumbers, *, used: int) -> list[Slot]:
+    """The categories of the budget, of which the conversation uses so many tokens."""
+    return [
+        replace(slot, used=used if slot.name == DIALOG else 0) for slot in category_slots(budget, numbers)
+    ]
 
 
 def _check(name: str, value: object, kind: str, *, fits: bool) -> None:

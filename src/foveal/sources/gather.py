@@ -15,6 +15,7 @@ from pathlib import PurePath
 
 from foveal.errors import FovealError, InputError
 from foveal.model import Kind
+from foveal.pipeline.material.categories import PenguinNumbers
 from foveal.pipeline.material.placement import section
 from foveal.pipeline.material.values import Material
 from foveal.sources.code import codebase, definitions
@@ -36,7 +37,7 @@ from foveal.sources.contributor import (
     contributor_named,
     weight_of,
 )
-from foveal.sources.contributors.docs import CAPS, docs
+from foveal.sources.contributors.docs import docs
 from foveal.sources.contributors.files import files
 from foveal.sources.contributors.git import git
 from foveal.sources.contributors.reports import analysis, results
@@ -45,6 +46,7 @@ from foveal.sources.salience import saliences
 from foveal.sources.working_set import find_working_set
 from foveal.window import Contributed
 
+NUMBERS = PenguinNumbers()
 MOST = 200
 """Offers of one contributor."""
 TITLE = 40
@@ -68,8 +70,7 @@ def gather(
     request: ContextRequest,
     own: Sequence[Contributor | str] = (),
     *,
-    weights: Mapping[str, float] | None = None,
-    project_docs: Mapping[str, int] = CAPS,
+    numbers: PenguinNumbers = NUMBERS,
     progress: Progress | None = None,
 ) -> Gathered:
     """Ask the built-in contributors, then the caller's own: functions, or names of installed ones."""
@@ -78,7 +79,7 @@ def gather(
     mentioned = mentions(request)
     offers: list[Offer | Contributed] = []
     # Files come last: requested ones may use the room that no other contributor needs.
-    *builtin, working = _builtin(request, mentioned, project_docs, progress)
+    *builtin, working = _builtin(request, mentioned, numbers.project_docs, progress)
     for name, ask in (*builtin, *callers, working):
         try:
             offers += ask(request, offers)
@@ -91,7 +92,7 @@ def gather(
             left_out.append(_left_out(offer.type, offer.source_path, why))
         else:
             usable.append(offer)
-    return Gathered(material=_price(usable, request, mentioned, weights), left_out=tuple(left_out))
+    return Gathered(material=_price(usable, request, mentioned, numbers.weights), left_out=tuple(left_out))
 
 
 def resolve_active_files(request: ContextRequest) -> ContextRequest:

@@ -378,7 +378,10 @@ class Store(Protocol):
         """The session's builds, newest first; with `before`, those with lower numbers."""
 
     def log(self, session: str, events: Sequence[Event], *, now: float) -> None:
-        """Append events to the tenant's log, under the name of a session."""
+        """Append events to the tenant's log, under the name of a session.
+
+        Of transient events, and of those whose session does not exist, the log keeps the newest 1,000 each.
+        """
 
     def events(self, *, after: int = 0, limit: int = 1000, size: int | None = None) -> Sequence[LoggedEvent]:
         """The events with numbers above `after`, oldest first.

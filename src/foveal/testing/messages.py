@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 
 from foveal.errors import InputError, NotFoundError
-from foveal.events import MessageMarked, MessagesAdded
+from foveal.events import MessageMarked, MessagesAdded, Reported
 from foveal.model import handle_of
 from foveal.pipeline.turns import erased_key
 from foveal.store.port import BuildRecord, Content
@@ -328,6 +329,19 @@ def the_log_can_be_read_from_any_event_on(open_store: OpenStore) -> None:
     same(list(store.events_named("message.marked", limit=1)), [marks[0]])
     same(list(store.events_named("messages.added", before=first.number)), [])
     same((store.events()[1], open_store("silent").newest_event()), (second, 0))
+
+
+def the_log_keeps_the_newest_events_that_are_transient_or_of_no_session(open_store: OpenStore) -> None:
+    store, _ = opened(open_store, "kept", "hello")
+    store.log("work", [Reported(name="kept", session="work", payload={})] * 1_001, now=NOW)
+    passing = Reported(name="passing", session="work", payload={}, transient=True)
+    store.log("work", [passing] * 2, now=NOW)
+    store.log("none", [Reported(name="of none", session="none", payload={})] * 1_002, now=NOW)
+    store.log("work", [passing] * 999, now=NOW)
+    logged = store.events(limit=9_999)
+    names = Counter(event.name for event in logged)
+    same(names, {"kept": 1_001, "passing": 1_000, "of none": 1_000})
+    same((logged[-1].number, store.newest_event()), (3_004, 3_004))
 
 
 def tenants_never_see_each_others_data(open_store: OpenStore) -> None:

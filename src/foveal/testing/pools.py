@@ -55,3 +55,11 @@ def pools_of_other_tenants_are_not_found(open_store: OpenStore) -> None:
     refuses(NotFoundError, partial(mine.pools.join, foreign, pool.id))
     refuses(NotFoundError, partial(mine.pools.delete, pool.id))
     same((list(mine.pools.all()), list(mine.pools.members(pool.id)), mine.pools.of(foreign)), ([], [], None))
+
+
+def pools_of_one_name_in_two_tenants_have_nothing_in_common(open_store: OpenStore) -> None:
+    mine, theirs = open_store("pool ours"), open_store("pool others")
+    mine.pools.save("repo", now=NOW, budget=1_000)
+    theirs.pools.save("repo", now=NOW, budget=2_000)
+    same([pool.budget for pool in mine.pools.all()], [1_000])
+    same([pool.budget for pool in theirs.pools.all()], [2_000])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from foveal.model import Format
@@ -50,9 +51,12 @@ def detect(items: list[Any], body: JSON | None = None, model: str = "") -> Forma
     return decide((shape_of(item) for item in items if isinstance(item, dict)), model)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ShapeOfMessage:
-    """What one message says about the format of its conversation."""
+    """What one message says about the format of its conversation.
+
+    Messages that say the same share the object, so that it can be looked up by identity.
+    """
 
     only: Format | None
     """The only format it can be in; None when there are several."""
@@ -67,12 +71,11 @@ class ShapeOfMessage:
 def shape_of(item: JSON) -> ShapeOfMessage:
     """What a message, of plain JSON values, says about the format of its conversation."""
     role, keys = item.get("role"), item.keys()
-    return ShapeOfMessage(
-        _only_format(item),
-        plain=not keys.isdisjoint(_PLAIN_KEYS),
-        openai=keys <= _OPENAI_KEYS,
-        foreign=isinstance(role, str) and role in _FOREIGN_ROLES,
-    )
+    plain, openai = not keys.isdisjoint(_PLAIN_KEYS), keys <= _OPENAI_KEYS
+    return _shared(_only_format(item), plain, openai, isinstance(role, str) and role in _FOREIGN_ROLES)
+
+
+_shared = lru_cache(maxsize=128)(ShapeOfMessage)
 
 
 def decide(shapes: Iterable[ShapeOfMessage], model: str = "") -> Format:

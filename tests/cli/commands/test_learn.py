@@ -26,7 +26,7 @@ ASKED = ("learn", "--preset", "reploid", "--budget", str(learned.BUDGET))
 def test_learn_shows_the_gain_on_both_parts_and_the_numbers(used: CommandLine) -> None:
     out = used.foveal(*ASKED).out
     assert "fitted turns" in out
-    assert "held back" in out
+    assert "reserved" in out
     assert "\naccepted: " in out
     assert "[presets.reploid" in out
 
@@ -34,7 +34,7 @@ def test_learn_shows_the_gain_on_both_parts_and_the_numbers(used: CommandLine) -
 def test_learn_in_json_has_what_the_text_has(used: CommandLine) -> None:
     found = used.foveal(*ASKED, "--json").json
     assert found["accepted"]
-    assert found["held_back"]["after"] > found["held_back"]["before"]
+    assert found["reserved"]["after"] > found["reserved"]["before"]
     assert found["steps"][0]["changed"]
 
 

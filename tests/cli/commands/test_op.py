@@ -109,6 +109,7 @@ def test_a_list_takes_no_name(shell: CommandLine, option: str) -> None:
     )  # fmt: skip
 
 
-def test_an_operation_without_events_needs_no_store(shell: CommandLine) -> None:
-    shell.foveal("op", "tokens_count", stdin=json.dumps(HELLO))
+@pytest.mark.parametrize("name", ["tokens_count", "context_estimate_tokens"])
+def test_an_operation_without_a_record_needs_no_store(shell: CommandLine, name: str) -> None:
+    assert shell.foveal("op", name, stdin='{"text": "hello"}').json["tokens"] > 0
     assert not shell.store.exists()

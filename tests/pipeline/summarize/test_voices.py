@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from foveal.pipeline.summarize.notes import SUMMARY_MARK
+from foveal.pipeline.summarize.notes import SUMMARY_MARK, quoted_passages
 from foveal.pipeline.summarize.records import EchoDetector
 from foveal.pipeline.summarize.voices import read_message, voices
 from foveal.wire import load, text_message
@@ -31,6 +31,13 @@ def test_a_result_in_a_users_message_is_the_tools_and_the_text_beside_it_the_use
 def test_a_call_is_no_word_of_the_models() -> None:
     call = {"type": "tool_use", "id": "a", "name": "look", "input": {"at": 1}}
     assert heard("assistant", text("I look."), call) == [("assistant", "I look."), ("tool", 'look({"at":1})')]
+
+
+def test_each_call_is_attributed_to_the_model_with_its_tool() -> None:
+    calls = [{"type": "tool_use", "id": name, "name": name, "input": {}} for name in ("look", "read")]
+    (message,) = load([{"role": "assistant", "content": calls}], format="anthropic").messages
+    assert [passage.called for passage in voices(message, 4)] == ["look", "read"]
+    assert quoted_passages(voices(message, 4)).splitlines()[::2] == ["[call by the model, message 5]"] * 2
 
 
 def test_thinking_is_nobodys_business() -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from choosing import item
 from foveal.pipeline.values import Scene, Unit
-from foveal.presets.fifth.levels import FifthNumbers, by_level, due, excess, levels, slot_of
+from foveal.presets.fifth.due import due
+from foveal.presets.fifth.levels import FifthNumbers, by_level, excess, levels, slot_of
 from foveal.presets.fifth.score import fifth
 from foveal.window import Score
 

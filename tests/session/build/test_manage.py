@@ -32,7 +32,7 @@ def absent(session: Session) -> list[str]:
 def test_a_window_that_is_over_four_fifths_full_compresses_the_oldest_working_memory(full: Session) -> None:
     window = full.build(budget=BUDGET)
     compressed = absent(full)
-    assert compressed == [f"m{number}" for number in range(2, 2 + len(compressed))]
+    assert compressed == [f"m{number}" for number in range(3, 3 + len(compressed))]
     assert (window.tokens <= 0.8 * BUDGET, full.stats().stand_ins > 0) == (True, True)
 
 
@@ -82,3 +82,30 @@ def test_what_only_looks_at_a_session_changes_no_history(fov: Foveal, full: Sess
     full.focus("Which key is for JWT?", budget=BUDGET)
     full.compress(BUDGET, dry_run=True)
     assert absent(full) == []
+
+
+def test_the_first_request_stays_word_for_word_however_much_is_compressed(fov: Foveal) -> None:
+    session = fov.session("task", model="gpt-5", preset="fifth")
+    request = "Make the login survive a restart, and do not touch the database."
+    session.add("user", request)
+    for number in range(60):
+        session.add("assistant", f"Round {number}: I read {TOPIC}; its key for JWT is in vault-{number}.")
+        session.add("user", f"Yes, go on with {number}.")
+        window = session.build(budget=BUDGET)
+        assert request in [message["content"] for message in window.messages]
+    assert session.stats().stand_ins > 0
+
+
+def test_stats_say_that_the_next_build_compresses_exactly_if_it_does(fov: Foveal) -> None:
+    session = fov.session("task", model="gpt-5", preset="fifth")
+    session.add("user", "Find out why users are logged out.")
+    session.build(budget=BUDGET)
+    seen = set()
+    for number in range(60):
+        session.add("assistant", f"Round {number}: I read {TOPIC}; its key for JWT is in vault-{number}.")
+        session.add("user", f"And round {number}? What does {TOPIC} do there, and why does it do so?")
+        promised, before = session.stats().needs_pruning, session.stats().stand_ins
+        session.build(budget=BUDGET)
+        assert (session.stats().stand_ins > before) <= promised
+        seen.add((promised, session.stats().stand_ins > before))
+    assert {(True, True), (False, False)} <= seen

@@ -14,6 +14,7 @@ TOPICS = ("printer", "garden", "invoice", "holiday", "database", "coffee machine
 def talk(fov: Foveal) -> Session:
     """One exchange for each topic, all in similar words, and eight about the slides."""
     session = fov.session("talk", model="gpt-5", preset="fifth")
+    session.add("user", "Take the minutes of this meeting, please.")
     for topic in TOPICS:
         session.add("user", f"Let us talk about the {topic} now: what did the team find out this week?")
         session.add("assistant", f"The team found that the {topic} needs a new plan, which nobody pays for.")
@@ -40,7 +41,7 @@ def asked(session: Session, question: str) -> tuple[Retrieved, ...]:
 def test_a_topic_is_retrieved_with_its_answer_and_no_other_topic_is(
     talk: Session, question: str, topic: str
 ) -> None:
-    request = 2 * TOPICS.index(topic)
+    request = 1 + 2 * TOPICS.index(topic)
     assert [(each.first, each.last) for each in asked(talk, question)] == [(request, request + 1)]
 
 

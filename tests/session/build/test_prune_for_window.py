@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import apsw
 import pytest
 
 from foveal import Foveal, Session
 from foveal.errors import BudgetError
 from foveal.events import Event, Reported
+from foveal.pipeline import fit as pipeline
 from foveal.presets import PRESETS
+from foveal.session.history import marks
 
 BUDGET = 5_000
 
@@ -62,6 +69,54 @@ def test_without_a_budget_the_limit_is_the_models(fov: Foveal) -> None:
     assert session.archive()
 
 
+def test_a_budget_that_is_given_is_the_limit_even_if_it_is_what_the_model_leaves(fov: Foveal) -> None:
+    session = fov.session("long", model="gpt-5", preset="reploid")
+    session.add("user", "hello")
+    usual = session.build().budget
+    assert (usual, session.stats().used_limit) == (272_000, 400_000)
+    for given in (usual, usual - 1):
+        session.build(budget=given)
+        assert session.stats().used_limit == given
+
+
+def test_a_history_is_pruned_to_a_given_budget_even_if_it_is_what_the_model_leaves(fov: Foveal) -> None:
+    session = fov.session("long", model="gpt-4", preset="reploid")  # takes 8,192 tokens, answers with as many
+    session.extend([{"role": "user", "content": f"{n} " + "word " * 89} for n in range(40)])
+    usual = session.build().budget
+    assert (usual, session.archive()) == (4_096, ())
+    session.build(budget=usual)
+    assert session.archive()
+
+
+def test_it_is_planned_outside_of_the_transaction_that_changes_the_history(
+    full: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit, fitted = pipeline.fit, list[str]()
+
+    def watched(*arguments: Any) -> pipeline.Fitted:
+        with closing(apsw.Connection(str(tmp_path / "foveal.db"))) as another:
+            another.execute("BEGIN IMMEDIATE; ROLLBACK")  # raises BusyError where someone is writing
+        fitted.append("without a lock")
+        return fit(*arguments)
+
+    monkeypatch.setattr(pipeline, "fit", watched)
+    full.build(budget=BUDGET)
+    assert len(fitted) == 3  # the window, the pruning, the window without what was pruned
+    full.prune(1_000)
+    assert len(full.archive()) > 30
+
+
+def test_where_pins_alone_take_more_no_pruning_is_planned(
+    full: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for id in [entry.id for entry in full.entries()][:46]:
+        full.pin(id)
+    planned: list[str] = []
+    monkeypatch.setattr(marks, "_least_important", lambda *_: planned.append("planned"))
+    assert full.build(budget=BUDGET).tokens > 0.8 * BUDGET
+    assert planned == []
+
+
 def test_the_pruned_are_archived_and_reported_and_restored(fov: Foveal, full: Session) -> None:
     heard = reports(fov)
     full.build(budget=BUDGET)
@@ -78,10 +133,15 @@ def test_the_build_says_of_each_with_its_importance_why_it_was_pruned(full: Sess
     seqs = [seq for decision in manifest.decisions for seq in range(decision.first, decision.last + 1)]
     assert seqs == list(range(len(full.entries())))
     pruned = manifest.left_out
-    assert all(decision.because.startswith("pruned: importance ") for decision in pruned)
-    assert all(decision.score and decision.code == "left_out" for decision in pruned)
+    for decision in pruned:
+        assert decision.score
+        assert (decision.code, sorted(decision.numbers)) == ("pruned", ["left", "missing", "needed"])
+        needed = f"pruned: needed {decision.numbers['needed']} tokens, {decision.numbers['left']} were left"
+        assert decision.because == f"importance {decision.score.total:.1f}, {needed}"
+        assert decision.brief == needed
+    assert full.manifest().left_out == pruned
     why = full.why(full.archive()[-1].id)
-    assert why.decision.because.startswith("pruned: importance ")
+    assert why.decision.code == "pruned"
     assert why.otherwise == "`restore` lets it in again"
 
 
@@ -96,7 +156,7 @@ def test_what_was_left_out_before_keeps_its_own_reason(full: Session) -> None:
         for decision in manifest.left_out
         for seq in range(decision.first, decision.last + 1)
     }
-    assert {id for id, why in because.items() if not why.startswith("pruned")} == earlier
+    assert {id for id, why in because.items() if "pruned: " not in why} == earlier
     assert len(because) == len(full.archive()) > len(earlier)
 
 

@@ -163,7 +163,7 @@ def test_a_build_of_omar_that_fails_is_reported_too(fov: Foveal, session: Sessio
 def test_an_optimization_is_filed_with_its_ids_and_its_duration(session: Session) -> None:
     session.build(budget=100, preset="omar", now=1_800_000_000.0)
     stored = session.manifest()
-    assert {"branch", "optimization_id", "session", "trace_id"} == set(stored.record)
+    assert {"branch", "budget", "optimization_id", "session", "trace_id"} == set(stored.record)
     assert stored.metrics["duration_ms"] > 0
 
 

@@ -42,8 +42,8 @@ def test_verbose_output_from_before_the_task_is_left_out_with_its_call(session: 
 def test_what_was_cleared_can_be_restored(session: Session) -> None:
     looked_up(session, LISTING)
     session.start_task("fix the login")
-    assert session.restore("m2") == ("m2",)
-    assert session.restore() == ("m1",)
+    assert session.restore("m2") == ("m1", "m2")
+    assert session.restore() == ()
 
 
 @pytest.mark.parametrize("marked", [{"level": "volatile"}, {"kind": "rag_generic_chunk"}])

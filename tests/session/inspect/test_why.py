@@ -16,6 +16,7 @@ from foveal.pipeline.explain import decision_about
 from foveal.presets import PRESETS, find
 from foveal.session.build.build import stored_build
 from foveal.session.build.manifest_json import read_manifest
+from foveal.session.build.values import Gathered
 from foveal.session.fit import history_of
 from foveal.session.inspect.why import LONG, WITHIN, Rebuild, Why
 from foveal.session.target import target_for
@@ -160,7 +161,7 @@ def test_the_score_flips_the_decision_in_the_rebuild(quiet: Session, preset: str
         found = quiet.why(id)
         if found.score is not None:
             with state.reading():
-                rebuild = Rebuild(state, record, read_manifest(state, record))
+                rebuild = Rebuild(state, record, read_manifest(state, record), Gathered())
                 made = rebuild.manifest(900, scores=(found.place, found.score))
             assert made
             decision = decision_about(made, found.place)

@@ -95,6 +95,19 @@ def test_memories_take_at_most_a_tenth_of_the_budget_the_newest_first(fov: Fovea
     assert "room 3 hangs" not in text(window)
 
 
+def test_a_small_window_has_a_short_memory_and_no_note_without_one(fov: Foveal, session: Session) -> None:
+    fov.remember("I like short answers.")
+    session.add("user", "Hi.")
+    assert "## [memories]\n- I like short answers.\n" in text(session.build(budget=500))
+    assert [len(session.build(budget=budget).messages) for budget in (500, 400, 300, 200, 60)] == [
+        2,
+        1,
+        1,
+        1,
+        1,
+    ]
+
+
 def test_bulk_output_does_not_displace_them(fov: Foveal, session: Session) -> None:
     fov.remember("I live in Lyon.")
     session.add("user", "Read everything.")

@@ -1,4 +1,4 @@
-"""What `learn` promises: numbers fitted to recorded use, offered only if they hold on turns held back."""
+"""What `learn` promises: numbers fitted to recorded use, offered only if they hold on reserved turns."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def found() -> Learned:
         return fitted(filled(fov, *["tool"] * 3))
 
 
-def test_numbers_that_keep_more_on_the_turns_held_back_are_accepted(found: Learned) -> None:
+def test_numbers_that_keep_more_on_the_turns_reserved_are_accepted(found: Learned) -> None:
     assert found.accepted
     assert found.numbers["reploid"]
-    assert found.held_back.after > found.held_back.before + 0.1
+    assert found.reserved.after > found.reserved.before + 0.1
     assert found.fitted.after > found.fitted.before + 0.1
 
 
-def test_a_third_of_the_turns_the_newest_is_held_back(found: Learned) -> None:
-    assert found.held_back.turns == (found.fitted.turns + found.held_back.turns) // 3
+def test_a_third_of_the_turns_the_newest_is_reserved(found: Learned) -> None:
+    assert found.reserved.turns == (found.fitted.turns + found.reserved.turns) // 3
     assert found.sessions == 3
 
 
@@ -45,14 +45,14 @@ def test_numbers_fitted_to_a_habit_that_ended_are_not_accepted(fov: Foveal) -> N
     assert ended.fitted.gain > 0.1
     assert not ended.accepted
     assert (ended.numbers, ended.settings()) == ({}, "")
-    assert "held back" in ended.because
+    assert "reserved" in ended.because
 
 
 @pytest.mark.parametrize("preset", TUNABLE)
-def test_no_preset_gets_numbers_that_are_worse_on_the_turns_held_back(fov: Foveal, preset: str) -> None:
+def test_no_preset_gets_numbers_that_are_worse_on_the_turns_reserved(fov: Foveal, preset: str) -> None:
     judged = fitted(filled(fov, "tool", "user"), preset=preset)
     assert judged.accepted == bool(judged.numbers)
-    assert judged.held_back.after > judged.held_back.before or not judged.accepted
+    assert judged.reserved.after > judged.reserved.before or not judged.accepted
 
 
 def test_the_same_store_gives_the_same_numbers(fov: Foveal) -> None:
@@ -74,7 +74,7 @@ def test_windows_with_the_accepted_numbers_keep_what_the_others_lost(found: Lear
 def test_numbers_in_effect_are_what_fitted_ones_must_beat(found: Learned) -> None:
     with Foveal(":memory:", numbers=found.numbers) as fov:
         again = fitted(filled(fov, *["tool"] * 3))
-    assert again.held_back.before == found.held_back.after
+    assert again.reserved.before == found.reserved.after
 
 
 def test_every_accepted_change_says_what_it_gained(found: Learned) -> None:

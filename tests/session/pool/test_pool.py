@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,18 @@ def test_another_process_shows_the_same(fov: Foveal, api: Session, db: Session, 
         other = again.session("db").build(budget=4_000, now=NOW).messages
     assert other == second
     assert second[: len(first)] == first
+
+
+def test_agents_may_build_at_the_same_time(fov: Foveal, api: Session, db: Session) -> None:
+    def work(session: Session) -> int:
+        for number in range(20):
+            session.add("assistant", f"We decided: src/auth/session.py calls {session.name}_{number} first.")
+            session.build(budget=4_000, now=NOW)
+        return len(session.entries())
+
+    with ThreadPoolExecutor(3) as threads:
+        found = [threads.submit(work, session) for session in (api, db, fov.session("web", pool="repo"))]
+        assert [each.result(timeout=60) for each in found] == [26, 21, 20]
 
 
 def test_the_manifest_says_what_is_shared_and_by_whom(api: Session, db: Session) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_text
+import re
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -53,6 +54,11 @@ Tools = Annotated[str | None, typer.Option(metavar="FILE", help="Tool definition
 Workspace = Annotated[
     str | None, typer.Option(metavar="DIR", help="A folder whose files may be attached as context.")
 ]
+_UNSEEN = dict.fromkeys((0xAD, *range(0x200B, 0x2010), *range(0x2060, 0x2070), 0xFEFF, 0xFFFD))
+_LIKE_HEADLINE = re.compile(
+    r"\s*[\u2010-\u2015\u2500\u2501\u2504\u2505\u2508\u2509\u254c\u254d\u2e3a\u2e3b]{2,}\s*\w"
+)
+"""Two strokes and a word, as headlines of the transcript begin; characters without width aside."""
 LAYERED = "openscroll"
 """The preset whose window can be written as one text."""
 
@@ -91,7 +97,7 @@ def build(  # noqa: PLR0913 — every option a build has, by name
                 prompt = partial(session.prompt, workspace=workspace, active_files=files, progress=progress)
                 prompt = partial(prompt, contributors=contributor or ())
                 text = prompt(budget=size, model=model, task=task, system=system, tools=given).text
-            output.say(output.without_control(text))
+            output.say(output.printable(text))
             return
         with progress_bar(READING) as progress:
             window = session.build(
@@ -123,12 +129,20 @@ def show(window: Window, format: Written) -> None:
 
 def _transcript(window: Window) -> Iterator[str]:
     for message in wire.load(window.request, format=window.format).messages:
-        text = output.without_control(message.text) or "(no text)"
+        text = _marked(output.printable(message.text)) or "(no text)"
         yield f"{output.styled(_headline(message), 'cyan', bold=True)}\n{text}"
 
 
 def _headline(message: Message) -> str:
-    return f"── {message.role}" + (f" ({message.author})" if message.author else "")
+    author = " ".join(output.printable(message.author).split())
+    return f"── {message.role}" + (f" ({author})" if author else "")
+
+
+def _marked(text: str) -> str:
+    """The text, with a bar before each line that a reader could take for a headline of ours."""
+    return "\n".join(
+        f"| {line}" if _LIKE_HEADLINE.match(line.translate(_UNSEEN)) else line for line in text.splitlines()
+    )
 
 
 def fit(  # noqa: PLR0913 — every option a fit has, by name

@@ -66,13 +66,8 @@ def context(  # noqa: PLR0913 — every option it has, by name
                 progress=progress,
             )
     elif task.strip():
-        assemble = partial(
-            foveal.assemble_smart_context,
-            folder,
-            task=task,
-            active_files=files,
-            contributors=contributor or (),
-        )
+        assemble = partial(foveal.assemble_smart_context, folder, task=task, active_files=files)
+        assemble = partial(assemble, contributors=contributor or ())
         found = _assembled(shell, assemble, budget=size, model=model)
     else:
         raise typer.BadParameter("name the task with --task TEXT, or a --session before the command")
@@ -87,6 +82,10 @@ def context(  # noqa: PLR0913 — every option it has, by name
     if not found.contributed:
         output.note(f"there is nothing in {workspace} to show")
         return
+    _print(found)
+
+
+def _print(found: SmartContext) -> None:
     output.say(output.without_control(found.text))
     sys.stdout.flush()
     apart = "\n" if sys.stdout.isatty() else ""

@@ -47,7 +47,7 @@ def learn(  # noqa: PLR0913 — every option it has, by name
 ) -> None:
     """Fit a preset's numbers to what recorded turns used.
 
-    The newest third of the turns is held back. Numbers that do not keep more of what those turns needed are
+    The newest third of the turns is reserved. Numbers that do not keep more of what those turns needed are
     not accepted, and the ones in effect stay. No model is called, and the store is not changed.
     """
     shell = shell_of(context)
@@ -76,17 +76,17 @@ def learn(  # noqa: PLR0913 — every option it has, by name
 def _lines(found: Learned) -> Iterator[str]:
     kind = f" of {found.work}" if found.work else ""
     yield f"preset {found.preset}, {output.counted(found.sessions, 'session')}{kind}"
-    turns = found.fitted.turns + found.held_back.turns
+    turns = found.fitted.turns + found.reserved.turns
     many = f"{turns:,} of {found.found:,} turns" if turns < found.found else f"{turns:,} turns"
     yield f"{many} needed what a window may leave out"
     yield ""
-    rows = [["kept of that", "fitted turns", "held back"]]
+    rows = [["kept of that", "fitted turns", "reserved"]]
     for name, of in (("before", "before"), ("after", "after")):
-        rows.append([name, *(f"{getattr(each, of):.1%}" for each in (found.fitted, found.held_back))])
-    rows.append(["gain", *(f"{each.gain:+.1%}" for each in (found.fitted, found.held_back))])
-    rows.append(["turns", *(f"{each.turns:,}" for each in (found.fitted, found.held_back))])
+        rows.append([name, *(f"{getattr(each, of):.1%}" for each in (found.fitted, found.reserved))])
+    rows.append(["gain", *(f"{each.gain:+.1%}" for each in (found.fitted, found.reserved))])
+    rows.append(["turns", *(f"{each.turns:,}" for each in (found.fitted, found.reserved))])
     rows.append(
-        ["better, worse", *(f"{each.better:,}, {each.worse:,}" for each in (found.fitted, found.held_back))]
+        ["better, worse", *(f"{each.better:,}, {each.worse:,}" for each in (found.fitted, found.reserved))]
     )
     for at, line in enumerate(output.columns(rows, right=(1, 2))):
         yield line if at else output.styled(line, bold=True)

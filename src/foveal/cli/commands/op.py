@@ -11,7 +11,7 @@ import typer
 
 from foveal.cli import output
 from foveal.cli.inputs import display_name, read_json
-from foveal.cli.state import Json, shell_of
+from foveal.cli.state import Json, absent, shell_of
 from foveal.errors import InputError
 from foveal.wire import json_kind
 
@@ -37,8 +37,9 @@ def op(  # noqa: PLR0913 — the ways to look at operations, by name
 ) -> None:
     """Run an operation: a JSON request in, a JSON result out.
 
-    The same request has the same result if `now` is given where time matters. What is stored are the events
-    that the design of its preset documents; most operations have none.
+    The same request has the same result if `now` is given where time matters. An optimization by `omar`
+    leaves a record in the store, which is created for it. Other events that the design of a preset documents
+    are for those who follow the store's events, which keep the newest 1,000.
     """
     if (log or every) and name:
         raise typer.BadParameter(f"`{'--log' if log else '--list'}` takes no name; omit {name!r}")
@@ -58,7 +59,7 @@ def op(  # noqa: PLR0913 — the ways to look at operations, by name
     else:
         found = operations.find(name)  # before stdin is read: an unknown name fails at once
         request, shell = _request(file), shell_of(context)
-        if found.events is None:
+        if not found.events or (not found.record and absent(shell.settings.store)):
             output.print_json(operations.run(name, request, numbers=shell.load().numbers))
             return
         with shell.store(new=True) as fov:

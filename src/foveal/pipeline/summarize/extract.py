@@ -17,7 +17,7 @@ from functools import lru_cache
 from foveal.model import Role
 from foveal.pipeline.shorten.turn import cut_middle
 from foveal.pipeline.signals import identifier_counts, word_counts
-from foveal.pipeline.summarize.facts import LOOKED_AT, facts
+from foveal.pipeline.summarize.facts import LOOKED_AT, call_facts, facts
 from foveal.pipeline.summarize.language import (
     asks,
     clipped,
@@ -36,6 +36,7 @@ from foveal.pipeline.summarize.values import Ask, Passage, Summary
 
 Count = Callable[[str], int]
 TOPICS = 5
+OVERVIEW_NAMES = 3
 MISFITS = 24
 """Lines too long for the room that is left, after which no other is tried."""
 
@@ -83,13 +84,22 @@ def _shortest(passages: Sequence[Passage], room: int, count: Count) -> str:
 
 
 def _overviews(passages: Sequence[Passage], lines: Sequence[Line]) -> Iterator[str]:
-    """Overviews, the longest first. They name no positions: the same content may occur elsewhere."""
+    """The overview, where the topics are names: words alone say little.
+
+    It names no positions, since the same content may occur elsewhere.
+    """
     total = sum(last - first + 1 for first, last in {(p.first, p.last) for p in passages})
     many = f"{total:,} message{'' if total == 1 else 's'}"
-    about = ", ".join(topics(line.sentence for line in lines if not line.text.startswith("- tool")))
-    if about:
-        yield f"{many} about {about}."
-    yield f"{many}."
+    said = (line.sentence for line in lines if not line.text.startswith(("- tool", "- model called")))
+    if about := _frequent_names(said):
+        yield f"{many} about {', '.join(about)}."
+
+
+def _frequent_names(texts: Iterable[str]) -> list[str]:
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update({name: n for name, n in identifier_counts(text).items() if not name.isdigit()})
+    return [name for name, _ in counts.most_common(OVERVIEW_NAMES) if len(name) <= 40]
 
 
 def topics(texts: Iterable[str], most: int = TOPICS) -> list[str]:
@@ -147,8 +157,17 @@ SPEAKERS: dict[Role, str] = {"user": "user", "assistant": "model", "tool": "tool
 DECISION, RULE, QUESTION, PROBLEM, RESULT, REQUEST, OVERVIEW, PLAIN = 10.0, 8.4, 8.0, 6.0, 5.0, 4.0, 2.5, 1.0
 """The weight of a sentence by what it does; each identifier adds half a point, three at most.
 A decision outweighs everything else, so it is the last to go."""
+_FACT_VERBS: dict[Role, str] = {
+    "user": "pasted",
+    "assistant": "quoted",
+    "tool": "printed",
+    "system": "printed",
+}
+"""How the facts of text from outside came into a message."""
+_CALL = "- model called "
 _BULLET = re.compile(
-    r"- (?P<open>\[OPEN\] )?(?:(?P<who>[^:\n]{1,60}) (?:said|asked|printed|pasted): )?(?P<said>.+)"
+    r"- (?P<open>\[OPEN\] )?"
+    r"(?:(?P<who>[^:\n]{1,60}) (?P<verb>said|asked|printed|pasted|quoted): )?(?P<said>.+)"
 )
 _OVERVIEW = re.compile(r"\d[\d,]* messages?\b")
 
@@ -158,6 +177,11 @@ def lines_of_messages(passages: Sequence[Passage]) -> Iterator[Line]:
     is_echo = EchoDetector()
     position = 0
     for passage, reply in zip(passages, replies(passages), strict=True):
+        if passage.called:
+            is_echo.add(passage.text)
+            position += 1
+            yield _call_line(passage, position)
+            continue
         who = _speaker(passage)
         own, foreign = "", passage.text
         if passage.role in ("user", "assistant"):
@@ -177,8 +201,7 @@ def lines_of_messages(passages: Sequence[Passage]) -> Iterator[Line]:
             )
         if known := facts("\n".join(facts_in)):
             position += 1
-            verb = "pasted" if own else "printed"
-            yield _fact_line(known, position, f"- {who} {verb}: {known}")
+            yield _fact_line(known, position, f"- {who} {_FACT_VERBS[passage.role]}: {known}")
 
 
 def _speaker(passage: Passage) -> str:
@@ -212,6 +235,16 @@ def _weight(sentence: str, role: Role) -> float:
     return RESULT if reports_result(sentence) else PLAIN
 
 
+def _call_line(passage: Passage, position: int) -> Line:
+    arguments = passage.text.removeprefix(f"{passage.called}(").removesuffix(")")
+    said = call_facts(passage.called, arguments)
+    return Line(position=position, weight=_call_weight(said), text=f"{_CALL}{said}", sentence=said)
+
+
+def _call_weight(said: str) -> float:
+    return PLAIN + _name_weight(said) if ": " in said else PLAIN / 2
+
+
 def _fact_line(known: str, position: int, text: str) -> Line:
     return Line(position=position, weight=_fact_weight(known), text=text, sentence=known)
 
@@ -235,11 +268,14 @@ def _weighed(bare: str, position: int) -> Line:
 @lru_cache(maxsize=1 << 14)
 def _weight_of_line(bare: str) -> tuple[float, str]:
     """The weight of a summary's line, and its sentence: every build reads the same summaries again."""
+    if bare.startswith(_CALL):
+        said = bare.removeprefix(_CALL)
+        return _call_weight(said), said
     bullet = _BULLET.fullmatch(bare)
     if bullet is None:
         return (PLAIN / 2 if is_overview(bare) else OVERVIEW), bare
     who, said = bullet["who"] or "", bullet["said"]
-    if who.endswith("tool") or " pasted: " in bare[:90]:
+    if bullet["verb"] in ("printed", "pasted", "quoted"):
         return _fact_weight(said), said
     role: Role = "user" if who == "user" or who.endswith("(user)") else "assistant"
     return (QUESTION if bullet["open"] else _weight(said, role)) + _name_weight(said), said

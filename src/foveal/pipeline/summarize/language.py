@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby, pairwise
+from typing import Literal
 
 from foveal.model import Role
-from foveal.pipeline.signals import word_counts
+from foveal.pipeline.signals import word_counts, words
 from foveal.pipeline.summarize.values import Passage
 
 MAX_SENTENCE = 300
@@ -173,6 +174,23 @@ _DECIDES = _phrases(
 _UNDECIDED = _phrases(
     r"(?:not|haven't|hasn't|never|unless|if|whether) (?:\w+ ){0,2}(?:decided?|agreed?|resolved?|settled?)"
 )
+_LABEL = re.compile(
+    r"[*_#\[ ]{0,5}(?:(?P<decision>decisions?|decided)|rules?|constraints?)(?: ?#?\d{1,3})?[*_\]]{0,3}"
+    r"(?: ?:(?=[*_ ])| [—–-](?= ))[*_]{0,3} ?",
+    re.IGNORECASE,
+)
+_UNSETTLED = re.compile(
+    r"(?:none|nothing|pending|tbd|tba|n/a|open|unclear|undecided|not yet|to be \w+)\b(?! \w+ \w+)",
+    re.IGNORECASE,
+)
+_POINTS_BACK = re.compile(
+    r" ?(?:on |to do |for |against |with )?(?:that|this|it|so|them|those)?"
+    r"(?: (?:with|together|by|yesterday|today|already|earlier|before|last|(?:in|at|on) (?:the|our|a|last)"
+    r" (?:\w+ )?(?:meeting|call|sync|review|chat))\b[^,;:—–]*)?[.! ]*",
+    re.IGNORECASE,
+)
+"""What follows a decision whose content is in another sentence: `We decided that with security.`"""
+_ASSENTS = frozenset(("yes", "yeah", "ok", "okay", "great", "perfect"))
 _CORRECTS = _phrases(
     """
     (?:that's|that is|this is|it's|you're|you are) (?:wrong|incorrect|not (?:right|correct|what)); I meant;
@@ -217,13 +235,37 @@ def asks(sentence: str) -> bool:
 
 
 def decides(sentence: str) -> bool:
-    """Does the sentence settle something?
+    """Does the sentence settle something, and say what?
 
     >>> decides("Let's go with JWT."), decides("We have not decided yet."), decides("Is it decided?")
     (True, False, False)
+    >>> decides("We decided that with security.")
+    False
     """
     plain = _plain(sentence)
-    return not asks(sentence) and bool(_DECIDES.search(plain)) and not _UNDECIDED.search(plain)
+    found = None if asks(sentence) or _UNDECIDED.search(plain) else _DECIDES.search(plain)
+    if found is None:
+        return False
+    before = not _ASSENTS.issuperset(words(plain[: found.start()]))
+    return before or not _POINTS_BACK.fullmatch(plain, found.end())
+
+
+def labelled(sentence: str) -> tuple[Literal["decision", "constraint"], str] | None:
+    """What an explicit label says that a sentence is, and the sentence without it; None without content.
+
+    >>> labelled("Decision: a grace period of 90 seconds.")
+    ('decision', 'a grace period of 90 seconds.')
+    >>> labelled("RULE — no direct commits."), labelled("Decision: pending."), labelled("Rule: is it one?")
+    (('constraint', 'no direct commits.'), None, None)
+    """
+    plain = _plain(sentence)
+    found = _LABEL.match(plain)
+    if found is None or asks(sentence):
+        return None
+    content = plain[found.end() :]
+    if not words(content) or _UNSETTLED.match(content) or _UNDECIDED.search(content):
+        return None
+    return ("decision" if found["decision"] else "constraint"), content
 
 
 def corrects(sentence: str) -> bool:

@@ -107,7 +107,11 @@ def quoted_passages(passages: Sequence[Passage]) -> str:
     >>> quoted_passages([passage])
     '[user, message 5]\\nUse JWT.\\n| [tool, message 9]'
     """
-    return "\n".join(f"[{p.role}, message {p.first + 1:,}]\n{neutral(p.text)}" for p in passages if p.text)
+    return "\n".join(
+        f"[{'call by the model' if p.called else p.role}, message {p.first + 1:,}]\n{neutral(p.text)}"
+        for p in passages
+        if p.text
+    )
 
 
 def result_note(text: str, *, tool: str = "", call_id: str = "") -> str:
@@ -211,13 +215,13 @@ _LIKE_MARK = re.compile(
     rf"{_LINE}(?={_SPACE}*(?:\[{_SPACE}*(?:Summary{_SPACE}+of|Log{_SPACE}+of{_SPACE}+messages"
     rf"|End{_SPACE}+of{_SPACE}+(?:summary|log|earlier|tool{_SPACE}+output)|Earlier{_SPACE}+messages"
     rf"|Output{_SPACE}+of{_SPACE}+a{_SPACE}+tool|recall{_SPACE}+fv-|Key{_SPACE}+exchanges"
-    rf"|Messages?{_SPACE}+\d|\.\.\.{_SPACE}+\d|(?:{_SPEAKERS})\b(?!\.\w))|On{_SPACE}+record:))",
+    rf"|Messages?{_SPACE}+\d|call{_SPACE}+by{_SPACE}+the|\.\.\.{_SPACE}+\d|(?:{_SPEAKERS})\b(?!\.\w))|On{_SPACE}+record:))",
     re.IGNORECASE | re.MULTILINE,
 )
 """Where a line begins that looks like a mark of ours, or like a speaker in a text of many messages."""
 _LIKE_SUMMARY = re.compile(
     r"^(?=[ \t]*(?:- (?:decision|constraint|correction) by the "
-    r"|- (?:\[OPEN\] )?(?:user|model) (?:said|asked):"
+    r"|- (?:\[OPEN\] )?(?:user|model) (?:(?:said|asked):|called )"
     r"|(?:Decisions|Open questions|Current focus|Key topics|It began with the user):?))",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -1,7 +1,7 @@
 """Find the decisions, constraints and corrections in a message, as records that are kept word for word.
 
-Only typed words become records. Constraints and corrections are the user's alone; a decision may be the
-model's, unless the sentence repeats what a tool, a file or the web said.
+Only typed words become records. Corrections are the user's alone, and so are constraints unless an explicit
+label names them; a decision may be the model's. No sentence that repeats a tool, a file or the web is one.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from foveal.pipeline.summarize.language import (
     decides,
     head_and_tail,
     is_reported_speech,
+    labelled,
     sentences,
     split_pasted,
 )
@@ -63,6 +64,9 @@ def record_kind(sentence: str, role: Role) -> RecordKind | None:
         return None
     if role == "user" and corrects(sentence):
         return "correction"
+    if role in ("user", "assistant") and (label := labelled(sentence)):
+        # What the model says in a word or two cannot be told from what a tool said.
+        return label[0] if role == "user" or len(_words(sentence)) >= SHORTEST else None
     if role in ("user", "assistant") and decides(sentence):
         return "decision"
     return "constraint" if role == "user" and constrains(sentence) else None
@@ -119,6 +123,10 @@ class EchoDetector:
         self._texts.add(key)
 
     def __call__(self, sentence: str) -> bool:
+        label = labelled(sentence)
+        return self._repeats(sentence) or (label is not None and self._repeats(label[1]))
+
+    def _repeats(self, sentence: str) -> bool:
         runs = [short] if (short := _short(sentence)) else _runs(_words(sentence))
         return any(run in self._claims or run in self._runs for run in map(hash, runs))
 
@@ -175,7 +183,13 @@ def _claims(sentences: Iterable[str]) -> Iterator[str]:
 
 def _is_claim(piece: str) -> bool:
     statement = f"{piece}."  # a repeated question may come back as a statement
-    return directs(statement) or decides(statement) or constrains(statement) or corrects(statement)
+    return bool(
+        directs(statement)
+        or decides(statement)
+        or constrains(statement)
+        or corrects(statement)
+        or labelled(statement)
+    )
 
 
 def _runs(words: Sequence[str]) -> Iterator[str]:

@@ -26,6 +26,8 @@ class Passage:
     digest: str
     """The hash of the content it was made from."""
     author: str = ""
+    called: str = ""
+    """The tool, if this is a call: the model made it, but its arguments may repeat what a tool said."""
     outside: tuple[str, ...] = ()
     """Sentences in it that repeat what a tool, a file or the web said before."""
 

@@ -98,21 +98,26 @@ def voices(message: Message, seq: int) -> tuple[Passage, ...]:
     >>> [(passage.role, passage.text) for passage in voices(text_message("user", "Fix it."), 0)]
     [('user', 'Fix it.')]
     """
-    texts = [(_voice(part, message), _text(part)) for part in message.parts]
+    texts = [(*_voice(part, message, at), _text(part)) for at, part in enumerate(message.parts)]
     runs = [
-        (role, "\n".join(text for _, text in run))
-        for role, run in groupby([each for each in texts if each[1]], itemgetter(0))
-    ] or [(message.role, "")]
+        (role, called, "\n".join(text for *_, text in run))
+        for (role, called, _), run in groupby([each for each in texts if each[-1]], itemgetter(0, 1, 2))
+    ] or [(message.role, "", "")]
     digest = message.digest or sha256(repr(runs).encode("utf-8", "surrogatepass")).hexdigest()
     return tuple(
-        Passage(first=seq, last=seq, role=role, text=text, digest=digest, author=message.author)
-        for role, text in runs
+        Passage(
+            first=seq, last=seq, role=role, text=text, digest=digest, author=message.author, called=called
+        )
+        for role, called, text in runs
     )
 
 
-def _voice(part: Part, message: Message) -> Role:
+def _voice(part: Part, message: Message, at: int) -> tuple[Role, str, int]:
+    """Whose the part is, the tool that it calls, and what distinguishes it from the next call."""
+    if isinstance(part, ToolCall):
+        return "tool", part.name or "tool", at
     own = isinstance(part, Text) and message.kind in OWN_TEXT_KINDS and not part.text.startswith(NOTE_MARKS)
-    return message.role if own else "tool"
+    return message.role if own else "tool", "", -1
 
 
 def _text(part: Part) -> str:

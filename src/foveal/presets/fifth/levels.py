@@ -1,4 +1,4 @@
-"""Plan four memory levels, select the turns of each, and decide what to compress.
+"""Plan four memory levels, and select the turns of each.
 
 Permanent entries get what they need first; the other levels share the rest in fixed proportions. Within a
 level the best score wins. Other levels may use what a level leaves unused; volatile turns come last.
@@ -6,19 +6,16 @@ level the best score wins. Other levels may use what a level leaves unused; vola
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from foveal.model import Level
 from foveal.pipeline.kinds import KINDS
 from foveal.pipeline.material.categories import lend_spare, round_down, tokens_by_slot, with_usage
 from foveal.pipeline.reasons import Reason, no_room
 from foveal.pipeline.values import Item, Pick, Scene, Unit
-from foveal.presets.recency_curves import MINUTE
-from foveal.window import Score, Slot
+from foveal.window import Slot
 
 LEVELS: tuple[Level, ...] = ("permanent", "session", "working", "volatile")
 PERMANENT, VOLATILE = LEVELS[0], LEVELS[-1]
@@ -56,17 +53,6 @@ class FifthNumbers:
     """Weight of the similarity to the task."""
     explicit_weight: float = 0.1
     """Added for an entry that is marked important."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Due:
-    """One entry that should be compressed or dropped, and why."""
-
-    id: str
-    index: int
-    level: Level
-    action: Literal["compress", "drop"]
-    because: str
 
 
 def slot_of(item: Item, *, numbers: FifthNumbers | None = None) -> Level:
@@ -152,80 +138,6 @@ def excess(items: Sequence[Item], scene: Scene, *, numbers: FifthNumbers | None 
     )
 
 
-def due(
-    items: Sequence[Item],
-    scores: Sequence[Score],
-    scene: Scene,
-    *,
-    numbers: FifthNumbers | None = None,
-) -> tuple[Due, ...]:
-    """The entries to drop or compress, in order: volatile ones, the oldest working ones, then others.
-
-    Permanent entries, pinned ones and the current prompt are never among them.
-    """
-    by = numbers or FifthNumbers()
-    used = sum(item.tokens for item in items)
-    free = [item for item in items if not _lasting(item, by)]
-    to_free = used - round_down(by.full_at * scene.budget)
-    crowded = f"{used:,} of {scene.budget:,} tokens are used, more than {by.full_at:.0%}"
-    found = {item.index: crowded for item in _first_to_go(free, to_free, by)}
-    scored = zip(items, scores, strict=True) if to_free > 0 else ()
-    low = {item.index: score.total for item, score in scored if score.total < by.low_score}
-    for item in free:
-        because = past_its_age(item, scene.now, by)
-        if not because and item.index in low:
-            because = f"score {low[item.index]:.2f}, below {by.low_score:g}, while space is needed"
-        if because:
-            found.setdefault(item.index, because)
-    return tuple(
-        Due(
-            id=item.id,
-            index=item.index,
-            level=slot_of(item, numbers=by),
-            action="drop" if slot_of(item, numbers=by) == "volatile" else "compress",
-            because=found[item.index],
-        )
-        for item in sorted(free, key=lambda item: _turn_to_go(item, by))
-        if item.index in found
-    )
-
-
-def _lasting(item: Item, by: FifthNumbers) -> bool:
-    current = item.kind == "current_user_prompt"
-    return current or item.pinned or slot_of(item, numbers=by) == "permanent"
-
-
-def _turn_to_go(item: Item, by: FifthNumbers) -> tuple[int, float, float, int]:
-    """By level, the oldest first, of one time the lowest priority; items without a time before others."""
-    level = ("volatile", "working", "session", "permanent").index(slot_of(item, numbers=by))
-    time = -math.inf if item.timestamp is None else item.timestamp
-    return level, time, _priority(item, by), item.index
-
-
-def _first_to_go(free: Sequence[Item], to_free: int, by: FifthNumbers) -> Iterator[Item]:
-    """Volatile entries, then working ones, oldest first, until enough tokens are free."""
-    for item in sorted(free, key=lambda item: _turn_to_go(item, by)):
-        if to_free <= 0 or slot_of(item, numbers=by) == "session":
-            return
-        yield item
-        to_free -= item.tokens
-
-
-def past_its_age(item: Item, now: float, by: FifthNumbers) -> str:
-    """Why an item is to be compressed for its age; empty if it is young enough for its level."""
-    at = past_its_age_at(item, by)
-    if at is None or item.timestamp is None or now <= at:
-        return ""
-    allowed = (at - item.timestamp) / MINUTE
-    return f"{(now - item.timestamp) / MINUTE:,.0f} minutes old, its level allows {allowed:g}"
-
-
-def past_its_age_at(item: Item, by: FifthNumbers) -> float | None:
-    """The time after which an item is older than its level allows; None if it never is."""
-    most = {"session": by.session_minutes, "working": by.working_minutes}.get(slot_of(item, numbers=by))
-    return None if most is None or item.timestamp is None else item.timestamp + MINUTE * most
-
-
 def by_level(
     units: Sequence[Unit], room: int, *, slots: Sequence[Slot], numbers: FifthNumbers | None = None
 ) -> Pick:
@@ -284,12 +196,13 @@ class _Taken:
 
 
 def _rank(unit: Unit, by: FifthNumbers) -> tuple[int, float, float, int]:
-    priority = max(_priority(item, by) for item in unit.items)
+    priority = max(priority_of(item, by) for item in unit.items)
     level = -1 if _is_prompt(unit) else LEVELS.index(_main_level(unit))
     return level, -unit.score.total, -priority, -unit.turn
 
 
-def _priority(item: Item, by: FifthNumbers) -> float:
+def priority_of(item: Item, by: FifthNumbers) -> float:
+    """The priority that was given to an item, or the one of an item without."""
     return by.priority if item.priority is None else item.priority
 
 

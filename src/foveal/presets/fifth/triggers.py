@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 
@@ -123,14 +123,8 @@ def past_topic(now: Situation) -> Iterator[Step]:
 
 def _mention(prompt: str, text: str) -> str:
     """What of a text the prompt mentions: an identifier, or enough of its words in any form."""
-    names = identifier_counts(prompt).keys() & identifier_counts(text).keys()
-    if names:
-        return f"“{min(names)}” is in both"
     asked = {word for word in word_counts(prompt) if word not in _INSTRUCTIONS | _RECALLING}
-    known = set(terms(text).all)
-    both = [word for word in sorted(asked) if known.issuperset(terms(word).all)]
-    enough = max(1, min(len(asked), FEWEST_WORDS), -(-len(asked) // 2))
-    return f"{', '.join(both[:SHOWN])} in both" if len(both) >= enough else ""
+    return _name_in_both(prompt, text) or _words_in_both(asked, _in_any_form(asked, text))
 
 
 def _reference(prompt: str, task: Task) -> str:
@@ -145,10 +139,22 @@ def _reference(prompt: str, task: Task) -> str:
 
 def _shared(prompt: str, text: str, *, of: str, least: int = 1) -> str:
     """What the prompt and a text have in common: an identifier, or enough of the words of `of`."""
-    names = identifier_counts(prompt).keys() & identifier_counts(text).keys()
-    if names:
-        return f"“{min(names)}” is in both"
     needed = word_counts(of).keys() - _INSTRUCTIONS or word_counts(of).keys()
     both = needed & word_counts(prompt).keys() & word_counts(text).keys()
+    return _name_in_both(prompt, text) or _words_in_both(needed, both, least=least)
+
+
+def _name_in_both(prompt: str, text: str) -> str:
+    names = identifier_counts(prompt).keys() & identifier_counts(text).keys()
+    return f"“{min(names)}” is in both" if names else ""
+
+
+def _in_any_form(words: Set[str], text: str) -> set[str]:
+    known = set(terms(text).all)
+    return {word for word in words if known.issuperset(terms(word).all)}
+
+
+def _words_in_both(needed: Set[str], both: Set[str], *, least: int = 1) -> str:
+    """The words in both, if they are enough of the needed ones."""
     enough = max(least, min(len(needed), FEWEST_WORDS), -(-len(needed) // 2))
     return f"{', '.join(sorted(both)[:SHOWN])} in both" if len(both) >= enough else ""

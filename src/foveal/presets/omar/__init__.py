@@ -10,7 +10,7 @@ from functools import partial
 from foveal.pipeline.recipe import Recipe, Report, ScoredChoice
 from foveal.pipeline.values import Scene, Unit
 from foveal.presets.base import Preset
-from foveal.presets.omar.events import FAILED, Optimization, optimization_events, outcome_of
+from foveal.presets.omar.events import FAILED, SUCCESS, Optimization, optimization_events, outcome_of
 from foveal.presets.omar.greedy import fractional_bound, optimality_gap, slot_of
 from foveal.presets.omar.score import OmarNumbers, flags, mean_scores, priorities
 from foveal.presets.omar.solve import select, terms_of
@@ -30,6 +30,7 @@ def omar(numbers: OmarNumbers = OmarNumbers()) -> Preset:
             capped=bool(numbers.group_caps),
         ),
         looks_at_all=True,
+        record=SUCCESS,
         on_failure=FAILED,
     )
 

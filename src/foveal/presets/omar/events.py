@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import TypeVar
 
 from foveal.events import Reports
 from foveal.pipeline.values import Item, Pick, Unit
 from foveal.presets.omar.score import OmarNumbers, business_fields, business_parts
 
+T = TypeVar("T")
 Payload = Mapping[str, object]
 Scored = Sequence[tuple[Item, Mapping[str, float]]]
 """Items, with the parts of their priorities."""
@@ -19,6 +22,10 @@ SUCCESS = "context.optimization.success"
 """The record of an optimization."""
 FAILED = "context.optimization.failed"
 BOOSTS = ("recency", "business", "rag")
+LISTED = 20
+"""Entries that an event lists at most; it counts them all."""
+ENTRY_MOST = 1_000
+"""Characters of an entry that is listed: ids are the caller's own and may be as long as texts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,30 +76,33 @@ def optimization_events(done: Optimization, numbers: OmarNumbers) -> Reports:
 
 def scoring_events(scores: Scored, numbers: OmarNumbers, estimated: Mapping[str, int]) -> Reports:
     """Chunks became allocations: their tokens, where those were estimated, and their boosts."""
-    tokens = [{"chunk_id": id, "tokens": count} for id, count in estimated.items()]
+    tokens = [{"chunk_id": id, "tokens": count} for id, count in islice(estimated.items(), LISTED)]
     boosted = ((boost, [each for each in scores if each[1].get(boost)]) for boost in BOOSTS)
     return [
-        *(tokens_estimated(tokens) if tokens else []),
+        *(tokens_estimated(tokens, len(estimated)) if tokens else []),
         ("context.allocations_created", {"count": len(scores)}),
         *(event for boost, found in boosted if found for event in boost_applied(boost, found, numbers)),
     ]
 
 
-def tokens_estimated(entries: Sequence[Payload]) -> Reports:
-    return [("context.tokens_estimated", {"chunks": entries})]
+def tokens_estimated(entries: Sequence[Payload], count: int) -> Reports:
+    """`entries`: the first of `count`."""
+    return [("context.tokens_estimated", {"count": count, "chunks": _listed(entries)})]
 
 
 def boost_applied(boost: str, scores: Scored, numbers: OmarNumbers) -> Reports:
-    """One event with an entry for each of these items."""
+    """One event for these items."""
     details: Mapping[str, Callable[[Item], Payload]] = {
         "recency": lambda item: {"timestamp": item.timestamp},
         "business": lambda item: _business(item, numbers),
         "rag": lambda _: {},
     }
     entries = [
-        {"chunk_id": item.id, "total_boost": parts[boost], **details[boost](item)} for item, parts in scores
+        {"chunk_id": item.id, "total_boost": parts[boost], **details[boost](item)}
+        for item, parts in scores[:LISTED]
     ]
-    return [(f"context.{boost}_boost_applied", {"chunks": entries})]
+    payload = {"count": len(scores), "chunks": _listed(entries)}
+    return [(f"context.{boost}_boost_applied", payload)]
 
 
 def _business(item: Item, numbers: OmarNumbers) -> Payload:
@@ -120,11 +130,17 @@ def budget_events(outcome: Outcome) -> Reports:
 
 
 def chunks_dropped(ids: Sequence[str]) -> Reports:
-    return [("context.chunks_dropped", {"count": len(ids), "chunk_ids": ids})] if ids else []
+    return [("context.chunks_dropped", {"count": len(ids), "chunk_ids": _listed(ids)})] if ids else []
 
 
 def conflicts_detected(conflicts: Sequence[Payload]) -> Reports:
-    return [("context.conflict_detected", {"conflicts": conflicts})] if conflicts else []
+    payload = {"count": len(conflicts), "conflicts": _listed(conflicts)}
+    return [("context.conflict_detected", payload)] if conflicts else []
+
+
+def _listed(entries: Sequence[T]) -> list[T]:
+    """The first entries, without those that are too long."""
+    return [entry for entry in entries[:LISTED] if len(str(entry)) <= ENTRY_MOST]
 
 
 def outcome_of(units: Iterable[Unit], pick: Pick, *, used: int, remaining: int) -> Outcome:

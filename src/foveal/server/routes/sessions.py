@@ -75,7 +75,8 @@ def sessions(tenant: CurrentTenant) -> list[SessionResponse]:
 def create(tenant: CurrentTenant, new: body.NewSession) -> SessionResponse:
     """Create a session."""
     model, preset = new.model or tenant.settings.model, new.preset or tenant.settings.preset
-    record = tenant.create(new.name, partial(tenant.fov.session, new.name, model=model, preset=preset))
+    make = partial(tenant.fov.session, new.name, model=model, preset=preset, pool=new.pool)
+    record = tenant.create(new.name, make)
     return session_response(record, tenant.settings.preset)
 
 

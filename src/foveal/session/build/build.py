@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,7 +17,7 @@ from foveal.pipeline.account import with_pruning
 from foveal.pipeline.history import History
 from foveal.presets import Preset
 from foveal.session.arguments import at_most
-from foveal.session.budget import budget_for
+from foveal.session.budget import GIVEN_BUDGET, budget_for
 from foveal.session.build.layout import current_layout, keep, rates, stored_with
 from foveal.session.build.manage import manage_history
 from foveal.session.build.manifest_json import read_manifest, write_manifest
@@ -25,6 +25,7 @@ from foveal.session.build.material import gather, within_share
 from foveal.session.build.values import BuildRequest, Gathered
 from foveal.session.costs import OutgoingRequest, priced
 from foveal.session.reports import Run, report_failure, reported
+from foveal.session.search.similarity import similarities_to
 from foveal.session.state import SessionState, StoredLayout
 from foveal.session.summaries.library import Answers
 from foveal.session.target import Target, system_messages, tools_text, warn
@@ -56,6 +57,8 @@ class _Draft:
     history: History
     answers: Answers
     tools: str
+    given_budget: int | None
+    """None: the order has what the model's limit leaves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,14 +82,14 @@ def build_window(state: SessionState, request: BuildRequest, fetch: Any) -> Wind
     with _reported_failure(state, request.preset), state.lock:
         made = make(state, request, gathered)
         # A window that cannot be made raises above, before anything has changed.
-        decisions = manage_history(state, made.outgoing)
-        if decisions is not None:
-            made = _explained(make(state, request, gathered), decisions)
+        managed = manage_history(state, made.outgoing, request.budget)
+        if managed.changed:
+            made = _explained(make(state, request, gathered), managed.pruned)
         return store_window(state, made, fetch)
 
 
 def _explained(made: Made, pruned: Sequence[Decision]) -> Made:
-    """The window with the reasons for which messages were left out of the history for it."""
+    """The window with the decisions that left messages out of the history for it."""
     outgoing = made.outgoing
     manifest = outgoing.fitted.manifest
     decisions = with_pruning(outgoing.history, manifest.decisions, pruned)
@@ -141,7 +144,7 @@ def _draft(state: SessionState, request: BuildRequest, gathered: Gathered) -> _D
         answer=answers,
         layout=current_layout(state, target, preset),
         rates=rates(state, target, preset),
-        similarities=similarities(state, preset, history, request.task),
+        similarities=similarities_to(preset, history, request.task, state=state),
     )
     return _Draft(
         target=target,
@@ -150,6 +153,7 @@ def _draft(state: SessionState, request: BuildRequest, gathered: Gathered) -> _D
         history=history,
         answers=answers,
         tools=tools,
+        given_budget=request.budget,
     )
 
 
@@ -188,15 +192,6 @@ def _made(state: SessionState, draft: _Draft, gathered: Gathered) -> Made:
     return Made(outgoing=outgoing, answers=draft.answers, stored=stored, events=gathered.events, run=run)
 
 
-def similarities(state: SessionState, preset: Preset, history: History, task: str) -> Mapping[int, float]:
-    """How similar messages are to the task, if the preset's scores depend on it."""
-    if not preset.compares:
-        return {}
-    from foveal.session.search.similarity import Similarity
-
-    return state.part(Similarity).of(history, task)
-
-
 def store_window(state: SessionState, made: Made, fetch: Any) -> Window:
     """Store the build and return its window."""
     outgoing = made.outgoing
@@ -219,7 +214,7 @@ def _fitted(draft: _Draft) -> tuple[pipeline.Fitted, Run]:
     """Fit the draft as one run."""
     began = time.perf_counter()
     fitted = pipeline.fit(draft.history, draft.order)
-    return fitted, Run.since(BUILD, began)
+    return fitted, Run.since(BUILD, began, record=draft.preset.record)
 
 
 def _fitted_with_pool(draft: _Draft, pool: Pooled | None) -> tuple[_Draft, pipeline.Fitted, Run]:
@@ -246,6 +241,7 @@ def _record(state: SessionState, draft: _Draft, manifest: Manifest, run: Run) ->
     """What the store keeps about a build beside its decisions."""
     record = {"branch": str(state.log.head.branch)}
     record |= {TASK: "given"} if draft.order.scene.task else {}
+    record |= {GIVEN_BUDGET: "given"} if draft.given_budget is not None else {}
     record |= {HANDLES: "shown"} if draft.history.frame.handles else {}
     if manifest.metrics:
         record |= {**manifest.record, "session": state.name, "trace_id": run.trace_id}

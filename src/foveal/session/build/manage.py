@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict, deque
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from foveal import presets
-from foveal.errors import ConfigError, NotFoundError
+from foveal.errors import NotFoundError
+from foveal.session.budget import whole_limit
 from foveal.session.costs import OutgoingRequest
 from foveal.session.history.renew import NoteRenewal
 from foveal.session.resources import Resources
@@ -29,27 +29,35 @@ STATES_MOST = 4
 """Sessions that the job keeps in memory."""
 
 
-def manage_history(state: SessionState, outgoing: OutgoingRequest) -> Sequence[Decision] | None:
-    """Manage the history; returns None if it is as before, else the window must be made again.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Managed:
+    """What was done to a session's history before a build."""
 
-    What is returned are the decisions about messages that were left out, with the numbers that led to them;
-    notes in place of messages explain themselves. A single build with another preset than the session's
-    leaves the history as it is. The caller holds the session's lock. No model is waited for.
+    changed: bool
+    """The window must be made again."""
+    pruned: tuple[Decision, ...] = ()
+    """The decisions that left messages out, with their numbers. Notes explain themselves."""
+
+
+def manage_history(state: SessionState, outgoing: OutgoingRequest, given_budget: int | None) -> Managed:
+    """Manage the history as the session's preset does where it outgrows the window.
+
+    A single build with another preset than the session's leaves the history as it is. The caller holds the
+    session's lock. No model is waited for.
     """
     preset = state.preset("")
-    if outgoing.order.preset != preset.name:
-        return None
-    match preset.manages:
+    match preset.manages if outgoing.order.preset == preset.name else "":
         case "compress":
             from foveal.session.history.compress import compress_for_window
 
-            return () if compress_for_window(state, outgoing.target, outgoing.order) else None
+            return Managed(changed=compress_for_window(state, outgoing.target, outgoing.order))
         case "prune":
             from foveal.session.history.marks import prune_for_window
 
-            return prune_for_window(state, outgoing.target, outgoing.order.scene.budget)
+            pruned = prune_for_window(state, outgoing.target, whole_limit(outgoing.target.card, given_budget))
+            return Managed(changed=bool(pruned), pruned=pruned)
         case _:
-            return None
+            return Managed(changed=False)
 
 
 @dataclass(slots=True)
@@ -115,7 +123,7 @@ class IdleManager:
         """The sessions of all that were changed since this process checked them, by any process."""
         records = {record.name: record for record in self._resources.store.sessions()}
         self._checked = {name: each for name, each in self._checked.items() if name in records}
-        compressing = {preset for preset in {each.preset for each in records.values()} if _compresses(preset)}
+        compressing = {each for each in {record.preset for record in records.values()} if _compresses(each)}
         found = set[str]()
         for name, record in records.items():
             checked = self._checked.get(name)
@@ -151,7 +159,4 @@ def _numbers(head: Head) -> tuple[int, int, int]:
 
 
 def _compresses(preset: str) -> bool:
-    try:
-        return presets.find(preset).manages == "compress"
-    except ConfigError:  # of a package that is no longer installed
-        return False
+    return presets.managing(preset) == "compress"

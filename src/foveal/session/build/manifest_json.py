@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from foveal.model import Detail, Repair
 from foveal.pipeline.explain import merged
-from foveal.pipeline.reasons import SENTENCES, Reason
+from foveal.pipeline.reasons import Reason
 from foveal.pipeline.sensitivity import nearest
 from foveal.session.costs import Tally, read_costs, write_costs, write_totals
 from foveal.session.state import SessionState, StoredLayout
@@ -268,16 +268,27 @@ def _known(code: Code | Literal["noted"]) -> Code:
     return "replaced" if code == "noted" else code
 
 
-OLDER_LEFT_OUT = "left out on request, until restored"
+OLDER_SENTENCES: Mapping[str, Code] = {
+    "system prompt": "system_prompt",
+    "pinned": "pinned",
+    "the user's newest message": "newest_user",
+    "open turn": "open_turn",
+    "erased": "erased",
+    "left out on request, until restored": "left_out",
+    "empty: nothing of it can be sent": "empty",
+    "a summary in place of messages that were left out": "replaced",
+    "selected": "selected",
+    "not selected": "not_selected",
+}
+"""What the sentences of decisions began with, up to a semicolon, when they were stored without a code.
+
+They are as they were stored: what is said today of a code does not change them."""
 
 
 def _older_code(verdict: Verdict, detail: Detail, reason: str, tokens: int) -> Code:
     """The code of a decision that was stored before decisions had one."""
-    if reason == OLDER_LEFT_OUT:
-        return "left_out"
-    for code, sentence in SENTENCES.items():
-        if reason.partition(";")[0] == sentence:
-            return code
+    if code := OLDER_SENTENCES.get(reason.partition(";")[0]):
+        return code
     if verdict == "left out":
         return "not_selected"
     return "replaced" if detail == "folded" and not tokens else "selected"

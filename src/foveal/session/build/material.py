@@ -13,9 +13,10 @@ from foveal.pipeline.material.admit import MEMORY_SHARE
 from foveal.pipeline.material.values import Material
 from foveal.pipeline.recipe import TASK_MOST
 from foveal.session.budget import budget_for, check_budget
+from foveal.session.build.layout import current_layout
 from foveal.session.build.values import BuildRequest, Gathered
 from foveal.session.state import SessionState
-from foveal.session.target import warn
+from foveal.session.target import tools_text, warn
 
 if TYPE_CHECKING:
     from foveal.session.pool.memory import Pooled
@@ -42,11 +43,16 @@ def within_share(budget: int, pool: Pooled | None) -> int:
 
 def _pooled(state: SessionState, request: BuildRequest) -> Pooled | None:
     """What the session's pool has for the window; None if it is in none, which costs one lookup."""
-    if state.store.pools.of(state.id) is None:
+    record = state.store.pools.of(state.id)
+    if record is None:
         return None
     from foveal.session.pool.notes import pooled
 
-    return pooled(state, request.task, request.moment)
+    with state.reading():
+        target = state.target(request.model, request.format, request.counter)
+        preset = state.preset(request.preset)
+        layout = current_layout(state, target.with_tools(tools_text(request.tools)), preset)
+    return pooled(state, record, layout, task=request.task, now=request.moment)
 
 
 def _gathered(state: SessionState, request: BuildRequest) -> Gathered:

@@ -55,13 +55,7 @@ def contributions(state: SessionState, request: BuildRequest, count: Callable[[s
         opened.workspace, request, count, recent, question, room=_room(state, request, numbers)
     )
     hits = retrieval(_hits(state, asked.task, request.moment))
-    found = gather(
-        asked,
-        (hits, *request.contributors),
-        weights=numbers.weights,
-        project_docs=numbers.project_docs,
-        progress=request.progress,
-    )
+    found = gather(asked, (hits, *request.contributors), numbers=numbers, progress=request.progress)
     docs = [each.text for each in found.material if each.type == PROJECT_DOCS]
     state.resources.part(ShownDocs).show(str(opened.workspace.root), "\n".join(docs))
     events = _events(state, opened.refused, found.left_out)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -21,7 +21,8 @@ from foveal.pipeline.recipe import default_task, items
 from foveal.pipeline.summarize.notes import message_range
 from foveal.pipeline.summarize.values import Answer
 from foveal.pipeline.values import Item, Scene
-from foveal.presets.fifth.levels import excess, past_its_age, past_its_age_at, slot_of
+from foveal.presets.fifth.due import candidates, low_scored, past_its_age_at
+from foveal.presets.fifth.levels import excess
 from foveal.presets.fifth.score import fifth as score_items
 from foveal.presets.recency_curves import MINUTE
 from foveal.session.arguments import a_count, a_yes_or_no
@@ -34,6 +35,7 @@ from foveal.session.state import SessionState
 from foveal.session.target import Target
 from foveal.session.values import Removal
 from foveal.store import CompressionRecord
+from foveal.window import Score
 
 if TYPE_CHECKING:
     from foveal.pipeline.fit import Order
@@ -48,26 +50,10 @@ TOGETHER = 0.2
 """Of the shortest age: how long the background waits between two looks, so that notes cover more messages."""
 NOTES_MOST = 16
 """Notes that one build writes at most. The next builds go on, so that none takes long."""
+BATCH = 8
+"""Notes that the background writes at a time: each time costs a look at the whole session."""
 
 Turns = Mapping[int, Sequence[Item]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Goal:
-    """How far to compress."""
-
-    scene: Scene
-    """By its time and its task, low scores are found."""
-    used: int | None = None
-    """Tokens that windows may show afterwards, at most."""
-    saved: int = 0
-    """If that is not given: how many fewer tokens windows shall show, notes included."""
-    replaced: int = 0
-    """Tokens of working memory to put notes in place of, which belong to session memory."""
-    aged: bool = False
-    """Whether messages past their age are compressed however much room there is."""
-    notes: int | None = None
-    """How many notes may be written for lack of space; None: as many as needed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,10 +79,14 @@ def compress_history(state: SessionState, max_tokens: int | None, *, dry_run: bo
     given = None if max_tokens is None else a_count(max_tokens, "max_tokens")
     begun, target = time.perf_counter(), state.target()
     budget = given or budget_for(target.card, None)
-    # A caller who gives a number wants to keep that much: then nothing is compressed for its age alone.
     scene = Scene(now=time.time())
-    goal = _Goal(scene=scene, used=int(state.resources.fifth.full_at * budget), aged=given is None)
-    plan = partial(_plan, state, target, goal)
+
+    def plan(answer: Answer) -> _Plan:
+        planner = _Planner(state, target, answer)
+        if given is None:  # who gives a number wants to keep that much: nothing goes for its age alone
+            planner.for_age(scene.now)
+        return planner.for_room(scene, limit=int(state.resources.fifth.full_at * budget)).plan
+
     if dry_run:
         with state.reading():
             return _removal(stand_ins.planned(state, target, plan), budget)
@@ -116,38 +106,40 @@ def compress_for_window(state: SessionState, target: Target, order: Order) -> bo
     if max(over.window, over.working) <= 0:
         return False
     more = int(FREED * scene.budget)
-    goal = _Goal(
-        scene=scene,
-        saved=over.window + more if over.window > 0 else 0,
-        replaced=over.working + more if over.working > 0 else 0,
-        notes=NOTES_MOST,
-    )
-    plan = partial(_plan, state, target, goal)
+    saved = over.window + more if over.window > 0 else 0
+    replaced = over.working + more if over.working > 0 else 0
+
+    def plan(answer: Answer) -> _Plan:
+        planner = _Planner(state, target, answer)
+        limit = planner.used - saved
+        return planner.for_room(scene, limit=limit, replaced=replaced, most=NOTES_MOST).plan
+
     apply = partial(_apply, state, begun=begun)
     return bool(stand_ins.plan_and_apply(state, target, plan, apply, waits=False).notes)
 
 
 def compress_aged(state: SessionState) -> tuple[bool, float | None]:
-    """Write one note for what is past its age: whether one was written, and when more will be past its age.
+    """Write a few notes for what is past its age: whether some were written, and when more will be due.
 
     A caller that compresses in the background calls this again as long as something was written.
     """
     begun, now, target = time.perf_counter(), time.time(), state.target()
-    goal = _Goal(scene=Scene(now=now), aged=True, notes=1)
     numbers = state.resources.fifth
     with state.reading():
-        history = state.log.history(target)
-        turns = _turns(history)
-        fixed = _fixed(history, turns)
-        free = [item for turn, found in turns.items() if turn not in fixed for item in found]
-        due = [at for item in free if (at := past_its_age_at(item, numbers)) is not None]
+        free = _Planner(state, target, state.answers(target, queues=False)).free
+        items = [item for found in free.values() for item in found]
+    due = [at for item in items if (at := past_its_age_at(item, numbers)) is not None]
     more = min((at for at in due if at >= now), default=None)
     # Messages that follow each other soon are compressed together.
     soonest = now + TOGETHER * MINUTE * min(numbers.working_minutes, numbers.session_minutes)
     later = None if more is None else max(more, soonest)
     if not any(at < now for at in due):
         return False, later
-    plan, apply = partial(_plan, state, target, goal), partial(_apply, state, begun=begun)
+
+    def plan(answer: Answer) -> _Plan:
+        return _Planner(state, target, answer).for_age(now, most=BATCH).plan
+
+    apply = partial(_apply, state, begun=begun)
     return bool(stand_ins.plan_and_apply(state, target, plan, apply, waits=False).notes), later
 
 
@@ -163,28 +155,132 @@ def _apply(state: SessionState, plan: _Plan, events: list[Event], *, begun: floa
     return plan
 
 
-def _plan(state: SessionState, target: Target, goal: _Goal, answer: Answer) -> _Plan:
-    """Notes for turns that exceeded their age, then for others until the rest is small enough."""
-    history = state.log.history(target)
-    turns = _turns(history)
-    fixed = _fixed(history, turns)
-    used = sum(item.tokens for found in turns.values() for item in found)
-    free = {turn: found for turn, found in turns.items() if turn not in fixed}
-    aged = _aged(state, history, free, goal.scene.now) if goal.aged else []
-    notes = list(islice(_notes_for_aged(state, target, aged, answer), goal.notes))
-    limit = used - goal.saved if goal.used is None else goal.used
-    needed = partial(_needed, used=used, limit=limit, replaced=goal.replaced)
-    left = [turn for turn, found in free.items() if turn not in aged and _working(state, found)]
-    low = _low_scored(state, history, goal.scene) if any(needed(notes)) else set()
-    for some in ([turn for turn in left if turn in low], [turn for turn in left if turn not in low]):
-        while some and any(needed(notes)) and len(notes) != goal.notes:
-            run = _stretch(state, history, some, *needed(notes))
-            del some[: len(run)]
-            notes += _notes(state, target, run, answer)
-    tokens: dict[str, int] = {}
-    for turn, what in fixed.items():
-        tokens[what] = tokens.get(what, 0) + sum(item.tokens for item in turns[turn])
-    return _Plan(notes=tuple(notes), used=used, fixed=tokens)
+class _Planner:
+    """Plans notes for one state of a session's history."""
+
+    def __init__(self, state: SessionState, target: Target, answer: Answer) -> None:
+        self._state = state
+        self._target = target
+        self._answer = answer
+        self._numbers = state.resources.fifth
+        self._history = state.log.history(target)
+        self._borders = sorted({task.first for task in state.store.tasks(state.id)})
+        turns = _turns(self._history)
+        self._fixed = _fixed(self._history, turns)
+        self._tokens = {turn: sum(item.tokens for item in found) for turn, found in turns.items()}
+        self.free = {turn: found for turn, found in turns.items() if turn not in self._fixed}
+        """The messages of the turns that may be compressed."""
+        self.used = sum(self._tokens.values())
+        """Tokens that windows may show without the notes."""
+        self._notes: list[Note] = []
+        self._tried: set[int] = set()
+        """Turns that have a note, or are not worth one."""
+
+    @property
+    def plan(self) -> _Plan:
+        tokens: dict[str, int] = {}
+        for turn, what in self._fixed.items():
+            tokens[what] = tokens.get(what, 0) + self._tokens[turn]
+        return _Plan(notes=tuple(self._notes), used=self.used, fixed=tokens)
+
+    def for_age(self, now: float, *, most: int | None = None) -> _Planner:
+        """Put notes in place of what is older than its level allows, oldest first; at most so many."""
+        turns, unworthy = list(self.free), self._state.part(_UnworthyRuns)
+        may_go = candidates(list(self.free.values()), now, self._numbers)
+        aged = [turns[at] for at in may_go.aged]
+        self._tried.update(aged)
+        while aged and (most is None or len(self._notes) < most):
+            run = self._stretch(aged, STRETCH, 0)
+            del aged[: len(run)]
+            key = (self._target.history_key, *(self._history.span(turn)[0] for turn in run))
+            if unworthy.has(key):
+                continue
+            notes = self._write(run)
+            self._notes += notes
+            if not notes:
+                unworthy.add(key)
+        return self
+
+    def for_room(self, scene: Scene, *, limit: int, replaced: int = 0, most: int | None = None) -> _Planner:
+        """Put notes in place of more, the least worth first and then the oldest, until enough is freed.
+
+        Windows may show `limit` tokens then, notes included. `replaced`: tokens of working memory that are to
+        have notes, which belong to session memory, instead. At most `most` notes are written.
+        """
+        needed = partial(_needed, self._notes, used=self.used, limit=limit, replaced=replaced)
+        if not any(needed()):
+            return self
+        groups, turns = list(self.free.values()), list(self.free)
+        may_go = candidates(groups, scene.now, self._numbers)
+        low = low_scored(groups, may_go, self._scores(scene), self._numbers)
+        others = [at for at in may_go.for_room if at not in low]
+        for some in (low, others):
+            left = [turns[at] for at in some if turns[at] not in self._tried]
+            while left and any(needed()) and (most is None or len(self._notes) < most):
+                run = self._stretch(left, *needed())
+                del left[: len(run)]
+                self._notes += self._write(run)
+        if most is not None:
+            del self._notes[most:]  # a run may need several
+        return self
+
+    def _scores(self, scene: Scene) -> Mapping[int, Score]:
+        """By position, the scores of what windows may show."""
+        history, turns = self._history, items(self._history)
+        task = scene.task or default_task(turns, open_turn(history))
+        likeness = scene.similarities or self._state.part(Similarity).of(history, task)
+        flat = [item for found in turns.values() for item in found]
+        scores = score_items(flat, replace(scene, task=task, similarities=likeness), numbers=self._numbers)
+        return {item.index: score for item, score in zip(flat, scores, strict=True)}
+
+    def _write(self, run: Sequence[int]) -> list[Note]:
+        """One note for a run of turns, or one for each half if its records make that too long."""
+        note = stand_ins.write_note(self._state, self._target, run, answer=self._answer)
+        too_long = note.tokens > stand_ins.MOST if note else self._stored(*run) >= 2 * SHORTEST
+        if too_long and len(run) > 1:
+            middle = len(run) // 2
+            return [note for half in (run[:middle], run[middle:]) for note in self._write(half)]
+        return [note] if note else []
+
+    def _stretch(self, left: Sequence[int], save: int, replaced: int) -> list[int]:
+        """The first run of neighbouring turns within one task: as long as needed, and as a note may cover."""
+        run, tokens = [left[0]], self._stored(left[0])
+        for turn in islice(left, 1, None):
+            size = self._stored(turn)
+            enough = tokens >= max(SHORTEST, replaced) and _saved(tokens) >= save
+            if enough or tokens + size > STRETCH or not self._neighbours(run[-1], turn):
+                break
+            run.append(turn)
+            tokens += size
+        return run
+
+    def _stored(self, *turns: int) -> int:
+        """The tokens of turns as they are stored."""
+        return sum(self._history.between(*self._history.span(turn)) for turn in turns)
+
+    def _neighbours(self, one: int, other: int) -> bool:
+        """Whether the turns are of one task, and windows show nothing between them."""
+        tasks = {bisect_right(self._borders, self._history.span(turn)[0]) for turn in (one, other)}
+        return len(tasks) == 1 and all(map(self._history.absence, range(one + 1, other)))
+
+
+class _UnworthyRuns:
+    """Runs of turns for which no note is worth its tokens, so that they are not read at every look."""
+
+    def __init__(self, state: SessionState) -> None:
+        self._state = state
+        self._runs: set[tuple[object, ...]] = set()
+        self._since: tuple[int, int] | None = None
+        """The branch that the runs are of, and how many of its messages were erased at that time."""
+
+    def has(self, run: tuple[object, ...]) -> bool:
+        log = self._state.log
+        if self._since != (log.head.branch, log.erased):
+            self._since, self._runs = (log.head.branch, log.erased), set()
+        return run in self._runs
+
+    def add(self, run: tuple[object, ...]) -> None:
+        self._runs.add(run)
 
 
 def _turns(history: History) -> dict[int, list[Item]]:
@@ -198,8 +294,10 @@ def _turns(history: History) -> dict[int, list[Item]]:
 def _fixed(history: History, turns: Turns) -> dict[int, str]:
     """The turns that are not compressed, and what they are."""
     requests = [turn for turn, found in turns.items() if any(_is_request(history, item) for item in found)]
-    latest = {*requests[-1:], stand_ins.open_turn(history)} & turns.keys()
+    latest = {*requests[-1:], stand_ins.last_shown_turn(history)} & turns.keys()
+    standing = {*history.requests(len(history) - 1)} & turns.keys()
     return {
+        **dict.fromkeys(standing, "standing requests"),
         **dict.fromkeys(latest, "the newest exchange"),
         **dict.fromkeys(history.pinned.keys() & turns.keys(), "pins and system prompts"),
         **dict.fromkeys(filter(history.stand_in, turns), "notes"),
@@ -208,31 +306,6 @@ def _fixed(history: History, turns: Turns) -> dict[int, str]:
 
 def _is_request(history: History, item: Item) -> bool:
     return item.role == "user" and not history.entries[item.index].stand_in
-
-
-def _aged(state: SessionState, history: History, free: Turns, now: float) -> list[int]:
-    """The turns with a message that is older than its level allows."""
-    numbers = state.resources.fifth
-    old = (item.index for found in free.values() for item in found if past_its_age(item, now, numbers))
-    return sorted({history.turn_of(index) for index in old})
-
-
-def _low_scored(state: SessionState, history: History, scene: Scene) -> set[int]:
-    """The turns of which no message scores `low_score` or more: they go first while space is needed."""
-    numbers, turns = state.resources.fifth, items(history)
-    task = scene.task or default_task(turns, open_turn(history))
-    likeness = scene.similarities or state.part(Similarity).of(history, task)
-    flat = [item for found in turns.values() for item in found]
-    scores = score_items(flat, replace(scene, task=task, similarities=likeness), numbers=numbers)
-    worth = {item.index: score.total for item, score in zip(flat, scores, strict=True)}
-    return {
-        turn for turn, found in turns.items() if max(worth[item.index] for item in found) < numbers.low_score
-    }
-
-
-def _working(state: SessionState, found: Sequence[Item]) -> bool:
-    """Whether all of a turn is on a level that is compressed to make room."""
-    return all(slot_of(item, numbers=state.resources.fifth) in ("working", "volatile") for item in found)
 
 
 def _needed(notes: Sequence[Note], *, used: int, limit: int, replaced: int) -> tuple[int, int]:
@@ -249,49 +322,6 @@ def _needed(notes: Sequence[Note], *, used: int, limit: int, replaced: int) -> t
 def _saved(tokens: int) -> int:
     """What a note in place of so many tokens is expected to save."""
     return tokens - min(stand_ins.MOST, tokens // stand_ins.SHARE)
-
-
-def _notes_for_aged(
-    state: SessionState, target: Target, aged: Sequence[int], answer: Answer
-) -> Iterator[Note]:
-    while aged:
-        run = _stretch(state, state.log.history(target), aged, STRETCH, 0)
-        aged = aged[len(run) :]
-        yield from _notes(state, target, run, answer)
-
-
-def _notes(state: SessionState, target: Target, run: Sequence[int], answer: Answer) -> list[Note]:
-    """One note for a run of turns, or one for each half if its records make that too long."""
-    note = stand_ins.write_note(state, target, run, answer=answer)
-    history = state.log.history(target)
-    tokens = sum(history.between(*history.span(turn)) for turn in run)
-    too_long = note.tokens > stand_ins.MOST if note else tokens >= 2 * SHORTEST
-    if too_long and len(run) > 1:
-        middle = len(run) // 2
-        return [note for half in (run[:middle], run[middle:]) for note in _notes(state, target, half, answer)]
-    return [note] if note else []
-
-
-def _stretch(
-    state: SessionState, history: History, left: Sequence[int], save: int, replaced: int
-) -> list[int]:
-    """The first run of neighbouring turns within one task: as long as needed, and as a note may cover."""
-    borders = sorted({task.first for task in state.store.tasks(state.id)})
-    run, tokens = [left[0]], history.between(*history.span(left[0]))
-    for turn in left[1:]:
-        size = history.between(*history.span(turn))
-        enough = tokens >= max(SHORTEST, replaced) and _saved(tokens) >= save
-        if enough or tokens + size > STRETCH or not _neighbours(history, run[-1], turn, borders):
-            break
-        run.append(turn)
-        tokens += size
-    return run
-
-
-def _neighbours(history: History, one: int, other: int, borders: Sequence[int]) -> bool:
-    """Whether the turns are of one task, and windows show nothing between them."""
-    tasks = {bisect_right(borders, history.span(turn)[0]) for turn in (one, other)}
-    return len(tasks) == 1 and all(map(history.absence, range(one + 1, other)))
 
 
 def _save(state: SessionState, notes: Sequence[Note], *, seconds: float) -> None:

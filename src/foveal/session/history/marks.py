@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from foveal import presets
 from foveal.errors import BudgetError, InputError, NotFoundError
 from foveal.events import Event, MessageMarked, Reported
 from foveal.model import Absence, Entry
 from foveal.pipeline import fit as pipeline
+from foveal.pipeline.account import explained
 from foveal.pipeline.history import History
+from foveal.pipeline.reasons import Reason
+from foveal.pipeline.summarize.values import Answer
 from foveal.session.arguments import a_count, a_yes_or_no
-from foveal.session.budget import whole_limit
 from foveal.session.history import stand_ins
 from foveal.session.history.items import tokens_shown
 from foveal.session.history.tasks import resummarize, title_of
@@ -88,37 +91,44 @@ def prune(state: SessionState, max_tokens: int | None, *, dry_run: bool = False)
     """Leave out the least important turns until the rest fits."""
     a_yes_or_no(dry_run, "dry_run")
     given = None if max_tokens is None else a_count(max_tokens, "max_tokens")
-    with state.writing() as events:
-        target = state.target()
-        budget = given or int(target.card.context * state.resources.reploid.target)
-        try:
-            omission = _least_important(state, target, budget)
-        except BudgetError as error:
-            raise BudgetError(
-                error.what,
-                remedy="raise `max_tokens` to that size or more, or unpin or shorten what must stay",
-                field="max_tokens",
-            ) from error
-        return omission.removal if dry_run else _leave_out(state, omission, events)
+    target = state.target()
+    budget = given or int(target.card.context * state.resources.reploid.target)
+    plan = partial(_least_important, state, target, budget)
+    try:
+        if dry_run:
+            with state.reading():
+                return stand_ins.planned(state, target, plan).removal
+        return stand_ins.plan_and_apply(state, target, plan, partial(_leave_out, state), waits=False)
+    except BudgetError as error:
+        raise BudgetError(
+            error.what,
+            remedy="raise `max_tokens` to that size or more, or unpin or shorten what must stay",
+            field="max_tokens",
+        ) from error
 
 
-def prune_for_window(state: SessionState, target: Target, budget: int) -> Sequence[Decision] | None:
-    """Prune a history that takes more than `target` of its limit to that; None if nothing is left out.
+def prune_for_window(state: SessionState, target: Target, limit: int) -> tuple[Decision, ...]:
+    """Prune a history that takes more than `target` of its limit to that; returns why messages were left out.
 
-    Otherwise the decisions that left messages out, with their numbers. Where what must stay takes more by
-    itself, nothing is left out: the window is kept within its budget alone.
+    Where what must stay takes more by itself, none is: the window is kept within its budget alone.
     """
-    most = int(whole_limit(target.card, budget) * state.resources.reploid.target)
+    most = int(limit * state.resources.reploid.target)
     with state.reading():
-        if tokens_shown(state.log.history(target), target.meter.request) <= most:
-            return None
-    with state.writing() as events:
-        try:
-            omission = _least_important(state, target, most)
-        except BudgetError:
-            return None
+        history, framing = state.log.history(target), target.meter.request
+        if tokens_shown(history, framing) <= most:
+            return ()
+        if framing + sum(history.chunk(turn).tokens for turn in history.pinned) > most:
+            return ()
+
+    def apply(omission: _Omission, events: list[Event]) -> tuple[Decision, ...]:
         _leave_out(state, omission, events)
-    return omission.decisions or None
+        return omission.decisions
+
+    plan = partial(_least_important, state, target, most)
+    try:
+        return stand_ins.plan_and_apply(state, target, plan, apply, waits=False)
+    except BudgetError:
+        return ()
 
 
 def summarize(state: SessionState, keep: int | None, *, dry_run: bool = False) -> Removal:
@@ -154,13 +164,13 @@ class _Omission:
     """Those of the window that leaves them out."""
 
 
-def _least_important(state: SessionState, target: Target, budget: int) -> _Omission:
+def _least_important(state: SessionState, target: Target, budget: int, _answer: Answer) -> _Omission:
     """What a window selected by importance leaves out, and was not left out before."""
     preset = presets.find("reploid", state.resources.numbers)
     history = state.log.history(target)
     order = target.order(preset, budget=budget, tools="", task="", now=time.time())
     manifest, entries = pipeline.fit(history, order).manifest, history.entries
-    decisions = tuple(each for each in manifest.left_out if each.code not in ABSENT)
+    decisions = tuple(map(_as_pruned, (each for each in manifest.left_out if each.code not in ABSENT)))
     removed = tuple(
         entry for each in decisions for entry in entries[each.first : each.last + 1] if not entry.absence
     )
@@ -177,6 +187,12 @@ def _least_important(state: SessionState, target: Target, budget: int) -> _Omiss
             "token_reduction": original - final,
         },
     )
+
+
+def _as_pruned(decision: Decision) -> Decision:
+    """The decision, with what it means for a history that leaves these messages out from now on."""
+    importance = f"importance {decision.score.total:.1f}" if decision.score else ""
+    return explained(decision, Reason(code="pruned", numbers=decision.numbers, columns=importance))
 
 
 def _counted(state: SessionState, history: History, keep: int) -> _Omission:

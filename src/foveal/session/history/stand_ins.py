@@ -191,7 +191,7 @@ def read(history: History, seqs: Sequence[int]) -> Iterable[tuple[int, Message]]
     return ((seq, message) for seq in seqs for message in history.read(seq, seq + 1))
 
 
-def open_turn(history: History) -> int:
+def last_shown_turn(history: History) -> int:
     """The last turn that windows show: the model will answer it or just did. -1 if there is none."""
     system = {turn for turn, why in history.pinned.items() if why == "system_prompt"}
     turns = range(len(history) - 1, -1, -1)

@@ -178,7 +178,7 @@ def _staying(history: History) -> set[int]:
     """The pinned turns, and the one that is still to be answered."""
     last = history.entries[-1] if history.entries else None
     answered = last is not None and last.role == "assistant" and not last.calls
-    return {*history.pinned, *(() if answered else (stand_ins.open_turn(history),))}
+    return {*history.pinned, *(() if answered else (stand_ins.last_shown_turn(history),))}
 
 
 def _save(

@@ -25,12 +25,13 @@ from foveal.pipeline.values import Layout, Rates, Scene, cache_expired
 from foveal.presets import PRESETS, Preset, find
 from foveal.session.arguments import a_list, a_time, any_text
 from foveal.session.budget import asked_reply, budget_for, check_budget
-from foveal.session.build.build import HANDLES, similarities
+from foveal.session.build.build import HANDLES
 from foveal.session.build.layout import current_layout, rates
 from foveal.session.build.manifest_json import build_record
 from foveal.session.build.values import BuildRequest
 from foveal.session.costs import dollars, predicted, repeated_tokens, shared_chunks
-from foveal.session.fit import history_of, relevant_to, similarities_to
+from foveal.session.fit import history_of, relevant_to
+from foveal.session.search.similarity import similarities_to
 from foveal.session.state import SessionState
 from foveal.session.target import Count, Target, target_for, warn
 from foveal.window import Cost, Window
@@ -322,7 +323,7 @@ def compare_session(
             target=target,
             rates=lambda preset: rates(state, target, preset),
             layout=lambda preset: current_layout(state, target, preset),
-            similarities=partial(similarities, state),
+            similarities=partial(similarities_to, state=state),
             entries=state.log.entries,
             fresh=lambda: History(state.log.read, target.frame(state.format)),
             given=Conversation(format=target.format, messages=()),

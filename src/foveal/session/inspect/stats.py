@@ -8,12 +8,11 @@ from functools import partial
 from typing import TypedDict
 
 from foveal import catalog, presets
-from foveal.errors import ConfigError
 from foveal.pipeline.history import History
 from foveal.pipeline.material.categories import tokens_by_slot
 from foveal.pipeline.values import Scene
 from foveal.presets.base import Managing
-from foveal.session.budget import budget_for, whole_limit
+from foveal.session.budget import GIVEN_BUDGET, budget_for, whole_limit
 from foveal.session.build.manifest_json import read_manifest
 from foveal.session.history.items import items_without_text, tokens_shown
 from foveal.session.state import SessionState
@@ -32,6 +31,7 @@ class _Use(TypedDict):
     used_tokens: int
     used_limit: int
     full_at: float
+    needs_pruning: bool
     manages: Managing
 
 
@@ -86,21 +86,27 @@ def _use(
 ) -> _Use:
     """How full the session is: its history or its newest window, if that was built with another preset."""
     numbers, own = state.resources, state.log.head.preset or presets.DEFAULT
-    manages = "" if latest and latest.preset != own else _managing(own)
+    manages = "" if latest and latest.preset != own else presets.managing(own)
     full_at = numbers.fifth.full_at if manages == "compress" else numbers.reploid.target
     used, limit = tokens_shown(history, target.meter.request), target.card.context
     if latest and manifest and manages == "prune":
-        limit = whole_limit(catalog.find(latest.model, extra=numbers.catalogue), latest.budget)
+        given = latest.budget if GIVEN_BUDGET in manifest.record else None
+        limit = whole_limit(catalog.find(latest.model, extra=numbers.catalogue), given)
     elif latest and manifest:
         used, limit = min(latest.tokens, used + _beside(history, manifest)), latest.budget
-    return _Use(used_tokens=used, used_limit=limit, full_at=full_at, manages=manages)
+    needs = used > int(full_at * limit)
+    if manages == "compress":
+        overhead = target.meter.request + (_beside(history, manifest) if manifest else 0)
+        needs = _is_overfull(state, history, Scene(now=0.0, budget=limit, overhead=overhead))
+    return _Use(used_tokens=used, used_limit=limit, full_at=full_at, needs_pruning=needs, manages=manages)
 
 
-def _managing(preset: str) -> Managing:
-    try:
-        return presets.find(preset).manages
-    except ConfigError:  # of a package that is no longer installed
-        return ""
+def _is_overfull(state: SessionState, history: History, scene: Scene) -> bool:
+    """Whether a build within that budget puts notes in place of old messages."""
+    from foveal.presets.fifth.levels import excess
+
+    over = excess(list(items_without_text(history)), scene, numbers=state.resources.fifth)
+    return max(over.window, over.working) > 0
 
 
 def _beside(history: History, manifest: Manifest) -> int:

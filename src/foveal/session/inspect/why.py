@@ -23,12 +23,13 @@ from foveal.pipeline.history import History
 from foveal.pipeline.recipe import Recipe, Scorer
 from foveal.pipeline.sensitivity import Cut, crossing, worth
 from foveal.pipeline.values import Item, LogNote, RetrievedNote, Scene, SharedNote
-from foveal.session.build.build import HANDLES, TASK, similarities, stored_build
+from foveal.session.build.build import HANDLES, TASK, stored_build
 from foveal.session.build.layout import current_layout, layout_of, rates
 from foveal.session.build.manifest_json import read_manifest
 from foveal.session.build.material import gather
 from foveal.session.build.relevant import retrieved
 from foveal.session.build.values import BuildRequest, Gathered
+from foveal.session.search.similarity import similarities_to
 from foveal.session.state import SessionState
 from foveal.session.summaries.library import Answers
 from foveal.session.target import Target
@@ -38,6 +39,7 @@ from foveal.window import FIXED, Code, Decision, Manifest, Score
 GONE: dict[Code, str] = {
     "erased": "nothing brings it back",
     "left_out": "`restore` lets it in again",
+    "pruned": "`restore` lets it in again",
     "empty": "no budget brings it in",
 }
 Progress = Callable[[int, int], None]
@@ -48,7 +50,7 @@ WITHIN = 0.02
 """Of the tokens that change a decision in a long session: the most that they may be too many."""
 TIMES = 4
 """Budgets up to so many times the build's are tried in a long session."""
-UNSURE = "the exact number is unknown: not all options of the build are stored"
+UNSURE = "the exact number is unknown: the history has changed, or the build had options that are not stored"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,11 +127,14 @@ def explain_decision(
     )
 
 
+_NOTHING = Gathered()
+
+
 class Rebuild:
     """Makes a stored build again, with another budget or score. The caller holds the session's lock."""
 
     def __init__(
-        self, state: SessionState, record: BuildRecord, manifest: Manifest, gathered: Gathered
+        self, state: SessionState, record: BuildRecord, manifest: Manifest, gathered: Gathered = _NOTHING
     ) -> None:
         self._state, self._stored = state, manifest
         self.progress: Progress | None = None
@@ -146,7 +151,7 @@ class Rebuild:
             order.scene,
             layout=current_layout(state, target, self._preset),
             rates=rates(state, target, self._preset),
-            similarities=similarities(state, self._preset, self._history, ""),
+            similarities=similarities_to(self._preset, self._history, "", state=state),
             answer=Answers(state.resources.library, target.meter.text, better=False),
         )
         self._order = replace(

@@ -5,7 +5,7 @@
     repeat    until nothing gains, at most `ROUNDS` times
 
 Nothing is random: the same examples give the same numbers. A change that gains less than `LEAST_GAIN` is not
-made: it would be noise, and a number that stays at its default is one that nobody has to understand.
+made: it would be noise, and a number at its default needs no explanation.
 """
 
 from __future__ import annotations

@@ -23,8 +23,9 @@ from foveal.pipeline.requests import command_in
 from foveal.pipeline.signals import identifier_counts, identifiers
 from foveal.pipeline.summarize.tool_calls import command_action, read_call
 from foveal.presets import Preset
-from foveal.session.fit import entry_of, similarities_to
+from foveal.session.fit import entry_of
 from foveal.session.inspect.replay import argument_values, calls, recorded_messages
+from foveal.session.search.similarity import similarities_to
 from foveal.session.state import SessionState
 from foveal.session.target import Target
 

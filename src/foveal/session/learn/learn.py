@@ -1,9 +1,9 @@
 """Fit the numbers of a preset to what a store's own sessions used, and keep them only if they hold.
 
     find     the recorded turns that needed something a window may have left out
-    hold     the newest third of them back
+    reserve  the newest third of them
     choose   numbers on the others, see `choose`
-    judge    numbers that do not keep more on the turns held back are not offered
+    judge    numbers that do not keep more on the reserved turns are not offered
 
 No model is asked, nothing is stored, and the same store gives the same numbers.
 """
@@ -34,10 +34,10 @@ from foveal.session.learn.examples import (
 from foveal.session.learn.settings_file import SIGN, commented, write_numbers
 from foveal.session.state import SessionState
 
-HELD_BACK = 1 / 3
+RESERVED = 1 / 3
 """Share of the turns that the numbers are judged on and not fitted to: the newest."""
 LEAST_TURNS = 30
-"""Turns below which nothing can be learned: ten are then held back."""
+"""Turns below which nothing can be learned: ten are then reserved."""
 MOST_TURNS = 180
 """More turns than that are represented by so many of them, evenly spaced."""
 
@@ -56,11 +56,11 @@ class Learned:
     found: int
     """Turns found; more than `MOST_TURNS` are represented by so many of them."""
     accepted: bool
-    """Whether the fitted numbers are better on the turns held back."""
+    """Whether the fitted numbers are better on the reserved turns."""
     because: str
     fitted: Outcome
     """On the turns that the numbers were fitted to."""
-    held_back: Outcome
+    reserved: Outcome
     """On the newest turns, which they were not fitted to."""
     steps: tuple[Step, ...]
     """Each change that was tried and gained, in order, whether accepted or not."""
@@ -84,10 +84,10 @@ class Learned:
     def _comment(self) -> str:
         work = f"{self.work} " if self.work else ""
         sessions = f"{self.sessions:,} {work}session{'' if self.sessions == 1 else 's'}"
-        before, after = self.held_back.before, self.held_back.after
+        before, after = self.reserved.before, self.reserved.after
         return (
             f"{SIGN} to {self.fitted.turns:,} turns of {sessions}. Of what the newest "
-            f"{self.held_back.turns:,} needed, windows keep {after:.1%} instead of {before:.1%}."
+            f"{self.reserved.turns:,} needed, windows keep {after:.1%} instead of {before:.1%}."
         )
 
 
@@ -110,23 +110,23 @@ def learn(
     if len(examples) < LEAST_TURNS:
         raise _too_few(examples, calls, chosen, work)
     kept = _Kept(name, numbers or {}, progress)
-    cut = len(examples) - int(len(examples) * HELD_BACK)
-    fitted, held = examples[:cut], examples[cut:]
+    cut = len(examples) - int(len(examples) * RESERVED)
+    fitted, reserved = examples[:cut], examples[cut:]
     kept.of = trials(TUNABLE[name], current) + 2  # type: ignore[arg-type]  # tunable ones are numbers
     flat, steps = choose(TUNABLE[name], current, lambda found: _mean(kept(found, fitted)))  # type: ignore[arg-type]
     on_fitted = compared(kept({}, fitted), kept(flat, fitted))
-    on_held = compared(kept({}, held), kept(flat, held))
+    on_reserved = compared(kept({}, reserved), kept(flat, reserved))
     kept.finish()
-    accepted = bool(steps) and on_held.holds
+    accepted = bool(steps) and on_reserved.holds
     return Learned(
         preset=name,
         work=work,  # type: ignore[arg-type]  # it was checked
         sessions=len({example.session for example in examples}),
         found=len(calls),
         accepted=accepted,
-        because=_because(steps, on_held),
+        because=_because(steps, on_reserved),
         fitted=on_fitted,
-        held_back=on_held,
+        reserved=on_reserved,
         steps=steps,
         numbers={name: nested(flat)} if accepted else {},
     )
@@ -188,15 +188,17 @@ def _checked(preset: str, work: str) -> str:
     return name
 
 
-def _because(steps: Sequence[Step], held: Outcome) -> str:
+def _because(steps: Sequence[Step], reserved: Outcome) -> str:
     if not steps:
         return "no other numbers keep more of what the turns needed"
-    figures = f"{held.before:.1%} → {held.after:.1%} of what the {held.turns:,} turns held back needed"
-    if held.holds:
+    figures = (
+        f"{reserved.before:.1%} → {reserved.after:.1%} of what the {reserved.turns:,} reserved turns needed"
+    )
+    if reserved.holds:
         return f"the fitted numbers keep more: {figures}"
-    if held.gain <= 0:
+    if reserved.gain <= 0:
         return f"the fitted numbers keep no more: {figures}"
-    return f"the gain may be chance: {figures}, with a standard error of {held.error:.1%}"
+    return f"the gain may be chance: {figures}, with a standard error of {reserved.error:.1%}"
 
 
 def _too_few(

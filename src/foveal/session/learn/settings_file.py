@@ -43,11 +43,11 @@ def write_numbers(path: Path, preset: str, numbers: Tables, comment: str) -> Non
     above = ("tool", "foveal") if path.name == "pyproject.toml" else ()
     text = _text(path)
     old = _parsed(text, path)
-    wanted = merged(old, _within((*above, "presets"), dict(numbers)))
+    expected = merged(old, _within((*above, "presets"), dict(numbers)))
     newline = "\r\n" if "\r\n" in text else "\n"
     lines = _edited(text.splitlines(), above, preset, numbers[preset], comment)
     new = newline.join(lines) + newline
-    if not _says(new, wanted):
+    if not _says(new, expected):
         shown = commented(preset, numbers, comment).replace("\n", "; ").strip("; ")
         raise ConfigError(
             f"{path} has numbers of `{preset}` in a form that cannot be edited; it was left as it is",
@@ -173,9 +173,9 @@ def _within(path: Keys, table: Mapping[str, object]) -> Mapping[str, object]:
     return table
 
 
-def _says(text: str, wanted: Mapping[str, object]) -> bool:
+def _says(text: str, expected: Mapping[str, object]) -> bool:
     try:
-        return tomllib.loads(text) == wanted
+        return tomllib.loads(text) == expected
     except tomllib.TOMLDecodeError:
         return False
 

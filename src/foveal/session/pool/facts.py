@@ -28,7 +28,7 @@ NAMED = 1.0
 LONGEST = 300
 """Characters of a fact."""
 FILES = 6
-"""The latest changed files, by which results of checks and what is said are found too."""
+"""Changed files, the latest, that a fact is found by."""
 WORTH = {"decided": 1.5, "changed": 1.2, "checked": 1.0, "said": 1.0}
 """What a fact counts for, by kind, where it matches what another agent is doing."""
 
@@ -66,9 +66,13 @@ class SharedFacts:
     def _begin(self) -> None:
         self.facts: list[Fact] = []
         self._turn = 0
+        self.texts: set[str] = set()
+        """Their texts without case."""
         self._latest: dict[str, int] = {}
         self._changed: list[str] = []
-        self._asked = ""
+        """The latest changed files, by which results of checks are found too."""
+        self._asked, self._touched = "", list[str]()
+        """Its user's latest words, and the files changed since: by them, what it says is found too."""
         self._sum = 0
         self._summed = 0
         self.readings += 1
@@ -145,18 +149,20 @@ class SharedFacts:
         )
         self._latest |= dict.fromkeys(subjects, len(self.facts))
         self.facts.append(fact)
+        self.texts.add(text.casefold())
 
     def _facts_of(self, found: LogEntry, entry: Entry) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
         """Kind, text, what else it is found by, and subjects of the facts in one entry of a log."""
         action, ended = found.action, found.outcome
         if action is None or ended is None:
             if found.voice == "user":
-                self._asked = found.excerpts.text[:LONGEST]
-            doing = " ".join((self._asked, *self._changed))
+                self._asked, self._touched = found.excerpts.text[:LONGEST], []
+            doing = " ".join((self._asked, *self._touched))
             yield from ((kind, text, doing, ()) for kind, text in self._said(found, entry))
             return
         if action.kind == "change" and ended.ok and (files := (*action.files, *action.removed)):
             self._changed = [*self._changed, *files][-FILES:]
+            self._touched = [*self._touched, *files][-FILES:]
             yield "changed", _line(found), " ".join(files), files
         elif action.checks and ended.ok is not None and not ended.rejected:
             yield "checked", _line(found), " ".join(self._changed), (f"check {action.checks}",)

@@ -6,9 +6,8 @@ is ranked by words and names alone: no model, no vectors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from threading import RLock
 from typing import TYPE_CHECKING
 
@@ -24,14 +23,31 @@ from foveal.window import PoolShare
 
 if TYPE_CHECKING:
     from foveal.search.postings import Postings
+    from foveal.search.values import Floats
 
 RANKED = 60
 """Facts that are offered for one window at most."""
-LEAST = 0.1
+LOOKED_AT = 400
+"""Facts with the best scores, of which those of other agents that still hold are ranked."""
+COMMON, COMMON_SHARE = 8, 0.1
+"""A word says nothing of what matters if more facts than this have it, and more than this share of them."""
+LEAST = 0.3
 """Of the best fact's score: what others must reach."""
+TOUCHED = 0.5
+"""What the names that an agent uses count for, beside the words of its task."""
 DIGITS = 6
 SATURATION, LENGTH = 1.2, 0.3
 """BM25's k1 and b."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doing:
+    """What an agent is doing."""
+
+    asked: str
+    """Its task, and its user's latest words."""
+    touched: str
+    """Its latest calls and words, of which names count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +55,8 @@ class Pooled:
     """What a pool has for one window."""
 
     share: PoolShare
-    find: Callable[[FactKey], Fact | None]
-    """A fact of another agent, as long as windows may show it."""
+    kept: Mapping[FactKey, Fact] = field(default_factory=dict)
+    """Those facts of its earlier notes that windows may still show."""
     facts: tuple[Fact, ...] = ()
     """What the other agents share that matches what this one is doing, best first."""
 
@@ -53,14 +69,18 @@ class PoolMemories:
         self._pools: dict[int, _Memory] = {}
         self._lock = RLock()
 
-    def pooled(self, record: PoolRecord, name: str, query: str, now: float) -> Pooled:
-        """What a pool has for the next window of its session of that name."""
+    def pooled(
+        self, record: PoolRecord, name: str, doing: Doing, *, now: float, keys: Iterable[FactKey]
+    ) -> Pooled:
+        """What a pool has for the next window of its session of that name.
+
+        `keys`: of the facts in its notes. The caller holds no lock and no transaction.
+        """
         with self._lock:
             memory = self._caught_up(record)
             share = share_of(record.name, name, record.budget, memory.demands(), now)
-            return Pooled(
-                share=share, facts=memory.facts_for(name, query), find=partial(self._find, memory, name)
-            )
+            kept = {key: fact for key in keys if (fact := memory.find(name, key))}
+            return Pooled(share=share, facts=memory.facts_for(name, doing), kept=kept)
 
     def shares(self, record: PoolRecord, now: float) -> list[tuple[str, PoolShare]]:
         """What the next window of each agent would have of the budget, by name of its session."""
@@ -76,10 +96,6 @@ class PoolMemories:
             del self._pools[record.id]  # it may lack facts of messages that it has read
             raise
         return memory
-
-    def _find(self, memory: _Memory, name: str, key: FactKey) -> Fact | None:
-        with self._lock:
-            return memory.find(name, key)
 
 
 class _Memory:
@@ -147,15 +163,16 @@ class _Memory:
             return None
         return self._agents[agent].facts[number]
 
-    def facts_for(self, name: str, query: str) -> tuple[Fact, ...]:
-        """The facts of the other agents that match a query, best first; of equal ones the first."""
+    def facts_for(self, name: str, doing: Doing) -> tuple[Fact, ...]:
+        """The facts of the other agents that match what one is doing, best first; of equal ones the first."""
         if self._postings is None or not len(self._postings):
             return ()
-        numbers = self._postings.known(terms(query).all)
-        scores = self._postings.scores(numbers, saturation=SATURATION, length=LENGTH)
-        said = {fact.text.casefold() for fact in self._agents[name].facts}
+        asked, touched = terms(doing.asked).all, sorted(terms(doing.touched).coined)
+        scores = self._scores(self._postings, asked) + TOUCHED * self._scores(self._postings, touched)
+        said = self._agents[name].texts
         found: dict[str, tuple[float, Fact]] = {}
-        for at in scores.nonzero()[0].tolist():
+        best = (-scores).argsort(kind="stable")[:LOOKED_AT]
+        for at in best[scores[best] > 0].tolist():
             agent, number = self._places[at]
             facts = self._agents[agent]
             fact, text = facts.facts[number], facts.facts[number].text.casefold()
@@ -166,6 +183,12 @@ class _Memory:
         least = LEAST * max((value for value, _ in found.values()), default=0.0)
         ranked = sorted(found.values(), key=lambda pair: (-pair[0], *pair[1].order))
         return _standing([fact for value, fact in ranked if value >= least][:RANKED])
+
+    def _scores(self, postings: Postings, words: Sequence[str]) -> Floats:
+        """The scores for these words, without those that too many facts have."""
+        most = max(COMMON, COMMON_SHARE * len(postings))
+        rare = [number for number in postings.known(words) if postings.frequency(number) <= most]
+        return postings.scores(rare, saturation=SATURATION, length=LENGTH)
 
 
 def _standing(facts: Sequence[Fact]) -> tuple[Fact, ...]:

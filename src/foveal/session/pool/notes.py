@@ -1,8 +1,9 @@
 """Write what the other agents of a pool share into notes, and decide where they go.
 
 The first note of a layout goes before the newest request, like retrieved messages. While the layout is kept,
-what is new goes into another note before the first turn that no window has shown yet, so that nothing is
-inserted into what was already sent. A new layout has one note again, with what matches best by then.
+what is new goes into another note: before the newest request if that is new, else before the first turn that
+no window has shown yet, so that nothing is inserted into what was already sent. A new layout has one note
+again, with what matches best by then.
 """
 
 from __future__ import annotations
@@ -17,42 +18,49 @@ from foveal.pipeline.material.placement import material_note
 from foveal.pipeline.material.values import Material
 from foveal.pipeline.values import Layout, SharedNote
 from foveal.session.pool.facts import Fact
-from foveal.session.pool.memory import Pooled, PoolMemories
+from foveal.session.pool.memory import Doing, Pooled, PoolMemories
 from foveal.session.state import SessionState
+from foveal.store import PoolRecord
 
 POOL = "POOL"
 """The type of the pieces that other agents share."""
-POOL_SHARE = 0.15
-"""Of the budget: the most that such notes may take."""
+POOL_SHARE = 0.3
+"""Of the budget: the most that such notes may take together, until a new layout has one again."""
+NOTE_SHARE = 0.1
+"""Of the budget: the most for one of them."""
 FRAME = 40
 """Tokens around the facts of a note."""
-RECENT = 12
-"""Messages of the agent itself that say what it is doing."""
+RECENT = 8
+"""Messages of the agent, since its user's latest, that say what it is doing."""
 LONGEST = 2_000
 """Characters of each that are read for this."""
 
 
-def pooled(state: SessionState, task: str, now: float) -> Pooled | None:
-    """What the session's pool has for its next window; None if it is in none. The caller holds no lock."""
-    record = state.store.pools.of(state.id)
-    if record is None:
-        return None
-    return state.resources.part(PoolMemories).pooled(record, state.name, _query(state, task), now)
+def pooled(
+    state: SessionState, record: PoolRecord, layout: Layout | None, *, task: str, now: float
+) -> Pooled:
+    """What the session's pool has for its next window. The caller holds no lock."""
+    keys = [key for note in layout.shared for key in note.keys] if layout else []
+    memories, doing = state.resources.part(PoolMemories), _doing(state, task)
+    return memories.pooled(record, state.name, doing, now=now, keys=keys)
 
 
-def _query(state: SessionState, task: str) -> str:
-    """What the agent is doing: its task, its user's latest words, its latest messages with their calls."""
+def _doing(state: SessionState, task: str) -> Doing:
+    """What the agent is asked to do, and what its latest messages touch; results of tools say neither."""
     with state.reading():
         latest: list[Entry] = []
         for entry in reversed(state.log.entries):
             asked = entry.role == "user" and not entry.answers
-            if not entry.absence and (len(latest) < RECENT or asked):
+            own = entry.role == "assistant" and len(latest) < RECENT
+            if not entry.absence and (own or asked):
                 latest.append(entry)
             if asked:  # what was said before was about something else
                 break
-        messages = state.log.read_unerased(latest[::-1])
-    texts = [message.text[:LONGEST] for message in messages if message and message.role != "system"]
-    return "\n".join((task[:LONGEST], *texts))
+        found = [message for message in state.log.read_unerased(latest) if message]
+    return Doing(
+        asked="\n".join((task[:LONGEST], *(m.text[:LONGEST] for m in found if m.role == "user"))),
+        touched="\n".join(m.text[:LONGEST] for m in found if m.role == "assistant"),
+    )
 
 
 def shared_notes(
@@ -63,11 +71,13 @@ def shared_notes(
         return first_note(pool, history, budget, count)
     kept = kept_notes(pool, layout)
     known = {key for each in kept for key in each.keys}
-    room = int(POOL_SHARE * budget) - sum(count(each.text) + FRAME for each in kept)
+    room = int(POOL_SHARE * budget) - sum(count(each.text) for each in kept)
     at = _unsent(history, layout.length)
     if at is None:
         return kept
-    fresh = _fitting([fact for fact in pool.facts if fact.key not in known], room, count)
+    fresh = _fitting(
+        [fact for fact in pool.facts if fact.key not in known], min(room, int(NOTE_SHARE * budget)), count
+    )
     return (*kept, *([_written(pool, at, [fact.key for fact in fresh])] if fresh else ()))
 
 
@@ -81,21 +91,27 @@ def first_note(
     pool: Pooled, history: History, budget: int, count: Callable[[str], int]
 ) -> tuple[SharedNote, ...]:
     """One note, before the newest request."""
-    fresh = _fitting(pool.facts, int(POOL_SHARE * budget), count)
+    fresh = _fitting(pool.facts, int(NOTE_SHARE * budget), count)
     if not fresh:
         return ()
+    return (_written(pool, _asked(history), [fact.key for fact in fresh]),)
+
+
+def _asked(history: History) -> int:
+    """The position of the newest request."""
     opened = open_turn(history)
     asked = history.latest_request(opened)
-    position = history.span(opened if asked is None else asked)[0]
-    return (_written(pool, position, [fact.key for fact in fresh]),)
+    return history.span(opened if asked is None else asked)[0]
 
 
 def _unsent(history: History, length: int) -> int | None:
-    """The position of the first turn after what was sent; None if there is none, or part of it was sent."""
+    """Where a note goes that changes nothing of what was sent: before the newest request if that is new, else
+    before the first new turn; None if there is none, or part of it was sent."""
     if length >= len(history.entries):
         return None
-    turn = history.turn_of(length)
-    return length if history.span(turn)[0] == length else None
+    if (asked := _asked(history)) >= length:
+        return asked
+    return length if history.span(history.turn_of(length))[0] == length else None
 
 
 def _fitting(facts: Iterable[Fact], room: int, count: Callable[[str], int]) -> list[Fact]:
@@ -114,7 +130,8 @@ def _fitting(facts: Iterable[Fact], room: int, count: Callable[[str], int]) -> l
 
 def _written(pool: Pooled, position: int, keys: Sequence[tuple[int, int, int, str]]) -> SharedNote:
     """The note with these facts, as far as windows may still show them, by agent and in order."""
-    facts = sorted(filter(None, map(pool.find, keys)), key=lambda fact: (fact.agent, fact.key))
+    known = {**pool.kept, **{fact.key: fact for fact in pool.facts}}
+    facts = sorted((known[key] for key in keys if key in known), key=lambda fact: (fact.agent, fact.key))
     pieces = [
         Material(
             type=POOL, source=agent, title=f"from agent {agent}", text="\n".join(map(_line, found)), tokens=0

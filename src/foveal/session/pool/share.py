@@ -3,7 +3,7 @@
 An agent asks for room for its history, rounded up to the floor times a power of two, so that its share seldom
 changes and windows keep their prefix. An agent without a new message for an hour asks for the floor alone: a
 quarter of an equal share. Agents that ask for less than an equal part of what is left get what they ask for;
-the others divide the rest equally. What nobody asks for is divided equally too.
+the others divide the rest equally. What is left over is divided equally too.
 """
 
 from __future__ import annotations

@@ -14,14 +14,27 @@ from foveal.errors import ConfigError
 from foveal.pipeline.fixed import open_turn
 from foveal.pipeline.history import History
 from foveal.pipeline.recipe import default_task, items
-from foveal.session.state import SessionState
 
 if TYPE_CHECKING:
+    from foveal.presets import Preset
     from foveal.search.embed.static import Static
     from foveal.search.values import Vector
+    from foveal.session.state import SessionState
 
 DIGITS = 6
 """Of a similarity: further ones depend on the processor."""
+
+
+def similarities_to(
+    preset: Preset, history: History, task: str, *, state: SessionState | None = None
+) -> Mapping[int, float]:
+    """How similar messages are to the task, by position, if the preset's scores depend on it.
+
+    `state`: the session that has the messages; None if they are not stored.
+    """
+    if not preset.compares:
+        return {}
+    return (Similarity() if state is None else state.part(Similarity)).of(history, task)
 
 
 class Similarity:

@@ -236,8 +236,8 @@ def _prompt(ask: Ask, names: Sequence[str], mark: str) -> Iterator[str]:
     if names:
         yield f"{mark} Names that the summary must have, each exactly as it stands here:"
         yield from names
-    wanted = "arc of this conversation" if ask.form == "arc" else f"summary of these {what}"
-    yield f"{mark} Write the {wanted} now."
+    form = "arc of this conversation" if ask.form == "arc" else f"summary of these {what}"
+    yield f"{mark} Write the {form} now."
 
 
 def _position(passage: Passage) -> str:
@@ -248,6 +248,8 @@ def _position(passage: Passage) -> str:
 
 def _author(passage: Passage) -> str:
     """The role, and the author's name on one line: a name is untrusted data too."""
+    if passage.called:
+        return "call of a tool by the assistant"
     author = " ".join(passage.author.split())[:LONGEST_AUTHOR]
     return f"{passage.role} ({author})" if author else passage.role
 

@@ -12,7 +12,7 @@ from foveal.pipeline.turns import erased_key
 from foveal.store.sqlite.connection import transaction
 
 APPLICATION_ID = 0x666F7661  # "fova"
-VERSION = 9
+VERSION = 10
 
 
 def migrate(db: apsw.Connection, file: str, *, target: int = VERSION) -> None:

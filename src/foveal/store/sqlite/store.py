@@ -11,7 +11,7 @@ from itertools import accumulate, takewhile
 import apsw
 
 from foveal.errors import InputError, NotFoundError
-from foveal.events import Event, payload
+from foveal.events import Event, Reported, payload
 from foveal.model import Absence, Entry
 from foveal.store.port import (
     BuildRecord,
@@ -71,7 +71,17 @@ _MARK = """
 """
 _COUNT_CHANGE = "UPDATE sessions SET version = version + 1 WHERE id = ?"
 _LOG = """
-    INSERT INTO events (tenant, position, session, created_at, name, payload) VALUES (?, ?, ?, ?, ?, ?)
+    INSERT INTO events (tenant, position, session, created_at, name, payload, retention)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
+WITH_SESSION, OF_NO_SESSION, TRANSIENT = range(3)
+"""How long an event is kept: as long as its session, or until `KEPT` newer ones of its kind are there."""
+KEPT = 1_000
+_DROP_OLD_EVENTS = """
+    DELETE FROM events WHERE tenant = ?1 AND retention > 0 AND retention = ?2 AND position <= (
+        SELECT position FROM events WHERE tenant = ?1 AND retention > 0 AND retention = ?2
+        ORDER BY position DESC LIMIT 1 OFFSET ?3
+    )
 """
 _NUMBERED = "UPDATE tenants SET events = events + ? WHERE id = ? RETURNING events"
 _EVENTS = """
@@ -364,11 +374,18 @@ class SqliteStore:
         name = messages.storable(session)
         with self._database.writing() as db:
             (last,) = read_row(db, _NUMBERED, (len(events), self._tenant), int)
-            numbered = enumerate(events, start=last - len(events) + 1)
+            known = sessions.find(db, self._tenant, name) is not None
+            retained = [_retention(event, has_session=known) for event in events]
+            rows = zip(events, retained, range(last - len(events) + 1, last + 1), strict=True)
             db.executemany(
                 _LOG,
-                [(self._tenant, number, name, now, e.name, json.dumps(payload(e))) for number, e in numbered],
+                [
+                    (self._tenant, number, name, now, event.name, json.dumps(payload(event)), retention)
+                    for event, retention, number in rows
+                ],
             )
+            for retention in {*retained} - {WITH_SESSION}:
+                db.execute(_DROP_OLD_EVENTS, (self._tenant, retention, KEPT))
 
     def events(self, *, after: int = 0, limit: int = 1000, size: int | None = None) -> Sequence[LoggedEvent]:
         with self._database.using() as db:
@@ -412,3 +429,10 @@ class SqliteStore:
     def _missing(self, db: apsw.Connection, embedder: str) -> MissingVectors:
         fresh = MissingVectors(tenant=self._tenant, embedder=embedder)
         return fresh if has_uncommitted_changes(db) else self._missing_vectors.setdefault(embedder, fresh)
+
+
+def _retention(event: Event, *, has_session: bool) -> int:
+    """How long the log keeps an event."""
+    if isinstance(event, Reported) and event.transient:
+        return TRANSIENT
+    return WITH_SESSION if has_session else OF_NO_SESSION

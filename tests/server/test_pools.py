@@ -1,0 +1,28 @@
+"""Pools over HTTP: created, joined, left and deleted; private messages are a field of messages."""
+
+from __future__ import annotations
+
+from serving import API, Served
+
+
+def test_agents_of_a_pool_share_what_is_not_private(service: Served) -> None:
+    assert service.client.put(f"{API}/pools/repo", json={"budget": 8_000}).json()["budget"] == 8_000
+    service.post("/sessions", {"name": "pooled-api", "pool": "repo"})
+    say = "/sessions/pooled-api/messages"
+    service.post(say, {"role": "user", "text": "We decided: src/a.py has no cache."})
+    service.post(say, {"role": "user", "text": "We decided: src/a.py has key K-90417.", "private": True})
+    service.post("/sessions/pooled-db/messages", {"role": "user", "text": "Test src/a.py."})
+    found = service.post("/pools/repo/join", {"session": "pooled-db"})
+    assert [agent["session"] for agent in found["agents"]] == ["pooled-api", "pooled-db"]
+    window = str(service.post("/sessions/pooled-db/build", {}))
+    assert "has no cache" in window
+    assert "90417" not in window
+    left = service.post("/pools/repo/leave", {"session": "pooled-db"})
+    assert [agent["session"] for agent in left["agents"]] == ["pooled-api"]
+    assert service.client.delete(f"{API}/pools/repo").json() == {"name": "repo", "change": "deleted"}
+    assert service.get("/pools") == []
+
+
+def test_what_is_not_there_is_a_404(service: Served) -> None:
+    for path, body in (("/pools/none/join", {"session": "x"}), ("/pools/none/leave", {"session": "x"})):
+        assert service.client.post(f"{API}{path}", json=body).status_code == 404
