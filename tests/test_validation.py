@@ -11,7 +11,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from foveal import operations
-from foveal.errors import MOST, FovealError, InputError
+from foveal.errors import MOST, ConfigError, FovealError, InputError
 from foveal.server import schemas
 from foveal.server.problems import Problem
 from foveal.server.schemas import Body
@@ -53,6 +53,7 @@ def test_an_operation_reports_few_errors_of_a_request_that_is_wrong_throughout(n
                 assert errors_of(name, request) <= 30, str(request)[:200]
 
 
+SITUATION = operations.example("layers_negotiate")
 FREE = ("metadata", "business_context")
 """Fields that may have any values."""
 NO_NUMBERS: list[Any] = ["7", True, 10**400, -(10**400), math.inf, math.nan, [], {}]
@@ -122,3 +123,9 @@ def test_a_name_that_is_quoted_is_shortened() -> None:
     assert failure.value.what.startswith("tokens_count: `xxx")
     assert failure.value.what.endswith("xxx` is not a field of this request")
     assert (len(failure.value.what), len(failure.value.field)) == (MOST, 200)
+
+
+def test_a_remedy_lists_every_name_that_is_known() -> None:
+    with pytest.raises(ConfigError) as failure:
+        operations.run("layers_negotiate", SITUATION, numbers={"openscroll": {"zzzzqqq": 1}})
+    assert "…" not in failure.value.remedy
