@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from foveal import operations
-from foveal.errors import MOST, FovealError, InputError
+from foveal.errors import MOST, ConfigError, FovealError, InputError
 from foveal.server import schemas
 from foveal.server.problems import Problem
 from foveal.server.schemas import Body
@@ -50,6 +51,33 @@ def test_an_operation_reports_few_errors_of_a_request_that_is_wrong_throughout(n
         for request in changed(operations.example(name), wrong):
             if isinstance(request, dict):
                 assert errors_of(name, request) <= 30, str(request)[:200]
+
+
+SITUATION = operations.example("layers_negotiate")
+FREE = ("metadata", "business_context")
+"""Fields that may have any values."""
+NO_NUMBERS: list[Any] = ["7", True, 10**400, -(10**400), math.inf, math.nan, [], {}]
+
+
+def with_another_number(request: Any, value: Any) -> Iterator[Any]:
+    """The request with the value in place of one of its numbers, for each of them."""
+    if isinstance(request, dict):
+        for key, each in request.items():
+            if key not in FREE:
+                yield from ({**request, key: other} for other in with_another_number(each, value))
+    elif isinstance(request, list):
+        for at, each in enumerate(request):
+            yield from ([*request[:at], new, *request[at + 1 :]] for new in with_another_number(each, value))
+    elif isinstance(request, int | float) and not isinstance(request, bool):
+        yield value
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_operation_takes_nothing_for_a_number_that_is_none(name: str) -> None:
+    for value in NO_NUMBERS:
+        for request in with_another_number(operations.example(name), value):
+            with pytest.raises(FovealError):
+                pytest.fail(str((str(value)[:9], operations.run(name, request))))
 
 
 @pytest.mark.parametrize("body", BODIES, ids=lambda each: each.__name__)
@@ -95,3 +123,9 @@ def test_a_name_that_is_quoted_is_shortened() -> None:
     assert failure.value.what.startswith("tokens_count: `xxx")
     assert failure.value.what.endswith("xxx` is not a field of this request")
     assert (len(failure.value.what), len(failure.value.field)) == (MOST, 200)
+
+
+def test_a_remedy_lists_every_name_that_is_known() -> None:
+    with pytest.raises(ConfigError) as failure:
+        operations.run("layers_negotiate", SITUATION, numbers={"openscroll": {"zzzzqqq": 1}})
+    assert "…" not in failure.value.remedy

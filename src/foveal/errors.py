@@ -35,6 +35,8 @@ def printable(text: str) -> str:
 
 MOST = 500
 """Characters of an error's text, which may quote what the caller sent."""
+REMEDY_MOST = 1_500
+"""Characters of a remedy, which may list every name that is known."""
 NAME_MOST = 200
 """Characters of the name of a field in an error."""
 
@@ -85,7 +87,7 @@ class FovealError(Exception):
     """What happened, and what to do about it. Catch this to catch every error of this package."""
 
     def __init__(self, what: str, remedy: str, *, field: str = "", see: See = "") -> None:
-        what, remedy = shortened(what), shortened(remedy)
+        what, remedy = shortened(what), shortened(remedy, REMEDY_MOST)
         super().__init__(what, remedy)  # both, so that the error survives pickling
         self.what = what
         self.remedy = remedy

@@ -17,6 +17,8 @@ Many = Annotated[list[T], Field(fail_fast=True)]
 """A list of which the first wrong item is reported."""
 Series = Annotated[tuple[T, ...], Field(fail_fast=True)]
 """The same, frozen."""
+LARGEST = 10**12
+"""The largest number of an operation: its arithmetic is exact up to there."""
 FIELDS_MOST = 100
 """Fields that an object may have whose fields are known; none of ours knows as many."""
 

@@ -17,9 +17,11 @@ from typing import IO
 import typer
 
 from foveal.config import coloured
-from foveal.errors import NAME_MOST, shortened
+from foveal.errors import NAME_MOST, REMEDY_MOST, shortened
 
 WIDTH = 80
+NOTE_MOST = 2_000
+"""Characters of a note."""
 _CONTROL = dict.fromkeys(
     (*range(9), *range(11, 32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A)),
     "\N{REPLACEMENT CHARACTER}",
@@ -44,8 +46,8 @@ def say(text: str = "") -> None:
 
 
 def note(text: str) -> None:
-    """Print a line on stderr."""
-    _to_stderr("foveal: ", text)
+    """Print a line on stderr, of a long one its beginning and its end."""
+    _to_stderr("foveal: ", shortened(text, NOTE_MOST))
 
 
 def report(text: str) -> None:
@@ -55,7 +57,7 @@ def report(text: str) -> None:
 
 def fail(what: str, remedy: str, *, kind: str, field: str = "", json: bool = False) -> None:
     """Print an error and its remedy, one line each; or as one line of JSON."""
-    what, remedy, field = shortened(what), shortened(remedy), shortened(field, NAME_MOST)
+    what, remedy, field = shortened(what), shortened(remedy, REMEDY_MOST), shortened(field, NAME_MOST)
     if json:
         error = {"error": kind, "what": what, "remedy": remedy, "field": field}
         report(_json(error))

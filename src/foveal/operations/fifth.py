@@ -19,7 +19,7 @@ from foveal.pipeline.values import Item, Scene
 from foveal.presets.fifth.due import Due, due
 from foveal.presets.fifth.levels import FifthNumbers, levels, slot_of
 from foveal.presets.fifth.score import fifth
-from foveal.validation import Many
+from foveal.validation import LARGEST, Many
 
 COUNTER = "o200k_base"
 
@@ -29,7 +29,9 @@ class Entry(Shape):
     role: Role = "user"
     content: str
     type: Kind | None = Field(default=None, description="By default from the role.")
-    tokens: int | None = Field(default=None, strict=True, ge=0, description="Counted when it is not given.")
+    tokens: int | None = Field(
+        default=None, strict=True, ge=0, le=LARGEST, description="Counted when it is not given."
+    )
     priority: float | None = Field(default=None, strict=True, ge=0, le=100)
     timestamp: Time | None = Field(
         default=None,
@@ -44,7 +46,7 @@ class Entry(Shape):
 
 class PlanRequest(Shape):
     entries: Many[Entry]
-    total: int = Field(default=FifthNumbers().total, strict=True, gt=0)
+    total: int = Field(default=FifthNumbers().total, strict=True, gt=0, le=LARGEST)
     task: str | None = Field(default=None, description="By default the newest user entry.")
     now: Time | None = None
 

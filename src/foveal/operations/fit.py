@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field
 from foveal.config import Tables
 from foveal.operations.registry import Objects, Operation, Shape, Time
 from foveal.session.fit import fit
+from foveal.validation import LARGEST
 
 OURS = frozenset({"budget", "preset", "task", "now"})
 """Fields that Foveal adds to the provider's request."""
@@ -22,7 +23,10 @@ class FitRequest(Shape):
 
     model: str = Field(default="", description="The model that will read the window.")
     budget: int | None = Field(
-        default=None, strict=True, description="Tokens; by default the model's limit less the reply."
+        default=None,
+        strict=True,
+        le=LARGEST,
+        description="Tokens; by default the model's limit less the reply.",
     )
     task: str = Field(default="", description="What the window is for.")
     preset: str = Field(default="", description="How to choose; `foveal` unless given.")

@@ -12,22 +12,22 @@ from pydantic import (
     Field,
     FiniteFloat,
     StrictBool,
-    StrictInt,
     StringConstraints,
 )
 
 from foveal.model import PRIORITY_MOST, Kind
 from foveal.operations.registry import NOT_A_TIME, Shape
-from foveal.validation import Few, Many, Series
+from foveal.validation import LARGEST, Few, Many, Series
 from foveal.wire.times import seconds
 
-Tokens = Annotated[int, Field(strict=True, ge=0, le=10**12)]
+Tokens = Annotated[int, Field(strict=True, ge=0, le=LARGEST)]
 Priority = Annotated[FiniteFloat, Field(strict=True, ge=-1e9, le=1e9)]
 OwnPriority = Annotated[FiniteFloat, Field(strict=True, ge=0, le=PRIORITY_MOST)]
 Total = Annotated[FiniteFloat, Field(strict=True, ge=-2e9, le=2e9)]
 """A priority with its boosts."""
 Id = Annotated[str, StringConstraints(min_length=1)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+Index = Annotated[int, Field(strict=True, ge=-LARGEST, le=LARGEST)]
 Group = Literal["overall", "history", "business_data", "client_data", "rag_results", "system_prompt"]
 
 
@@ -84,7 +84,7 @@ class Chunk(Shape):
     priority: OwnPriority | None = _optional()
     """Replaces the priority of its type."""
     timestamp: Timestamp = _optional()
-    original_index: StrictInt | None = _optional()
+    original_index: Index | None = _optional()
     source_system: str | None = _optional()
     metadata: Fields | None = _optional()
 
@@ -105,7 +105,7 @@ class Allocation(Shape):
     priority: Total
     chunk_type: Kind
     timestamp: Timestamp = None
-    original_index: StrictInt | None = None
+    original_index: Index | None = None
     flags: Series[str] = ()
     metadata: Metadata = Field(default_factory=dict)
     boosts: Boosts | None = _optional()

@@ -21,11 +21,12 @@ from foveal.presets.openscroll.arc import Arc, Style, arc, arc_text
 from foveal.presets.openscroll.layers import TOTAL, LayerBudget, OpenscrollNumbers, Situation, negotiate
 from foveal.presets.openscroll.strategies import Compacted, Coverage, Strategy, compact, strategy_for
 from foveal.presets.openscroll.zones import Count, KeyMessageNumbers, Piece, verbatim_line
+from foveal.validation import LARGEST
 
 ARC_BUDGET = 1_000
 """Tokens of an arc if the request has no budget."""
 SEPARATOR = "\n\n"
-Number = Annotated[int, Field(strict=True, ge=0)]
+Number = Annotated[int, Field(strict=True, ge=0, le=LARGEST)]
 
 
 class Bundles(DesignShape):
@@ -50,7 +51,7 @@ def _from_pairs(bundles: object) -> object:
 
 
 class NegotiateRequest(DesignShape):
-    total_budget: int = Field(default=TOTAL, strict=True, gt=0)
+    total_budget: int = Field(default=TOTAL, strict=True, gt=0, le=LARGEST)
     conversation_message_count: Number
     conversation_total_tokens: Number
     user_message_tokens: Number
@@ -120,8 +121,8 @@ def _hyphenated(strategy: object) -> object:
 
 class CompactRequest(DesignShape):
     messages: Objects = Field(description="Messages in any provider's format.")
-    l4_budget: int = Field(strict=True, ge=0, description="Tokens for the arc.")
-    l6_budget: int = Field(strict=True, ge=0, description="Tokens for the messages.")
+    l4_budget: int = Field(strict=True, ge=0, le=LARGEST, description="Tokens for the arc.")
+    l6_budget: int = Field(strict=True, ge=0, le=LARGEST, description="Tokens for the messages.")
     strategy: Annotated[Strategy | None, BeforeValidator(_hyphenated)] = Field(
         default=None, description="By default from the ratio of the messages' tokens to `l6_budget`."
     )
@@ -138,7 +139,9 @@ class CompactResult(Shape):
 
 class ArcRequest(DesignShape):
     messages: Objects = Field(description="Messages in any provider's format.")
-    budget: int = Field(default=ARC_BUDGET, strict=True, ge=0, description="Tokens of all of it together.")
+    budget: int = Field(
+        default=ARC_BUDGET, strict=True, ge=0, le=LARGEST, description="Tokens of all of it together."
+    )
     style: Style = "dense"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, FiniteFloat, model_validator
 
 from foveal.errors import InputError
 from foveal.model import Kind
@@ -34,17 +34,20 @@ from foveal.pipeline.material.values import Material
 from foveal.pipeline.reasons import Reason
 from foveal.pipeline.values import Item, Pick, Unit
 from foveal.presets.penguin import trim, trim_when_over
-from foveal.validation import Few, Many
+from foveal.validation import LARGEST, Few, Many
 from foveal.window import Contributed, Score, Slot
 
 Category = Literal["SYSTEM", "CONTEXT", "DIALOG", "SYSTEM_OUTPUT"]
+Share = Annotated[FiniteFloat, Field(strict=True)]
 UNSCORED = Score(total=0.0)
 
 
 class SessionRequest(DesignShape):
     messages: Objects = Field(description="In any format; with `tokens`, `type` and `metadata` if known.")
-    max_tokens: int | None = Field(default=None, strict=True, gt=0, description=f"{TOTAL:,} unless given.")
-    shares: Annotated[dict[Category, float], Few] = Field(
+    max_tokens: int | None = Field(
+        default=None, strict=True, gt=0, le=LARGEST, description=f"{TOTAL:,} unless given."
+    )
+    shares: Annotated[dict[Category, Share], Few] = Field(
         default={}, description="What is not given keeps its share."
     )
 
@@ -124,11 +127,11 @@ class TrimResult(Shape):
 class Budget(DesignShape):
     DESIGN_NAMES: ClassVar = {"min_tokens": "min", "max_tokens": "max", "current_tokens": "current"}
 
-    min: int = Field(default=0, strict=True, ge=0)
-    max: int = Field(strict=True, ge=0)
-    current: int = Field(default=0, strict=True, ge=0)
-    borrowed: int = Field(default=0, strict=True, ge=0)
-    lent: int = Field(default=0, strict=True, ge=0)
+    min: int = Field(default=0, strict=True, ge=0, le=LARGEST)
+    max: int = Field(strict=True, ge=0, le=LARGEST)
+    current: int = Field(default=0, strict=True, ge=0, le=LARGEST)
+    borrowed: int = Field(default=0, strict=True, ge=0, le=LARGEST)
+    lent: int = Field(default=0, strict=True, ge=0, le=LARGEST)
 
     @model_validator(mode="after")
     def _min_below_max(self) -> Budget:
@@ -146,7 +149,7 @@ class BorrowRequest(DesignShape):
     budgets: Budgets
     source: Category = Field(alias="from")
     to: Category
-    amount: int = Field(strict=True, gt=0)
+    amount: int = Field(strict=True, gt=0, le=LARGEST)
 
 
 class BorrowResult(Shape):
@@ -176,10 +179,12 @@ class Contributor(DesignShape):
 
     type: str = "CUSTOM"
     source_path: str = ""
-    weight: float | None = Field(default=None, strict=True, ge=0, description="By default its type's.")
+    weight: float | None = Field(
+        default=None, strict=True, ge=0, le=LARGEST, description="By default its type's."
+    )
     salience: float = Field(strict=True, ge=0, le=1)
     content: str | None = Field(default=None, description="Counted where `tokens` are not given.")
-    tokens: int | None = Field(default=None, strict=True, ge=0)
+    tokens: int | None = Field(default=None, strict=True, ge=0, le=LARGEST)
 
     @model_validator(mode="after")
     def _has_a_size(self) -> Contributor:
@@ -303,10 +308,11 @@ def _with_given(item: Item, message: Mapping[str, Any]) -> Item:
     """The item with the tokens, the kind and the metadata that the request states."""
     tokens, metadata = message.get("tokens"), message.get("metadata")
     kind: Kind | None = next((kind for kind in KINDS if kind == message.get("type")), None)
-    if tokens is not None and (isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0):
+    known = isinstance(tokens, int) and not isinstance(tokens, bool) and 0 <= tokens <= LARGEST
+    if tokens is not None and not known:
         raise InputError(
-            f"messages[{item.index}]: `tokens` is {tokens!r}",
-            remedy="give an integer of 0 or more, or omit it to have it counted",
+            f"messages[{item.index}]: `tokens` is not an integer from 0 to {LARGEST:,}",
+            remedy="correct it, or omit it to have it counted",
             field="tokens",
         )
     return replace(

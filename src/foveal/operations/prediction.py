@@ -15,7 +15,7 @@ from foveal.knowledge.prediction import Conversation, predict
 from foveal.knowledge.values import Prediction, PredictionType, Presence, Thing
 from foveal.operations.registry import Operation, Shape, Time
 from foveal.operations.spellings import DesignShape, in_our_names
-from foveal.validation import Few, Series
+from foveal.validation import LARGEST, Few, Series
 from foveal.wire.times import seconds
 
 NEVER = -math.inf
@@ -113,7 +113,7 @@ class TopicRequest(DesignShape):
     slug: str
     importance: Importance
     peak_hour: Hour | None = None
-    streak: int = Field(default=0, strict=True, ge=0)
+    streak: int = Field(default=0, strict=True, ge=0, le=LARGEST)
     last_engaged: Time | None = None
 
 

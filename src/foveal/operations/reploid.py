@@ -20,6 +20,7 @@ from foveal.operations.messages import REPLOID, ScoreResult, Skim, counted, mete
 from foveal.operations.registry import Done, Objects, Operation, Shape
 from foveal.pipeline.summarize.counts import counts_note
 from foveal.presets.reploid import ReploidNumbers, best_that_fit
+from foveal.validation import LARGEST
 from foveal.window import Score
 
 Messages = Sequence[Any]
@@ -189,6 +190,7 @@ class PruneRequest(HistoryRequest):
         default=None,
         strict=True,
         gt=0,
+        le=LARGEST,
         description=TARGET,
     )
 
@@ -213,9 +215,12 @@ class SummarizeRequest(Shape):
         default=None,
         strict=True,
         ge=0,
+        le=LARGEST,
         description=KEEP,
     )
-    max_items: int | None = Field(default=None, strict=True, ge=0, description="Another name of `keep`.")
+    max_items: int | None = Field(
+        default=None, strict=True, ge=0, le=LARGEST, description="Another name of `keep`."
+    )
 
     @model_validator(mode="after")
     def _one_number(self) -> SummarizeRequest:

@@ -16,6 +16,7 @@ from starlette.responses import Response
 
 from foveal.errors import (
     NAME_MOST,
+    REMEDY_MOST,
     BudgetError,
     ConfigError,
     FovealError,
@@ -104,7 +105,7 @@ class Problem(Exception):  # noqa: N818 — RFC 9457 calls it that
         super().__init__(kind, detail)
         self.kind = KINDS[kind]
         self.detail = shortened(detail)
-        self.remedy = shortened(remedy)
+        self.remedy = shortened(remedy, REMEDY_MOST)
         self.field = shortened(field, NAME_MOST)
         self.headers = dict(headers or {})
 

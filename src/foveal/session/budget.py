@@ -6,7 +6,7 @@ import json
 
 from foveal.catalog import ModelCard
 from foveal.errors import InputError
-from foveal.session.arguments import at_most
+from foveal.session.arguments import MOST, at_most
 
 GIVEN_BUDGET = "budget"
 """In a build's record: the caller gave a budget; without one it is what the model's limit leaves."""
@@ -54,4 +54,6 @@ def check_budget(budget: object) -> None:
             field="budget",
         )
     if isinstance(budget, int):
+        if budget < -MOST:
+            raise InputError("`budget` is below 1", remedy="make `budget` 1 or more", field="budget")
         at_most(budget, "budget")
