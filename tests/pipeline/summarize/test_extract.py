@@ -170,6 +170,7 @@ def test_hostile_text_costs_linear_time(text: str, role: Role) -> None:
 def test_a_path_is_listed_whole_and_its_file_not_again() -> None:
     printed = "/home/ann/app/login.py\nsrc/app/cache.py\nlogin.py cache.py parse_it"
     assert facts(printed) == "/home/ann/app/login.py, src/app/cache.py, parse_it"
+    assert facts("app/a.py\n/home/ann/app/a.py") == "app/a.py, /home/ann/app/a.py"
 
 
 def called(tool: str, arguments: str, answer: str = "") -> str:

@@ -172,4 +172,10 @@ def _names(text: str) -> Iterator[str]:
     for name in names:
         number = name.isdigit() and len(name) < 5
         if len(name) <= _MAX_NAME and not number and name not in files:
-            yield f"/{name}" if "/" in name and f"/{name}" in text else name
+            yield f"/{name}" if "/" in name and _is_absolute(name, text) else name
+
+
+def _is_absolute(path: str, text: str) -> bool:
+    """Whether the path begins with a slash where it first stands after one."""
+    at = text.find(f"/{path}")
+    return at == 0 or (at > 0 and not (text[at - 1].isalnum() or text[at - 1] in "._-~"))
