@@ -65,7 +65,7 @@ def record_kind(sentence: str, role: Role) -> RecordKind | None:
     if role == "user" and corrects(sentence):
         return "correction"
     if role in ("user", "assistant") and (label := labelled(sentence)):
-        # What the model says in a word or two cannot be told from what a tool said.
+        # A word or two of the model cannot be distinguished from what a tool printed.
         return label[0] if role == "user" or len(_words(sentence)) >= SHORTEST else None
     if role in ("user", "assistant") and decides(sentence):
         return "decision"
