@@ -58,7 +58,7 @@ class Unchecked:
             self._names.add(name)
 
     def add_all(self) -> None:
-        """Check all sessions that have changed since this process checked them, whoever changed them."""
+        """Check all sessions that have changed since this process checked them, in whichever process."""
         with self._lock:
             self._all = True
 

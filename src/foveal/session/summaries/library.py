@@ -32,7 +32,7 @@ class Library:
 
     store: Store
     when_queued: Callable[[], None] = lambda: None
-    """Called when a summary was added to the queue: whoever queues one need not know who writes it."""
+    """Called when a summary was added to the queue: callers need not know who writes it."""
     memo: Memo[Summary] = field(default_factory=lambda: Memo(REMEMBERED, MOST))
     _queue: dict[str, Ask] = field(default_factory=dict)
     _tried: Memo[str] = field(default_factory=lambda: Memo(REMEMBERED, MOST))
