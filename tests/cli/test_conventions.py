@@ -25,7 +25,7 @@ COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-def
 ISSUED = (
     "add import build fit stats search recall pin unpin forget restore sessions export backup verify count "
     "models explain compare config doctor demo op compress summarize prune focus task "
-    "context remember profile why diff replay serve pool"
+    "context remember profile why diff replay serve pool learn"
 )
 ENDLESS = {"serve"}
 """What has no result to print."""
