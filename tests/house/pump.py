@@ -28,6 +28,8 @@ CALM = 0.02
 """Seconds below which no growth is measured."""
 LARGEST = 64_000
 """Characters from which the text is not made longer."""
+REPETITIONS = 24
+"""Of a piece, tried first: a pattern that doubles its time with each takes longer than `CALM` on any machine."""
 LONGEST = 12
 """Characters of a piece of which a run is made."""
 
@@ -97,7 +99,7 @@ class Text:
 
 def _slow(pattern: AnyPattern, method: str, text: Text, size: int) -> Slow | None:
     """A text that costs little for its length is not looked at again, nor one whose cost grows as it does."""
-    first = 20 * len(text.unit)
+    first = REPETITIONS * len(text.unit)
     if min(_seconds(pattern, method, text.made(first)) for _ in range(2)) > CALM:
         return Slow(method, text, CALM, float("inf"))  # exponential: a longer one would not return
     for _ in range(2):
