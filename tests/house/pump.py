@@ -29,7 +29,7 @@ CALM = 0.02
 LARGEST = 64_000
 """Characters from which the text is not made longer."""
 REPETITIONS = 24
-"""Of a piece, tried first: a pattern that doubles its time with each takes longer than `CALM` on any machine."""
+"""Of a piece, tried first: a pattern that doubles its time with each takes longer than `CALM`."""
 LONGEST = 12
 """Characters of a piece of which a run is made."""
 

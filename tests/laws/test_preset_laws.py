@@ -90,12 +90,12 @@ def test_a_session_gives_the_window_that_fit_gives_under_presets_without_a_clock
 ) -> None:
     history, budget = data.draw(histories(format, broken=True)), data.draw(BUDGETS)
     with foveal.Foveal(":memory:", numbers=SHORT, embedder="none") as fov:
-        session = fov.session(preset=preset)
+        session = fov.session()  # a session of the preset might manage its history
         for at, message in enumerate(history):
             session.extend([message], format=format)
             expected = fitted(history[: at + 1], budget, format, preset)
             try:
-                built = session.build(budget=budget, format=format, task="read_file", now=0.0)
+                built = session.build(budget=budget, format=format, preset=preset, task="read_file", now=0.0)
             except (BudgetError, InputError):
                 built = None
             assert (built and unmarked(built)) == (expected and unmarked(expected))

@@ -78,16 +78,19 @@ def texts(window: Window) -> list[str]:
     return found
 
 
-def built(history: list[Any], budget: int, format: Format, preset: str) -> Window:
+def built(history: list[Any], budget: int, format: Format, preset: str, *, own: bool) -> Window:
+    """The window of a session; if the preset is its own, it may manage the history first."""
     with foveal.Foveal(":memory:", embedder="none") as fov:
-        session = fov.session(model="gpt-5", preset=preset)
+        session = fov.session(model="gpt-5", preset=preset if own else "")
         session.extend(history, format=format)
-        return session.build(budget=budget, format=format)
+        return session.build(budget=budget, format=format, preset=preset)
 
 
-def windows(history: list[Any], budget: int, format: Format, preset: str) -> list[Window]:
+def windows(
+    history: list[Any], budget: int, format: Format, preset: str, *, own: bool = True
+) -> list[Window]:
     fitted = foveal.fit(history, model="gpt-5", budget=budget, format=format, preset=preset)
-    return [fitted, built(history, budget, format, preset)]
+    return [fitted, built(history, budget, format, preset, own=own)]
 
 
 @st.composite
@@ -194,7 +197,7 @@ def test_a_request_that_must_be_cut_leaves_room_for_the_open_turn_and_what_was_d
         history += tool_turn(output("log", 1_000), "openai", number)
     failure = "\n".join(f"test_{n} passed" for n in range(300)) + "\nFAILED test_last: KeyError: 'amount'"
     history += tool_turn(failure, "openai", 99)
-    for window in windows(history, 6_000, "openai", preset):
+    for window in windows(history, 6_000, "openai", preset, own=False):
         parts = window.manifest.parts
         assert 0.5 * 6_000 < parts["requests"] <= 0.6 * 6_000
         assert "KeyError: 'amount'" in window.messages[-1]["content"]
@@ -263,5 +266,5 @@ def test_the_open_turn_leaves_room_for_what_came_before(preset: str) -> None:
     for number in range(30):
         history += tool_turn(output("log", 3_000), "openai", number)
     history += tool_turn(output("csv", 100_000), "openai", 99)
-    for window in windows(history, 8_000, "openai", preset):
+    for window in windows(history, 8_000, "openai", preset, own=False):
         assert window.manifest.parts["open turn"] <= 0.6 * 8_000

@@ -244,26 +244,32 @@ class History:
     def _fenced(self, until: int) -> bool:
         if self._called_at is not None and self._called_at <= until:
             return False
+        # Also what is left out: how the model calls its tools does not depend on what a window shows.
         known = (
             turn
             for turn in self._begun["assistant"]
-            if turn not in self._absent and turn not in self._stand_ins
+            if all(entry.absence != "erased" for entry in self._turn_entries(turn))
         )
         replies = list(islice(takewhile(lambda turn: turn <= until, known), FENCES_READ))
         for turn in replies:
             if turn not in self._commands:
-                self._commands[turn] = self.command(turn)
+                self._commands[turn] = self._command(turn)
         fenced = sum(bool(self._commands[turn]) for turn in replies)
         return len(replies) >= FENCES_LEAST and fenced >= FENCED_SHARE * len(replies)
 
     def command(self, turn: int) -> str:
         """The fenced command that ends the model's message; empty if there is none or it is absent."""
+        return "" if turn in self._absent or turn in self._stand_ins else self._command(turn)
+
+    def _command(self, turn: int) -> str:
         first, last = self.span(turn)
         if first != last or self._entries[first].role != "assistant":
             return ""
-        if turn in self._absent or turn in self._stand_ins:
-            return ""
         return command_in(self.read(first, first + 1)[0].text)
+
+    def _turn_entries(self, turn: int) -> Sequence[Entry]:
+        first, last = self.span(turn)
+        return self._entries[first : last + 1]
 
     def follows_command(self, turn: int) -> bool:
         """Whether a user message answers the fenced command that ends the message of the model before it."""

@@ -31,7 +31,7 @@ from foveal.pipeline.summarize.language import (
     split_pasted,
 )
 from foveal.pipeline.summarize.notes import OPEN_MARK
-from foveal.pipeline.summarize.records import EchoDetector, record_kind
+from foveal.pipeline.summarize.records import RUN, EchoDetector, record_kind
 from foveal.pipeline.summarize.values import Ask, Passage, Summary
 
 Count = Callable[[str], int]
@@ -191,7 +191,7 @@ def lines_of_messages(passages: Sequence[Passage]) -> Iterator[Line]:
         facts_in = [foreign]
         for nth, sentence in enumerate(sentences(own)):
             position += 1
-            if is_echo(sentence) or sentence in passage.outside:
+            if is_echo(_continued(sentence, passage, foreign)) or sentence in passage.outside:
                 facts_in.append(sentence)
                 continue
             # The last question may be answered by the message after these passages.
@@ -202,6 +202,13 @@ def lines_of_messages(passages: Sequence[Passage]) -> Iterator[Line]:
         if known := facts("\n".join(facts_in)):
             position += 1
             yield _fact_line(known, position, f"- {who} {_FACT_VERBS[passage.role]}: {known}")
+
+
+def _continued(sentence: str, passage: Passage, foreign: str) -> str:
+    """The sentence; what the model says before a colon, with the words after it: both may be a quotation."""
+    if passage.role == "assistant" and sentence.endswith(":"):
+        return " ".join((sentence, *foreign[: 40 * RUN].split()[: RUN - 1]))
+    return sentence
 
 
 def _speaker(passage: Passage) -> str:

@@ -55,7 +55,7 @@ _PROGRAMS = frozenset(("curl", "go", "make", "rm", "wget"))
 _ESCAPED = re.compile(r"\\[nrt\"]")
 _DRIVE = re.compile(r"\b[A-Za-z]:\\")
 """Escapes in JSON and code, which would be read as parts of paths: `30\\n`; and where `\\n` may be one."""
-_CUT = re.compile(r"\S*…\S*")
+_CUT = re.compile(r"(?<!\S)[^\s…]*+(?:…[^\s…]*+)++")
 _PATTERN_ESCAPE = re.compile(r"\\(?:[bBdDsSwW](?=\W|[A-Z_]|$)|(?=\W|$))")
 _LINE_NUMBER = re.compile(r"(\.[A-Za-z]{1,5})-\d{1,6}$")
 """The number of a line next to a hit of a search: `src/auth.py-58`."""

@@ -293,19 +293,16 @@ def _turns(history: History) -> dict[int, list[Item]]:
 
 def _fixed(history: History, turns: Turns) -> dict[int, str]:
     """The turns that are not compressed, and what they are."""
-    requests = [turn for turn, found in turns.items() if any(_is_request(history, item) for item in found)]
-    latest = {*requests[-1:], stand_ins.last_shown_turn(history)} & turns.keys()
-    standing = {*history.requests(len(history) - 1)} & turns.keys()
+    end = len(history) - 1
+    standing = {*history.requests(end)} & turns.keys()
+    newest = (history.newest_words(end), stand_ins.last_shown_turn(history))
+    latest = [turn for turn in newest if turn is not None and turn in turns]
     return {
         **dict.fromkeys(standing, "standing requests"),
         **dict.fromkeys(latest, "the newest exchange"),
         **dict.fromkeys(history.pinned.keys() & turns.keys(), "pins and system prompts"),
         **dict.fromkeys(filter(history.stand_in, turns), "notes"),
     }
-
-
-def _is_request(history: History, item: Item) -> bool:
-    return item.role == "user" and not history.entries[item.index].stand_in
 
 
 def _needed(notes: Sequence[Note], *, used: int, limit: int, replaced: int) -> tuple[int, int]:
