@@ -7,7 +7,6 @@ written: if it does not say exactly what the file said before and the new number
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,10 +14,10 @@ from pathlib import Path
 
 from foveal.config import Tables, merged
 from foveal.errors import ConfigError
+from foveal.toml_files import parse_toml
 
 SIGN = "# Fitted by `foveal learn`"
 """Begins the comment above fitted numbers; the next fit replaces it."""
-_HEADER = re.compile(r"\s*\[")
 
 Keys = tuple[str, ...]
 
@@ -42,7 +41,7 @@ def write_numbers(path: Path, preset: str, numbers: Tables, comment: str) -> Non
     """Add the numbers to a file, in place of those it has; a file that does not exist is created."""
     above = ("tool", "foveal") if path.name == "pyproject.toml" else ()
     text = _text(path)
-    old = _parsed(text, path)
+    old = parse_toml(text, str(path))
     expected = merged(old, _within((*above, "presets"), dict(numbers)))
     newline = "\r\n" if "\r\n" in text else "\n"
     lines = _edited(text.splitlines(), above, preset, numbers[preset], comment)
@@ -114,18 +113,21 @@ def _set_inline(lines: list[str], section: Keys, key: str, value: object) -> boo
 
 def _section(lines: Sequence[str], section: Keys) -> tuple[int, int] | None:
     """The lines between a section's header and the next one; None if there is no such section."""
-    dot = r"\s*\.\s*"
-    header = re.compile(rf"\s*\[\s*{dot.join(map(re.escape, section))}\s*\]")
-    start = next((at for at, line in enumerate(lines) if header.match(line)), None)
+    start = next((at for at, line in enumerate(lines) if _header(line) == section), None)
     if start is None:
         return None
-    stop = next((at for at in range(start + 1, len(lines)) if _HEADER.match(lines[at])), len(lines))
+    stop = next((at for at in range(start + 1, len(lines)) if _header(lines[at])), len(lines))
     return start + 1, stop
 
 
 def _line_of(lines: Sequence[str], span: tuple[int, int], key: str) -> int | None:
-    sets = re.compile(rf"\s*{re.escape(key)}\s*=")
-    return next((at for at in range(*span) if sets.match(lines[at])), None)
+    return next((at for at in range(*span) if lines[at].partition("=")[0].strip() == key), None)
+
+
+def _header(line: str) -> Keys:
+    """The keys of a section's header; empty for any other line."""
+    opened, _, _ = line.partition("]")
+    return tuple(map(str.strip, opened.strip()[1:].split("."))) if opened.lstrip().startswith("[") else ()
 
 
 def _sign(lines: list[str], section: Keys, comment: str) -> None:
@@ -143,13 +145,11 @@ def _without_sign(lines: Sequence[str], place: Keys) -> list[str]:
 
 
 def _kept_lines(lines: Sequence[str], place: Keys) -> Iterator[str]:
-    ours = re.compile(rf"\s*\[\s*{re.escape('.'.join(place))}[\].]")
     for at, line in enumerate(lines):
         if line.startswith(SIGN):
-            following = next((after for after in lines[at + 1 :] if _HEADER.match(after)), "")
-            preceding = next((before for before in reversed(lines[:at]) if _HEADER.match(before)), "")
-            directly = at + 1 < len(lines) and _HEADER.match(lines[at + 1])
-            if ours.match(following if directly else preceding):
+            following = _header(lines[at + 1]) if at + 1 < len(lines) else ()
+            section = following or next(filter(None, map(_header, reversed(lines[:at]))), ())
+            if section[: len(place)] == place:
                 continue
         yield line
 
@@ -186,15 +186,6 @@ def _text(path: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(
             f"{path} cannot be read: {error}", remedy="name another file", field="path"
-        ) from error
-
-
-def _parsed(text: str, path: Path) -> Mapping[str, object]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(
-            f"{path} is not TOML: {error}", remedy="correct the file at that place", field="path"
         ) from error
 
 
