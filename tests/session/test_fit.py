@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import foveal
-from foveal import InputError, NotFoundError
+from foveal import InputError, NotFoundError, wire
 from foveal.search.index import Index
 
 HISTORY = [{"role": "user", "content": f"line {n}"} for n in range(50)]
@@ -208,3 +208,16 @@ def test_an_argument_of_another_type_is_refused_by_its_name(name: str, value: An
     with pytest.raises(InputError) as refused:
         foveal.fit(chat(), budget=1_000, **{name: value})
     assert refused.value.field == name
+
+
+def test_a_system_message_among_the_messages_that_nobody_knows_comes_after_a_message_of_the_user() -> None:
+    history = [
+        {"role": "user", "content": None},
+        {"role": "system", "content": [{"type": "x_new", "payload": [1]}]},
+        {"role": "assistant", "content": "I am here."},
+        {"role": "user", "content": "Go on."},
+    ]
+    window = foveal.fit(history, budget=1_000, format="anthropic")
+    assert window.messages[0]["role"] == "user"
+    assert window.messages[1:] == history[1:]
+    assert wire.check(window.request, "anthropic") == []

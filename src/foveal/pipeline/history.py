@@ -509,20 +509,25 @@ class History:
 
     def notes_needed(self, chunks: Sequence[Chunk]) -> list[bool]:
         """For each chunk in order, whether a note must precede it. System prompts are not neighbours."""
+        among = [self._is_among_messages(chunk) for chunk in chunks]
         if not self.frame.rules.calls_follow_input:  # only the first chunk can need one
             found = [False] * len(chunks)
-            first = next((at for at, chunk in enumerate(chunks) if not is_system(chunk)), None)
+            first = next((at for at, inside in enumerate(among) if inside), None)
             if first is not None:
                 found[first] = self.needs_note(None, chunks[first])
             return found
         found, before = [], None
-        for chunk in chunks:
-            if is_system(chunk):
+        for chunk, inside in zip(chunks, among, strict=True):
+            if not inside:
                 found.append(False)
                 continue
             found.append(self.needs_note(before, chunk))
             before = chunk
         return found
+
+    def _is_among_messages(self, chunk: Chunk) -> bool:
+        """Whether the provider sees it among the messages: a system message there is one of them."""
+        return not is_system(chunk) or (chunk.messages[0].in_place and not self.frame.chained)
 
 
 def _runs(absent: Mapping[int, Absence]) -> Iterator[tuple[int, int, Absence]]:
