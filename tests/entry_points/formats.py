@@ -35,7 +35,9 @@ def _chat(*, content: Any = None, id: str = "c1", result: Any = "done", **functi
 _OPENAI: dict[str, Make] = {
     "text": lambda text: [_user(text)],
     "text part": lambda text: [_user([{"type": "text", "text": text}])],
-    "many text parts": lambda text: [_user([{"type": "text", "text": each} for each in text.split("a")])],
+    "many text parts": lambda text: [
+        _user([{"type": "text", "text": text[at : at + 16]} for at in range(0, len(text), 16)])
+    ],
     "system": lambda text: [{"role": "developer", "content": text}, _user("hi")],
     "name": lambda text: [_user("hi", name=text)],
     "role": lambda text: [{"role": text, "content": "hi"}],

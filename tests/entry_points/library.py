@@ -269,6 +269,13 @@ ARGUMENTS: dict[str, Step] = {
     ),
     "Foveal.presence: session": lambda place, text: place.fov.presence({}, session=text),
     "Foveal.predictions: session": lambda place, text: place.fov.predictions(text),
+    "Foveal.pool: name": lambda place, text: place.fov.pool(text),
+    "Foveal.session: pool": lambda place, text: place.fov.session("in", pool=text),
+    "Foveal.pools": lambda place, _: place.fov.pools(),
+    "Foveal.learn: preset": lambda place, text: place.fov.learn(preset=text),
+    "Foveal.learn: sessions": lambda place, text: place.fov.learn(sessions=[text]),
+    "Foveal.learn: work": lambda place, text: place.fov.learn(work=text),
+    "Foveal.optimizations": lambda place, _: place.fov.optimizations(),
     "Foveal.profile: after all of it": lambda place, _: place.fov.profile(now=1.7e9),
     "Session.build: after all of it": lambda place, _: place.session.build(budget=BUDGET),
 }

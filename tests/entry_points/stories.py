@@ -65,8 +65,9 @@ def too_slow(story: Story, choose: Choose, folder: Path) -> dict[str, str]:
     slow = [name for name, pair in seconds.items() if _is_slow(pair, calm)]
     if not slow:
         return {}
-    again = _measured(story, choose, folder / "again")
-    pairs = {name: [*zip(seconds[name], again[name], strict=True)] for name in slow}
+    # The best of four counts: other processes use the same caches and cores.
+    again = [_measured(story, choose, folder / f"again {number}") for number in range(3)]
+    pairs = {name: [*zip(seconds[name], *(each[name] for each in again), strict=True)] for name in slow}
     best = {name: (min(shorts), min(longs)) for name, (shorts, longs) in pairs.items()}
     return {
         f"{name}, {choose(name)}": f"{short:.3f} s, then {long:.3f} s"

@@ -112,11 +112,11 @@ def test_a_turn_that_grew_between_two_builds_is_seen_whole(preset: str) -> None:
     rest = [{"role": "tool", "tool_call_id": id, "content": "a.py " * 60} for id in "ab"]
     rest.append({"role": "user", "content": "And?"})
     with foveal.Foveal(":memory:", numbers=SHORT, embedder="none") as fov:
-        session = fov.session(preset=preset)
+        session = fov.session()  # a session of the preset might manage its history
         session.extend(begun)
-        session.build(budget=160, now=0.0)
+        session.build(budget=160, preset=preset, now=0.0)
         session.extend(rest)
-        built = session.build(budget=280, now=0.0).messages
+        built = session.build(budget=280, preset=preset, now=0.0).messages
     assert built == foveal.fit([*begun, *rest], budget=280, preset=preset, numbers=SHORT, now=0.0).messages
 
 

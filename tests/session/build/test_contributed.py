@@ -164,10 +164,8 @@ def test_the_text_has_by_default_the_part_of_what_the_model_takes(session: Sessi
 def test_what_could_not_be_used_for_the_text_is_reported(fov: Foveal, session: Session, root: Path) -> None:
     heard: list[object] = []
     fov.subscribe(heard.append)
-    session.context(
-        workspace=root, budget=10_000, active_files=["../b.py"], contributors=["nonesuch"], now=NOW
-    )
-    assert [type(event) for event in heard] == [FileRefused, Warned]
+    session.context(workspace=root, budget=10_000, active_files=["../b.py"], now=NOW)
+    assert [type(event) for event in heard] == [FileRefused]
 
 
 def test_async_code_has_it_too(session: Session, root: Path) -> None:

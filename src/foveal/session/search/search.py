@@ -36,6 +36,8 @@ WEAK_MOST = 5
 """Weak hits of one search."""
 ASKED = 0.25
 """The share of its score that a message keeps which only asks what is searched for."""
+QUERY_MOST = 50_000
+"""Characters of a query that are read: what is pasted as a query finds what its beginning does."""
 NEAR = 20
 """The fewest hits to request from each of the store's indexes, so that there is something to merge."""
 
@@ -44,6 +46,7 @@ def search_session(
     state: SessionState, query: str, *, limit: int, everywhere: bool, now: float | None
 ) -> tuple[Hit, ...]:
     """The best messages for a query, best first; `everywhere` searches all sessions of the store."""
+    query = query[:QUERY_MOST]
     with state.reading():
         large = len(state.log.entries) > LARGE
     if everywhere or large:
