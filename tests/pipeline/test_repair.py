@@ -331,3 +331,16 @@ def test_a_gemini_part_with_a_text_of_another_type_is_refused_by_name() -> None:
     with pytest.raises(InputError) as refused:
         repaired([{"role": "user", "parts": [{"text": 5}]}], "gemini")
     assert refused.value.field == "text"
+
+
+def test_an_id_that_looks_like_the_key_of_a_tool_pairs_with_its_own_call() -> None:
+    calls = [{"functionCall": {"id": id, "name": "look", "args": {}}} for id in ("", "~")]
+    result = {"functionResponse": {"id": "~", "name": "look", "response": {"output": "seen"}}}
+    history = [
+        {"role": "user", "parts": [{"text": "Look twice."}]},
+        {"role": "model", "parts": calls},
+        {"role": "user", "parts": [result]},
+    ]
+    window = fit(history, budget=1_000, format="gemini")
+    assert wire.check(window.request, "gemini") == []
+    assert result in window.messages[2]["parts"]

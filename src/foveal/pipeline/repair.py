@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from foveal.model import Message, Opaque, Part, Repair, Rules, Text, Thinking, ToolCall, ToolResult
 from foveal.pipeline.summarize.notes import result_note
-from foveal.pipeline.turns import ANY, is_reference
+from foveal.pipeline.turns import ANY, is_reference, key_of
 
 NO_RESULT = "[No result was recorded right after this call.]"
 
@@ -242,7 +242,7 @@ class _Pairing:
 
     def _taking(self, given: ToolCall) -> ToolCall:
         call = self._with_id(given)
-        for key in {given.id, ANY + given.name, ANY} - {""}:
+        for key in {key_of(given.id, given.name), ANY + given.name, ANY}:
             self._numbers.setdefault(key, deque()).append(self._taken)
         self._waiting[self._taken] = call
         self._taken += 1
@@ -279,7 +279,7 @@ class _Pairing:
         return message if parts == list(message.parts) else _rewrite(message, parts)
 
     def _paired(self, result: ToolResult) -> ToolResult | None:
-        call = self._called(result.call_id or ANY + result.name)
+        call = self._called(key_of(result.call_id, result.name))
         if call is None:
             return result if self._may_lack_call(result) else None
         named = result.name or self.turn.rules.pairs_by_name or (call.by_name and not call.id)

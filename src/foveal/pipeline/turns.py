@@ -21,6 +21,8 @@ ANY = "~"
 """The key of a result that names neither a call id nor a tool; before a name, it is the key of a tool."""
 REFERENCE = "item_reference"
 """The type of an item that refers to one stored by the provider, and its key: it may be any call."""
+_ID = "="
+"""Before an id that would be taken for the key of a tool."""
 _ERASED = "#"
 """Before the hash of a key of an erased message."""
 REACH = 20
@@ -57,9 +59,20 @@ def links(message: Message) -> Links:
         return _UNTIED[message.role]
     return Links(
         role=message.role,
-        calls=(*(call.id or ANY + call.name for call in message.calls), *stored),
-        answers=tuple(result.call_id or ANY + result.name for result in message.results),
+        calls=(*(key_of(call.id, call.name) for call in message.calls), *stored),
+        answers=tuple(key_of(result.call_id, result.name) for result in message.results),
     )
+
+
+def key_of(id: str, name: str) -> str:
+    """The key of a call or a result: its id, or the name of its tool. No id is taken for a tool's name.
+
+    >>> key_of("c1", "ls"), key_of("", "ls"), key_of("~", "ls")
+    ('c1', '~ls', '=~')
+    """
+    if not id:
+        return ANY + name
+    return f"{_ID}{id}" if id.startswith((ANY, _ID)) else id
 
 
 def is_reference(message: Message) -> bool:

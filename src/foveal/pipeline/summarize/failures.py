@@ -17,7 +17,7 @@ from foveal.pipeline.signals import word_counts
 from foveal.pipeline.summarize.facts import LOOKED_AT
 from foveal.pipeline.summarize.language import asks, clipped, head_and_tail, sentences, split_pasted
 from foveal.pipeline.summarize.voices import OWN_TEXT_KINDS
-from foveal.pipeline.turns import ANY
+from foveal.pipeline.turns import key_of
 
 QUOTED = 160
 """Characters of an error line that identify it."""
@@ -107,7 +107,7 @@ class FailureTracker:
             yield from self._close(self._meant(sentence), seq)
         for part in message.parts:
             if isinstance(part, ToolCall):
-                self._calls[part.id or ANY + part.name] = _call_text(part)
+                self._calls[key_of(part.id, part.name)] = _call_text(part)
             elif isinstance(part, ToolResult):
                 yield from self._outcome(part, seq)
             elif isinstance(part, Text) and message.role in ("user", "tool") and not fixed:
@@ -119,7 +119,7 @@ class FailureTracker:
         if result.error and not lines:
             candidates = map(normalized, head_and_tail(text, LOOKED_AT).splitlines())
             lines = tuple(islice(filter(_is_specific, candidates), 1))
-        call = self._calls.get(result.call_id or ANY + result.name, "")
+        call = self._calls.get(key_of(result.call_id, result.name), "")
         if lines:
             self._fail(lines, seq, call)
         elif call and not result.error:
