@@ -182,6 +182,31 @@ def test_an_agent_with_more_history_has_a_larger_share(fov: Foveal, api: Session
     assert sum(shares.values()) <= 3_000
 
 
+def test_the_shares_of_silent_agents_are_within_the_budget_too(fov: Foveal) -> None:
+    pool = fov.pool("repo", budget=24_000)
+    agents = [fov.session(name, model="gpt-5", pool="repo") for name in "abcd"]
+    for agent in agents:
+        for number in range(60):
+            agent.add("user", f"hello {number} " * 200, timestamp=NOW - 7_200)
+    assert sum(share.tokens for _, share in pool.shares(now=NOW)) <= 24_000
+    windows = [agent.build(now=NOW) for agent in agents]
+    assert sum(window.manifest.share.tokens for window in windows if window.manifest.share) <= 24_000
+    assert sum(window.manifest.tokens for window in windows) <= 24_000
+
+
+def test_an_agent_that_speaks_again_gets_what_silent_agents_leave(fov: Foveal) -> None:
+    pool = fov.pool("repo", budget=24_000)
+    for name in "abcd":
+        for number in range(60):
+            fov.session(name, model="gpt-5", pool="repo").add(
+                "user", f"hello {number} " * 200, timestamp=NOW - 7_200
+            )
+    fov.session("a").add("user", "hello again", timestamp=NOW)
+    shares = {name: share.tokens for name, share in pool.shares(now=NOW)}
+    assert shares["a"] > 2 * shares["b"]
+    assert sum(shares.values()) <= 24_000
+
+
 def test_pools_belong_to_a_tenant(fov: Foveal, api: Session, tmp_path: Path) -> None:
     with Foveal(tmp_path / "foveal.db", tenant="other", embedder="none") as theirs:
         session = theirs.session("db", model="gpt-5", pool="repo")
