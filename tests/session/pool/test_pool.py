@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from foveal import Foveal, NotFoundError, Session
+from foveal import BudgetError, Foveal, NotFoundError, Session
 
 NOW = 1_794_813_000.0
 
@@ -192,6 +192,19 @@ def test_the_shares_of_silent_agents_are_within_the_budget_too(fov: Foveal) -> N
     windows = [agent.build(now=NOW) for agent in agents]
     assert sum(window.manifest.share.tokens for window in windows if window.manifest.share) <= 24_000
     assert sum(window.manifest.tokens for window in windows) <= 24_000
+
+
+@pytest.mark.parametrize("budget", [1, 3, 40])
+def test_a_share_that_is_too_small_for_a_window_is_an_error_that_names_the_pool(
+    fov: Foveal, budget: int
+) -> None:
+    fov.pool("tiny", budget=budget)
+    agents = [fov.session(name, model="gpt-5", pool="tiny") for name in "efgh"]
+    for agent in agents:
+        agent.add("user", "hello " * 500)
+    with pytest.raises(BudgetError, match=rf"of the {budget} tokens of pool tiny") as raised:
+        agents[0].build()
+    assert "raise the budget of pool 'tiny'" in raised.value.remedy
 
 
 def test_an_agent_that_speaks_again_gets_what_silent_agents_leave(fov: Foveal) -> None:
