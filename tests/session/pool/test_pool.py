@@ -207,6 +207,13 @@ def test_a_share_that_is_too_small_for_a_window_is_an_error_that_names_the_pool(
     assert "raise the budget of pool 'tiny'" in raised.value.remedy
 
 
+def test_a_budget_is_removed(fov: Foveal, api: Session) -> None:
+    pool = fov.pool("repo", budget=3_000)
+    pool.set_budget(None)
+    assert (pool.budget, fov.pool("repo").budget) == (None, None)
+    assert api.build(now=NOW).budget > 3_000
+
+
 def test_an_agent_that_speaks_again_gets_what_silent_agents_leave(fov: Foveal) -> None:
     pool = fov.pool("repo", budget=24_000)
     for name in "abcd":
