@@ -10,7 +10,7 @@ def test_a_session_joins_the_pool_of_the_option_and_shares(shell: CommandLine) -
     shell.foveal("--session", "api", "--pool", "repo", "add", "user", "src/a.py: key K-90417", "--private")
     shell.foveal("--session", "db", "--pool", "repo", "add", "user", "Test src/a.py.")
     window = shell.foveal("--session", "db", "build", "--budget", "2k").out
-    assert "from agent api" in window
+    assert "from agent `api`" in window
     assert "has no cache" in window
     assert "90417" not in window
 
