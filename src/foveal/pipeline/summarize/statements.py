@@ -312,7 +312,7 @@ def _found(rest: str, *, corrects: bool) -> Statement | None:
 
 
 def is_supposition(sentence: str) -> bool:
-    """Whether a sentence asks to suppose something, which nobody has decided then.
+    """Whether a sentence only asks to suppose something.
 
     >>> is_supposition("Suppose we decided to drop it."), is_supposition("If tests fail, we decided to stop.")
     (True, False)

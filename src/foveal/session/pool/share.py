@@ -4,7 +4,7 @@ An agent asks for room for its history, rounded up to the floor times a power of
 changes and windows keep their prefix. An agent without a new message for an hour asks for the floor alone: a
 quarter of an equal share. Agents that ask for less than an equal part of what is left get what they ask for;
 the others divide the rest equally. What is left over is divided equally too. One division holds for all of
-them, whoever builds, so the shares never exceed the budget together.
+them, at every build, so the shares never exceed the budget together.
 """
 
 from __future__ import annotations
