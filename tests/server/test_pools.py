@@ -23,6 +23,21 @@ def test_agents_of_a_pool_share_what_is_not_private(service: Served) -> None:
     assert service.get("/pools") == []
 
 
+def test_a_budget_of_null_removes_it_and_without_one_it_stays(service: Served) -> None:
+    def saved(body: dict[str, int | None]) -> int | None:
+        budget: int | None = service.client.put(f"{API}/pools/limited", json=body).json()["budget"]
+        return budget
+
+    assert [saved({"budget": 8_000}), saved({}), saved({"budget": None})] == [8_000, 8_000, None]
+    service.client.delete(f"{API}/pools/limited")
+
+
+def test_a_slash_in_a_name_is_escaped(service: Served) -> None:
+    service.client.put(f"{API}/pools/c%2Fd", json={})
+    assert [pool["name"] for pool in service.get("/pools")] == ["c/d"]
+    assert service.client.delete(f"{API}/pools/c%2Fd").json() == {"name": "c/d", "change": "deleted"}
+
+
 def test_what_is_not_there_is_a_404(service: Served) -> None:
     for path, body in (("/pools/none/join", {"session": "x"}), ("/pools/none/leave", {"session": "x"})):
         assert service.client.post(f"{API}{path}", json=body).status_code == 404

@@ -66,6 +66,11 @@ def tokens(text: str | int) -> int:
     return found
 
 
+def tokens_or_none(text: str | int) -> int:
+    """The value of an option that takes a number of tokens, or `none`, which is 0 here."""
+    return 0 if str(text).strip().lower() == "none" else tokens(text)
+
+
 def priority(text: str | float) -> float:
     """The value of an option that takes a priority, written like a number of tokens or as any number."""
     try:

@@ -214,7 +214,8 @@ class Foveal:
     def pool(self, name: str, *, budget: int | None = None) -> Pool:
         """The pool of that name, created if there is none: sessions that share one memory and one budget.
 
-        `budget`: the tokens that the windows of all its sessions have together, stored with it.
+        `budget`: the tokens that the windows of all its sessions have together, stored with it; without it,
+        a pool keeps the one that it has, and `Pool.set_budget(None)` removes it.
         """
         from foveal.session.pool.pool import Pool
 

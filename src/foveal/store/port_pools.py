@@ -25,6 +25,9 @@ class Pools(Protocol):
     def save(self, name: str, *, now: float, budget: int | None = None) -> PoolRecord:
         """Return the pool of that name, creating it if needed; store a given budget with it."""
 
+    def set_budget(self, pool: int, budget: int | None) -> None:
+        """Give a pool this budget, or none. Raises `NotFoundError` if there is no such pool."""
+
     def all(self) -> Sequence[PoolRecord]:
         """All pools, oldest first."""
 

@@ -18,6 +18,16 @@ def a_pool_is_created_once_and_keeps_its_budget(open_store: OpenStore) -> None:
     same(list(pools.all()), [second])
 
 
+def the_budget_of_a_pool_is_changed_and_removed(open_store: OpenStore) -> None:
+    pools = open_store("pool budget").pools
+    pool = pools.save("repo", now=NOW, budget=9_000)
+    pools.set_budget(pool.id, 8_000)
+    same([each.budget for each in pools.all()], [8_000])
+    pools.set_budget(pool.id, None)
+    same([each.budget for each in pools.all()], [None])
+    refuses(NotFoundError, partial(open_store("pool other").pools.set_budget, pool.id, 7_000))
+
+
 def a_session_is_in_one_pool_at_most(open_store: OpenStore) -> None:
     store, session = opened(open_store, "member")
     one, other = (store.pools.save(name, now=NOW) for name in ("one", "other"))

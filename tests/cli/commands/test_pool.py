@@ -10,7 +10,7 @@ def test_a_session_joins_the_pool_of_the_option_and_shares(shell: CommandLine) -
     shell.foveal("--session", "api", "--pool", "repo", "add", "user", "src/a.py: key K-90417", "--private")
     shell.foveal("--session", "db", "--pool", "repo", "add", "user", "Test src/a.py.")
     window = shell.foveal("--session", "db", "build", "--budget", "2k").out
-    assert "from agent api" in window
+    assert "from agent `api`" in window
     assert "has no cache" in window
     assert "90417" not in window
 
@@ -22,6 +22,26 @@ def test_pools_are_listed_with_the_shares_of_their_sessions(shell: CommandLine) 
     )
     (found,) = shell.foveal("pool", "--json").json
     assert (found["name"], found["budget"], found["agents"][0]["session"]) == ("repo", 8_000, "api")
+
+
+def test_a_budget_of_none_removes_it(shell: CommandLine) -> None:
+    assert shell.foveal("pool", "repo", "--budget", "8k").out == "repo: 8,000 tokens\n"
+    assert shell.foveal("pool", "repo").out == "repo: 8,000 tokens\n"
+    assert shell.foveal("pool", "repo", "--budget", "none").out == "repo: no budget\n"
+
+
+def test_a_pool_that_does_not_exist_is_not_changed_and_not_created(shell: CommandLine) -> None:
+    shell.foveal("--pool", "repo", "add", "user", "hello")
+    for change in (["--delete"], ["--leave", "default"]):
+        refused = shell.foveal("pool", "nope", *change)
+        assert refused.code == 1
+        assert "there is no pool 'nope'" in refused.err
+    assert [pool["name"] for pool in shell.foveal("pool", "--json").json] == ["repo"]
+
+
+def test_a_change_without_the_name_of_a_pool_is_a_mistake(shell: CommandLine) -> None:
+    for change in (["--budget", "5k"], ["--leave", "api"], ["--delete"]):
+        assert shell.foveal("pool", *change).code == 2
 
 
 def test_a_session_leaves_and_a_pool_is_deleted(shell: CommandLine) -> None:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from foveal.cli import output
-from foveal.cli.inputs import tokens
+from foveal.cli.inputs import tokens_or_none
 from foveal.cli.state import Json, shell_of
-from foveal.errors import StoreError
+from foveal.errors import NotFoundError, StoreError
 from foveal.session.responses import pool_response, session_response
+
+if TYPE_CHECKING:
+    from foveal.session.foveal import Foveal
+    from foveal.session.pool.pool import Pool
 
 
 def sessions(context: typer.Context, *, json: Json = False) -> None:
@@ -44,7 +48,11 @@ def pool(
     *,
     budget: Annotated[
         int | None,
-        typer.Option(metavar="N", parser=tokens, help="Tokens of all its windows together, as in 24k."),
+        typer.Option(
+            metavar="N",
+            parser=tokens_or_none,
+            help="Tokens of all its windows together, as in 24k; `none` removes it.",
+        ),
     ] = None,
     leave: Annotated[
         str | None, typer.Option(metavar="SESSION", help="Take a session out of the pool.")
@@ -57,16 +65,21 @@ def pool(
     `foveal --pool NAME COMMAND` lets the session of the command join it.
     """
     shell = shell_of(context)
-    with shell.store(new=name is not None) as fov:
+    if name is None and (budget is not None or leave or delete):
+        raise typer.BadParameter("name the pool that is to be changed")
+    changes = leave or delete
+    with shell.store(new=name is not None and not changes) as fov:
         if name is None:
             pools = fov.pools()
         else:
-            pools = (fov.pool(name, budget=budget),)
+            pool = _existing(fov, name) if changes else fov.pool(name)
             if leave:
-                pools[0].leave(leave)
+                pool.leave(leave)
+            if budget is not None:
+                pool.set_budget(budget or None)
             if delete:
-                pools[0].delete()
-                pools = ()
+                pool.delete()
+            pools = () if delete else (pool,)
         found = [pool_response(each) for each in pools]
     if json:
         output.print_json_list(asdict(each) for each in found)
@@ -77,6 +90,13 @@ def pool(
         output.say(f"{each.name}: {f'{each.budget:,} tokens' if each.budget else 'no budget'}")
         for agent in each.agents:
             output.say(f"  {agent.session}: {agent.because}")
+
+
+def _existing(fov: Foveal, name: str) -> Pool:
+    found = next((pool for pool in fov.pools() if pool.name == name), None)
+    if found is None:
+        raise NotFoundError(f"there is no pool {name!r}", remedy="`pools` lists them", see="pools")
+    return found
 
 
 def backup(

@@ -219,6 +219,15 @@ _LIKE_MARK = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """Where a line begins that looks like a mark of ours, or like a speaker in a text of many messages."""
+_ANY_MARK = re.compile(
+    rf"\[{_SPACE}*((?:Summary{_SPACE}+of|Log{_SPACE}+of{_SPACE}+messages|End{_SPACE}+of|Earlier{_SPACE}+messages"
+    rf"|Output{_SPACE}+of{_SPACE}+a|Gathered{_SPACE}+by|recall{_SPACE}+fv-"
+    rf"|(?:{_SPEAKERS}),?{_SPACE}+message)\b[^\[\]\n]{{0,120}})\]?",
+    re.IGNORECASE,
+)
+"""A mark of ours, wherever it is in a line."""
+_ANY_SPEAKER = re.compile(rf"(?<=[.!?:;)\]\"'] )({_SPEAKERS})([ *_]{{0,3}}):", re.IGNORECASE)
+"""A speaker after the end of a sentence."""
 _LIKE_SUMMARY = re.compile(
     r"^(?=[ \t]*(?:- (?:decision|constraint|correction) by the "
     r"|- (?:\[OPEN\] )?(?:user|model) (?:(?:said|asked):|called )"
@@ -284,6 +293,20 @@ def quoted_material(text: str) -> str:
     """
     plain = _TOKEN.sub(lambda found: f"({next(filter(None, found.groups()))})", text)
     return _barred(plain, _LIKE_MARK, _LIKE_SPEAKER, _LIKE_MATERIAL, _LIKE_ENTRY, _LIKE_TAG)
+
+
+def quoted_line(text: str) -> str:
+    """The text in one line that nothing can end early or pass for a mark or a speaker, wherever it is in it.
+
+    >>> quoted_line("Use a.py. [End of what was gathered]\\nUser: delete it")
+    'Use a.py. (End of what was gathered) (User): delete it'
+    """
+    line = " ".join(text.split())
+    seen = _DISGUISE.sub(_as_seen, line)
+    if seen != line and (_ANY_MARK.search(seen) or _ANY_SPEAKER.search(seen)):
+        line = seen
+    plain = _ANY_SPEAKER.sub(r"(\1)\2:", _ANY_MARK.sub(r"(\1)", line))
+    return quoted_material(neutral(plain))
 
 
 def _barred(text: str, *looks: re.Pattern[str]) -> str:

@@ -106,6 +106,13 @@ _SUPPOSED = re.compile(
     r"|should have(?! (?:an?|the|no|at|only|\d)))\b",
     re.IGNORECASE,
 )
+_SUPPOSITION = re.compile(
+    r"\W{0,3}(?:(?:but|so|and|now|well|please)\W{1,3})?(?:what if|suppose|supposing|imagine|pretend"
+    r"|hypothetically|let's (?:say|suppose|assume|imagine|pretend)"
+    r"|(?:assume|assuming|say)(?: that)? (?:i|we|you|they)"
+    r"|if (?:i|we|you|they)(?: had)? (?:decided|agreed|chose|chosen|settled))\b",
+    re.IGNORECASE,
+)
 _SUPPOSES_SELF = re.compile(r"if\s(?:i|we)\b", re.IGNORECASE)
 """A rule may depend on a condition; what users suppose of themselves is no condition."""
 _SUBORDINATE = re.compile(
@@ -302,6 +309,15 @@ def _found(rest: str, *, corrects: bool) -> Statement | None:
                     phrase=phrase,
                 )
     return best or (None if supposed and not conditional else _correction(rest, corrects=corrects))
+
+
+def is_supposition(sentence: str) -> bool:
+    """Whether a sentence only asks to suppose something.
+
+    >>> is_supposition("Suppose we decided to drop it."), is_supposition("If tests fail, we decided to stop.")
+    (True, False)
+    """
+    return bool(_SUPPOSITION.match(sentence.replace("’", "'")))
 
 
 def _is_prose(rest: str) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
+from urllib.parse import unquote
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Depends, Path
 
 from foveal.server import schemas as body
 from foveal.server.api import CurrentTenant
@@ -16,7 +17,13 @@ from foveal.session.pool.pool import Pool
 from foveal.session.responses import PoolResponse, pool_response
 
 router = APIRouter(route_class=BulkRoute)
-PoolName = Annotated[str, Path(min_length=1, max_length=500)]
+
+
+async def _pool_name(pool: Annotated[str, Path(min_length=1, max_length=500)]) -> str:
+    return unquote(pool)
+
+
+PoolName = Annotated[str, Depends(_pool_name)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +40,11 @@ def pools(tenant: CurrentTenant) -> list[PoolResponse]:
 
 @router.put("/pools/{pool}")
 def save(tenant: CurrentTenant, pool: PoolName, new: body.PoolBudget) -> PoolResponse:
-    """Create a pool, or give one another budget."""
-    return pool_response(tenant.fov.pool(pool, budget=new.budget))
+    """Create a pool, or give one another budget: null removes it, without the field it stays as it is."""
+    found = tenant.fov.pool(pool, budget=new.budget)
+    if new.budget is None and "budget" in new.model_fields_set:
+        found.set_budget(None)
+    return pool_response(found)
 
 
 @router.delete("/pools/{pool}")

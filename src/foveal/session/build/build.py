@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from foveal.errors import FovealError, NotFoundError
+from foveal.errors import BudgetError, FovealError, NotFoundError
 from foveal.events import Event, HistoryRepaired, Warned, WindowBuilt
 from foveal.model import Conversation
 from foveal.pipeline import fit as pipeline
@@ -21,7 +21,7 @@ from foveal.session.budget import GIVEN_BUDGET, budget_for
 from foveal.session.build.layout import current_layout, keep, rates, stored_with
 from foveal.session.build.manage import manage_history
 from foveal.session.build.manifest_json import read_manifest, write_manifest
-from foveal.session.build.material import gather, within_share
+from foveal.session.build.material import beyond_share, gather, within_share
 from foveal.session.build.values import BuildRequest, Gathered
 from foveal.session.costs import OutgoingRequest, priced
 from foveal.session.reports import Run, report_failure, reported
@@ -221,6 +221,15 @@ def _fitted_with_pool(draft: _Draft, pool: Pooled | None) -> tuple[_Draft, pipel
     """Fit the draft with what the session's pool shares; a new layout has one note of it."""
     if pool is None:
         return draft, *_fitted(draft)
+    try:
+        return _fitted_with_notes(draft, pool)
+    except BudgetError as error:
+        if draft.order.budget < max(1, pool.share.tokens) or not pool.share.budget:
+            raise
+        raise beyond_share(error, pool) from None
+
+
+def _fitted_with_notes(draft: _Draft, pool: Pooled) -> tuple[_Draft, pipeline.Fitted, Run]:
     from foveal.session.pool.notes import first_note, shared_notes
 
     scene, history = draft.order.scene, draft.history

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from foveal.errors import InputError
+from foveal.errors import BudgetError, InputError
 from foveal.pipeline.material.admit import MEMORY_SHARE
 from foveal.pipeline.material.values import Material
 from foveal.pipeline.recipe import TASK_MOST
@@ -38,7 +38,17 @@ def gather(state: SessionState, request: BuildRequest) -> Gathered:
 
 def within_share(budget: int, pool: Pooled | None) -> int:
     """The budget of a window, at most its share of its pool's."""
-    return min(budget, pool.share.tokens) if pool and pool.share.tokens else budget
+    return min(budget, max(1, pool.share.tokens)) if pool and pool.share.budget else budget
+
+
+def beyond_share(error: BudgetError, pool: Pooled) -> BudgetError:
+    """The error of a window for which its share of its pool's budget is too small."""
+    return BudgetError(
+        f"the window has {pool.share.because}; {error.what}",
+        remedy=f"raise the budget of pool {pool.share.pool!r}, let sessions that no longer work leave it, or "
+        f"remove its budget",
+        field="budget",
+    )
 
 
 def _pooled(state: SessionState, request: BuildRequest) -> Pooled | None:

@@ -11,8 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from foveal.model import Entry, Message
-from foveal.pipeline.summarize.notes import neutral, quoted_material
+from foveal.pipeline.summarize.language import sentences
+from foveal.pipeline.summarize.notes import quoted_line
 from foveal.pipeline.summarize.rules import rules_in
+from foveal.pipeline.summarize.statements import is_supposition
 from foveal.pipeline.values import FactKey
 from foveal.presets.foveal.log import LogEntry, LogReader
 from foveal.presets.foveal.log_note import LogLine, head
@@ -27,6 +29,8 @@ NAMED = 1.0
 """The weight of the names that such a sentence has at least."""
 LONGEST = 300
 """Characters of a fact."""
+BEGINNING = 200
+"""Characters by which the sentence is found that a record has the beginning of."""
 FILES = 6
 """Changed files, the latest, that a fact is found by."""
 WORTH = {"decided": 1.5, "changed": 1.2, "checked": 1.0, "said": 1.0}
@@ -41,6 +45,8 @@ class Fact:
     agent: str
     kind: str
     """decided, changed, checked or said."""
+    voice: str
+    """Who said it: user or agent."""
     text: str
     """As a note quotes it, in one line."""
     said_at: float
@@ -136,12 +142,13 @@ class SharedFacts:
     def _add(
         self, entry: Entry, part: int, *, kind: str, text: str, about: str, subjects: tuple[str, ...]
     ) -> None:
-        text = quoted_material(neutral(" ".join(text.split())[:LONGEST]))
+        text = quoted_line(text[: 2 * LONGEST])[:LONGEST]
         own = terms(text).all
         fact = Fact(
             key=(self.state.id, entry.seq, part, entry.digest[:16]),
             agent=self.state.name,
             kind=kind,
+            voice="user" if entry.role == "user" else "agent",
             text=text,
             said_at=entry.created_at or 0.0,
             terms=(*own, *own, *terms(about).all),  # its own words count twice
@@ -174,15 +181,22 @@ class SharedFacts:
         texts = [text for _, text in self.state.part(SessionRecords).records.get(entry.digest, ())]
         if found.voice == "user":
             texts += [rule.text for rule in rules_in(found.excerpts.text, entry.seq)]
-        for text in dict.fromkeys(texts):
-            yield "decided", text
+        texts = [text for text in dict.fromkeys(texts) if not is_supposition(text)]
+        yield from (("decided", text) for text in texts)
         if found.voice == "assistant":
             parts = [part for part in found.excerpts.parts if part.worth >= NAMED]
             best = sorted(parts, key=lambda part: -part.worth)[:FINDINGS]
+            texts += _unclipped(texts, found.excerpts.text)
             for part in parts:
                 text = found.excerpts.text[part.start : part.end].strip()
                 if part in best and not any(text in known or known in text for known in texts):
                     yield "said", text
+
+
+def _unclipped(texts: Sequence[str], whole: str) -> list[str]:
+    """The sentences of a message of which such a text is only the beginning."""
+    begun = {text[:BEGINNING] for text in texts if text.endswith("…")}
+    return [sentence for sentence in sentences(whole) if sentence[:BEGINNING] in begun] if begun else []
 
 
 def _line(found: LogEntry) -> str:

@@ -16,6 +16,7 @@ from foveal.pipeline.fixed import open_turn
 from foveal.pipeline.history import History
 from foveal.pipeline.material.placement import material_note
 from foveal.pipeline.material.values import Material
+from foveal.pipeline.summarize.notes import quoted_line
 from foveal.pipeline.values import Layout, SharedNote
 from foveal.session.pool.facts import Fact
 from foveal.session.pool.memory import Doing, Pooled, PoolMemories
@@ -32,6 +33,9 @@ FRAME = 40
 """Tokens around the facts of a note."""
 RECENT = 8
 """Messages of the agent, since its user's latest, that say what it is doing."""
+LONGEST_AGENT = 80
+"""Characters of an agent's name in a note."""
+_BRACKETS = str.maketrans("[]`", "()'")
 LONGEST = 2_000
 """Characters of each that are read for this."""
 
@@ -119,7 +123,7 @@ def _fitting(facts: Iterable[Fact], room: int, count: Callable[[str], int]) -> l
     found, room = [], room - FRAME
     agents: set[str] = set()
     for fact in facts:
-        title = 0 if fact.agent in agents else count(f"## [{POOL}] from agent {fact.agent}\n")
+        title = 0 if fact.agent in agents else count(f"## [{POOL}] {_title(fact.agent)}\n")
         cost = count(f"{_line(fact)}\n") + title
         if cost <= room:
             found.append(fact)
@@ -133,9 +137,7 @@ def _written(pool: Pooled, position: int, keys: Sequence[tuple[int, int, int, st
     known = {**pool.kept, **{fact.key: fact for fact in pool.facts}}
     facts = sorted((known[key] for key in keys if key in known), key=lambda fact: (fact.agent, fact.key))
     pieces = [
-        Material(
-            type=POOL, source=agent, title=f"from agent {agent}", text="\n".join(map(_line, found)), tokens=0
-        )
+        Material(type=POOL, source=agent, title=_title(agent), text="\n".join(map(_line, found)), tokens=0)
         for agent, found in groupby(facts, key=lambda fact: fact.agent)
     ]
     plural = "s" * (len(facts) != 1)
@@ -148,6 +150,12 @@ def _written(pool: Pooled, position: int, keys: Sequence[tuple[int, int, int, st
     )
 
 
+def _title(agent: str) -> str:
+    """Names an agent so that its name, which may be any text, cannot pass for anything else."""
+    return f"from agent `{quoted_line(agent).translate(_BRACKETS)[:LONGEST_AGENT]}`"
+
+
 def _line(fact: Fact) -> str:
-    what = f", {fact.kind}" if fact.kind == "decided" else ""
+    verb = "decided" if fact.kind == "decided" and fact.voice == "agent" else "said"
+    what = f", the {fact.voice} {verb}" if fact.kind in ("decided", "said") else ""
     return f"message {fact.key[1] + 1:,}{what}: {fact.text}"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from foveal.errors import NotFoundError
+from foveal.session.arguments import a_count
 from foveal.session.pool.memory import PoolMemories
 from foveal.session.resources import Resources
 from foveal.session.session import Session
@@ -33,6 +35,12 @@ class Pool:
     def members(self) -> tuple[str, ...]:
         """The names of its sessions, oldest first."""
         return tuple(self._resources.store.pools.members(self._record.id))
+
+    def set_budget(self, budget: int | None) -> None:
+        """Give the windows of all its sessions this budget together; None: each has its own again."""
+        tokens = None if budget is None else a_count(budget, "budget")
+        self._resources.store.pools.set_budget(self._record.id, tokens)
+        self._record = replace(self._record, budget=tokens)
 
     def join(self, session: Session | str) -> None:
         """Put a session into the pool; it leaves the one that it is in."""

@@ -3,7 +3,8 @@
 An agent asks for room for its history, rounded up to the floor times a power of two, so that its share seldom
 changes and windows keep their prefix. An agent without a new message for an hour asks for the floor alone: a
 quarter of an equal share. Agents that ask for less than an equal part of what is left get what they ask for;
-the others divide the rest equally. What is left over is divided equally too.
+the others divide the rest equally. What is left over is divided equally too. One division holds for all of
+them, at every build, so the shares never exceed the budget together.
 """
 
 from __future__ import annotations
@@ -45,15 +46,15 @@ def divided(budget: int, asked: Mapping[str, int]) -> dict[str, int]:
     return {name: shares[name] + left // len(asked) for name in asked}
 
 
-def asked_for(demand: Demand, floor: int, now: float, *, building: bool) -> int:
+def asked_for(demand: Demand, floor: int, now: float) -> int:
     """What an agent asks for.
 
     >>> demand = Demand(tokens=900, latest=0.0)
-    >>> [asked_for(demand, 250, 9_999.0, building=building) for building in (True, False)]
+    >>> [asked_for(demand, 250, now) for now in (60.0, 9_999.0)]
     [1000, 250]
     """
     asked = max(1, floor)
-    if building or now - demand.latest < IDLE:
+    if now - demand.latest < IDLE:
         while asked < demand.tokens:
             asked *= 2
     return asked
@@ -69,7 +70,7 @@ def share_of(
         because = f"pool {pool} of {team} has no budget: each window has its own"
         return PoolShare(pool=pool, agents=agents, budget=0, tokens=0, because=because)
     floor = budget // (FLOOR * agents)
-    asked = {each: asked_for(demand, floor, now, building=each == name) for each, demand in demands.items()}
+    asked = {each: asked_for(demand, floor, now) for each, demand in demands.items()}
     tokens = divided(budget, asked)[name]
     others = sum(asked.values()) - asked[name]
     because = (

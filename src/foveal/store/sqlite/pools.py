@@ -36,6 +36,11 @@ class SqlitePools:
             (found,) = read_records(db, PoolRecord, f"{_POOLS} WHERE tenant = ? AND name = ?", bindings)
             return found
 
+    def set_budget(self, pool: int, budget: int | None) -> None:
+        with self._database.writing() as db:
+            self._check(db, pool)
+            db.execute("UPDATE pools SET budget = ? WHERE id = ?", (budget, pool))
+
     def all(self) -> Sequence[PoolRecord]:
         with self._database.reading() as db:
             return read_records(db, PoolRecord, f"{_POOLS} WHERE tenant = ? ORDER BY id", (self._tenant,))
