@@ -88,11 +88,19 @@ def rect(palette: Palette, look: str, *, box: tuple[float, float, float, float])
 
 def legend(palette: Palette, top: int, looks: Sequence[str] = ()) -> str:
     """What the colours stand for, in one line; all of them by default."""
-    x, parts = LEFT, []
-    for look in looks or palette:
-        parts += [rect(palette, look, box=(x, top, 12, 12)), text(look, top + 10, left=x + 18)]
-        x += 38 + int(6.6 * len(look))
+    shown = list(looks or palette)
+    sizes = [18 + _length(look) for look in shown]
+    gap = min(20.0, (WIDTH - sum(sizes)) / max(1, len(shown) - 1))
+    x, parts = float(LEFT), []
+    for look, size in zip(shown, sizes, strict=True):
+        parts += [rect(palette, look, box=(x, top, 12, 12)), text(look, top + 10, left=round(x + 18, 1))]
+        x += size + gap
     return f'<g class="k">{"".join(parts)}</g>'
+
+
+def _length(words: str) -> float:
+    """Nearly the width of a sentence, in the widest of the fonts that readers may have."""
+    return sum(4.6 if letter in "fijlrt' " else 11.6 if letter in "mw" else 8.0 for letter in words)
 
 
 def _name(palette: Palette, look: str) -> str:

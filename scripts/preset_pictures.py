@@ -27,11 +27,12 @@ COLOURS = {
 HEIGHTS = {FULL: 1.0, SHORT: 0.7, NOTE: 0.4, OUT: 0.12}
 """How much of a message is in the window can be seen without the colours."""
 INITIALS = {"system": "S", "user": "U", "assistant": "A", "tool": "T"}
-LEAST = 20
+LEAST = 24
+"""The narrowest block: three digits and a space fit above it."""
 SCORED = ("fifth", "omar", "reploid")
 """The presets that compare messages by one number."""
-ABOUT_SCORES = {"fifth": "score of each message for the task", "omar": "priority of each message",
-                "reploid": "importance of each message"}  # fmt: skip
+ABOUT_SCORES = {"fifth": "score of each turn for the task", "omar": "priority of each turn",
+                "reploid": "importance of each turn"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +56,10 @@ def picture(preset: str) -> str:
     ]
     top = 60
     if preset in SCORED:
-        lines += [*_scores(preset, told, top), text(ABOUT_SCORES[preset], top + 8)]
+        lines += [
+            *_scores(preset, told, top),
+            text(f"{ABOUT_SCORES[preset]}; a call and its results are one turn", top + 8),
+        ]
         top += 78
     lines += row(_session(told, looks), COLOURS, top=top, least=LEAST)
     lines += [text(sent, top + 82, style="t"), text(find(preset).about, top + 102)]
@@ -124,7 +128,7 @@ def _sent(found: Manifest, looks: Sequence[str]) -> Iterator[Bar]:
 
 
 def _scores(preset: str, told: Sequence[Told], top: int) -> Iterator[str]:
-    """One column per message, above its block."""
+    """The score of its turn above each message."""
     scores = _scored(preset)
     most, x = max(scores), float(LEFT)
     for score, width in zip(scores, widths([each.tokens for each in told], LEAST), strict=True):

@@ -53,3 +53,9 @@ def test_a_file_that_is_no_text_is_refused_by_its_name(tmp_path: Path) -> None:
 def test_integers_that_are_too_long_are_refused_by_the_name_of_the_file(number: str) -> None:
     with pytest.raises(ConfigError, match="settings has an integer of more than 64 bits"):
         parse_toml(f"a = {number}", "settings")
+
+
+def test_a_byte_order_mark_at_the_start_is_skipped(tmp_path: Path) -> None:
+    file = tmp_path / "foveal.toml"
+    file.write_text("model = 'gpt-5'\n", encoding="utf-8-sig")
+    assert read_toml(file) == {"model": "gpt-5"}

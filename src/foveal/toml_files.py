@@ -41,7 +41,7 @@ def parse_toml(text: str, name: str) -> dict[str, Any]:
     import tomllib  # most commands find no file, or one that says nothing to us
 
     try:
-        found = tomllib.loads(text)
+        found = tomllib.loads(text.removeprefix("\ufeff"))  # some editors begin a file with this mark
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{name} is not TOML: {error}", remedy="correct the file at that place") from error
     except ValueError as error:  # Python reads only so many digits

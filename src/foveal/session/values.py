@@ -80,8 +80,8 @@ class Stats:
     """Tokens of the latest build; 0 before the first."""
     window_budget: int
     used_tokens: int = 0
-    """Tokens of the latest window without what was left out since; with the preset `reploid`, and before the
-    first build, of everything that windows may show."""
+    """Tokens of the latest window without what was left out since; with the preset `reploid`, with `fifth` if
+    the next build compresses, and before the first build, of everything that windows may show."""
     used_limit: int = 0
     """What they are a share of: the budget of the latest window; with the preset `reploid` and before the
     first build the model's limit, unless the caller gave a budget."""
@@ -100,7 +100,8 @@ class Stats:
     """The mean compression ratio; None before the first."""
     last_compression: CompressionRecord | None = None
     levels: tuple[Slot, ...] = ()
-    """Each memory level's use and budget: of the latest window if it has levels, else of the history."""
+    """Each memory level's use and budget: of the latest window if it has levels; else, and if the next build
+    compresses, of everything that windows may show, within `used_limit`."""
     retrieved: tuple[Retrieved, ...] = ()
     """What the latest window retrieved."""
     costs: Costs | None = None

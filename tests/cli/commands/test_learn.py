@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -57,5 +58,6 @@ def test_too_little_history_is_one_line_with_a_remedy(used: CommandLine) -> None
     done = used.foveal("learn", "--session", "s0", "--preset", "reploid")
     assert done.code == 1
     error = done.err
+    assert "1 session has " in error
     assert "at least 30 are needed" in error
-    assert "try: " in error
+    assert re.search(r"try: learn from more sessions, or once there are \d+ more such turns", error)

@@ -86,3 +86,60 @@ def test_a_file_that_cannot_be_understood_stays(tmp_path: Path, before: str) -> 
     with pytest.raises(ConfigError):
         written(tmp_path, before)
     assert (tmp_path / "foveal.toml").read_text() == before
+
+
+def test_a_comment_after_an_inline_table_stays(tmp_path: Path) -> None:
+    before = "[presets.reploid]\n  roles = { tool = 10, user = 20 }   # keep me\n"
+    assert "\n  roles = { tool = 30, user = 0.5 }   # keep me\n" in written(tmp_path, before)
+
+
+def test_a_new_number_goes_above_the_comment_that_introduces_the_next_section(tmp_path: Path) -> None:
+    before = "[presets.reploid]\nkeep = 4\n\n# about omar\n# and more\n[presets.omar]\ndecay = 0.2\n"
+    assert written(tmp_path, before).startswith(
+        f"{SIGN}\n[presets.reploid]\nkeep = 4\nrecency = 20\nlong_above = 2_000\n\n"
+        "# about omar\n# and more\n[presets.omar]\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["[presets.reploid.roles]\nuser = 1\n", "[presets.reploid.roles]\nuser = 1\n\n[serve]\nport = 1\n"],
+)
+def test_the_comment_is_above_the_section_and_stays_there(tmp_path: Path, before: str) -> None:
+    first = written(tmp_path, before, comment=f"{SIGN} once")
+    assert "[presets.reploid.roles]\nuser = 0.5\ntool = 30\n" in first
+    assert f"\n{SIGN} once\n[presets.reploid]\n" in first
+    assert written(tmp_path, first, comment=f"{SIGN} twice") == first.replace("once", "twice")
+
+
+@pytest.mark.parametrize("value", ['"a#b"', "'a#b'", '"a\\"#b"', '"""a"#b"""'])
+def test_a_number_sign_in_a_value_begins_no_comment(tmp_path: Path, value: str) -> None:
+    after = written(tmp_path, f"[presets.reploid]\nrecency = {value}\nlong_above = {value} # c\n")
+    assert "\nrecency = 20\nlong_above = 2_000 # c\n" in after
+
+
+def test_every_line_keeps_its_own_end(tmp_path: Path) -> None:
+    before = "# a\r\nmodel = 'gpt-5'\n\r\n[presets.reploid]\r\nrecency = 3 # c\r\nkeep = 4\n"
+    assert written(tmp_path, before).startswith(
+        f"# a\r\nmodel = 'gpt-5'\n\r\n{SIGN}\r\n[presets.reploid]\r\n"
+        "recency = 20 # c\r\nkeep = 4\nlong_above = 2_000\n"
+    )
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85"])
+def test_only_line_feeds_end_lines(tmp_path: Path, mark: str) -> None:
+    before = f"# note{mark}more\nmodel = 'gpt-5'\n"
+    assert written(tmp_path, before).startswith(before)
+
+
+def test_a_byte_order_mark_stays(tmp_path: Path) -> None:
+    assert written(tmp_path, "\ufeffmodel = 'gpt-5'\n").startswith("\ufeffmodel = 'gpt-5'\n\n# Fitted")
+
+
+def test_what_to_add_by_hand_is_no_comment(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as failure:
+        written(tmp_path, "presets = { reploid = { keep = 4 } }\n")
+    assert failure.value.remedy.endswith(
+        "add by hand: [presets.reploid]; recency = 20; long_above = 2_000; "
+        "[presets.reploid.roles]; tool = 30; user = 0.5"
+    )

@@ -39,25 +39,28 @@ class MarkNumbers:
     """The numbers of the cost model."""
 
     worth: float = 8.3
-    """Value per turn of a token of the previous turn, in cache reads. Fitted to recorded sessions, coding
-    with 32,000 tokens and airline service with 16,000, at prices of 0.1 and 1.25 and some 290 tokens per
-    turn: recall of needed facts pays for its cost up to a `low` of about 0.56 of the room."""
+    """What keeping a token of the previous turn for one more turn is worth: the price of reading so many
+    tokens from the provider's cache. A larger number keeps more at a refocus and rewrites the window more
+    often. Fitted to recorded sessions: there, a refocus keeps about 56% of a window of 32,000 tokens."""
     premium: float = 11.5
-    """What writing a token costs at least beyond reading it, in reads, if it costs more at all."""
+    """The least that writing a token to the cache is taken to cost more than reading it, as a multiple of the
+    price of reading. It does not matter with a provider that charges no more for it."""
     spare: float = 5.0
-    """Turns of slack in a window of twenty turns, which is then rewritten every fifth turn. Of a larger one
-    this many times its size to the power of `grows`, up to what the prices say: in a window of few turns each
-    one that is dropped costs more recall, and rewriting it costs less."""
+    """The most turns that a refocus frees in a window that holds twenty average turns; it is then rewritten
+    every fifth turn. Prices alone would free more, but in a small window each turn that is dropped is missed
+    more, and rewriting the window costs less."""
     grows: float = 1.6
-    """The power in `spare`: the larger, the faster slack grows with the window."""
+    """How that number of turns grows with the window: in one of twice as many turns it is 2 to this power,
+    about three times as large."""
     few: float = 7.0
-    """Turns that must fit into a window to leave room for any; a smaller window is filled completely."""
+    """Average turns that must fit into a window for a refocus to free any; a smaller one is filled
+    completely."""
     least: float = 0.4
-    """Share of the room: lower marks were never measured."""
+    """The least that prices can make a refocus keep; share of the room for messages."""
     unpriced_high: float = 0.9
-    """Share of the room at which a window is refocused if prices are not known."""
+    """Share of the room for messages at which a window is refocused if prices are not known."""
     unpriced_low: float = 0.6
-    """Share of the room that a window is then reduced to."""
+    """Share of that room that a window is then reduced to."""
 
 
 NUMBERS = MarkNumbers()

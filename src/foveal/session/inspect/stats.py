@@ -12,7 +12,7 @@ from foveal.pipeline.history import History
 from foveal.pipeline.material.categories import tokens_by_slot
 from foveal.pipeline.values import Scene
 from foveal.presets.base import Managing
-from foveal.session.budget import GIVEN_BUDGET, budget_for, whole_limit
+from foveal.session.budget import GIVEN_BUDGET, whole_limit
 from foveal.session.build.manifest_json import read_manifest
 from foveal.session.history.items import items_without_text, tokens_shown
 from foveal.session.state import SessionState
@@ -42,7 +42,7 @@ def session_stats(state: SessionState) -> Stats:
         compressions = state.store.compressions(state.id, limit=MOST)
         state.cost_totals.catch_up(head, lambda: latest)
         manifest = read_manifest(state, latest) if latest else None
-        levelled = manifest is not None and manifest.preset == LEVELLED
+        use = _use(state, target, history, latest, manifest)
         roles: Counter[str] = Counter()
         for entry in history.entries:
             roles[entry.role] += entry.tokens
@@ -63,14 +63,14 @@ def session_stats(state: SessionState) -> Stats:
             builds=latest.number if latest else 0,
             window_tokens=latest.tokens if latest else 0,
             window_budget=latest.budget if latest else 0,
-            **_use(state, target, history, latest, manifest),
+            **use,
             summaries=len(compressions),
             stand_ins=sum(bool(entry.stand_in) for entry in history.entries),
             compression=ratio((each.original, each.compressed) for each in compressions).mean,
             last_compression=compressions[0] if compressions else None,
             levels=manifest.slots
-            if manifest and levelled
-            else _levels(state, history, budget_for(target.card, None)),
+            if manifest and manifest.preset == LEVELLED and not _outgrown(use)
+            else _levels(state, history, use["used_limit"]),
             retrieved=manifest.retrieved if manifest else (),
             costs=state.cost_totals.total(history.entries, state.resources.catalogue),
             pending=state.cost_totals.pending(history.entries),
@@ -84,21 +84,29 @@ def _use(
     latest: BuildRecord | None,
     manifest: Manifest | None,
 ) -> _Use:
-    """How full the session is: its history or its newest window, if that was built with another preset."""
+    """How full the session is: its newest window, or its history if the preset manages that next."""
     numbers, own = state.resources, state.log.head.preset or presets.DEFAULT
     manages = "" if latest and latest.preset != own else presets.managing(own)
     full_at = numbers.fifth.full_at if manages == "compress" else numbers.reploid.target
     used, limit = tokens_shown(history, target.meter.request), target.card.context
+    beside = _beside(history, manifest) if manifest else 0
+    whole = used + beside
     if latest and manifest and manages == "prune":
         given = latest.budget if GIVEN_BUDGET in manifest.record else None
         limit = whole_limit(catalog.find(latest.model, extra=numbers.catalogue), given)
     elif latest and manifest:
-        used, limit = min(latest.tokens, used + _beside(history, manifest)), latest.budget
+        used, limit = min(latest.tokens, whole), latest.budget
     needs = used > int(full_at * limit)
     if manages == "compress":
-        overhead = target.meter.request + (_beside(history, manifest) if manifest else 0)
+        overhead = target.meter.request + beside
         needs = _is_overfull(state, history, Scene(now=0.0, budget=limit, overhead=overhead))
+        used = whole if needs else used
     return _Use(used_tokens=used, used_limit=limit, full_at=full_at, needs_pruning=needs, manages=manages)
+
+
+def _outgrown(use: _Use) -> bool:
+    """Whether the history has become more than the levels of the newest window hold."""
+    return use["manages"] == "compress" and use["needs_pruning"]
 
 
 def _is_overfull(state: SessionState, history: History, scene: Scene) -> bool:
@@ -118,7 +126,7 @@ def _beside(history: History, manifest: Manifest) -> int:
 
 
 def _levels(state: SessionState, history: History, budget: int) -> tuple[Slot, ...]:
-    """The levels of the model's whole window, filled with everything that windows may show."""
+    """The levels of such a budget, filled with everything that windows may show."""
     from foveal.presets.fifth.levels import levels, slot_of
 
     numbers = state.resources.fifth

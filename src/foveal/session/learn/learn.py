@@ -206,18 +206,23 @@ def _too_few(
 ) -> InputError:
     """There is too little history: with the numbers, and what would help."""
     kind = f" {work}" if work else ""
-    counted = f"{len(recordings):,}{kind} session{'' if len(recordings) == 1 else 's'}"
+    one = len(recordings) == 1
+    counted = f"{len(recordings):,}{kind} session{' has' if one else 's have'}"
+    turns = f"{len(calls):,} turn{'' if len(calls) == 1 else 's'}"
     lost = (
         f", {len(calls) - len(examples):,} of them with no window so small"
         if len(calls) > len(examples)
         else ""
     )
     least = min((call.recording.size for call in calls), default=0)
-    smaller = f"a `budget` below {least:,}, " if least else ""
+    smaller = (
+        f"; a `budget` below {least:,}, which more of the history would exceed, also gives more turns"
+        if least
+        else ""
+    )
     return InputError(
-        f"{counted} have {len(calls):,} turns that needed something which a window may have left out{lost}; "
+        f"{counted} {turns} that needed something which a window may have left out{lost}; "
         f"at least {LEAST_TURNS} are needed",
-        remedy=f"use the store for longer, or learn from more sessions; {smaller}"
-        "which more of the history would exceed, also gives more turns",
-        see="sessions",
+        remedy=f"learn from more sessions, or once there are {LEAST_TURNS - len(examples):,} more such turns"
+        f"{smaller}",
     )

@@ -1,12 +1,14 @@
 """Write numbers of a preset into a settings file, and leave everything else in it as it is.
 
-The file is edited line by line, so comments, order and spaces stay. The result is parsed before it is
-written: if it does not say exactly what the file said before and the new numbers, nothing is written.
+The file is edited line by line, so comments, order, spaces and the end of each line stay. The result is
+parsed before it is written: if it does not say exactly what the file said before and the new numbers, nothing
+is written.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +20,11 @@ from foveal.toml_files import parse_toml
 
 SIGN = "# Fitted by `foveal learn`"
 """Begins the comment above fitted numbers; the next fit replaces it."""
+_MARK = "\ufeff"
+"""Some editors begin a UTF-8 file with this byte order mark."""
+_QUOTED_OR_COMMENT = re.compile(
+    r'''"""(?:[^\\]|\\.)*?"""|"(?:[^"\\]|\\.)*"|'[^']*'|(?P<comment>[ \t]*#.*)''', re.DOTALL
+)
 
 Keys = tuple[str, ...]
 
@@ -43,17 +50,36 @@ def write_numbers(path: Path, preset: str, numbers: Tables, comment: str) -> Non
     text = _text(path)
     old = parse_toml(text, str(path))
     expected = merged(old, _within((*above, "presets"), dict(numbers)))
-    newline = "\r\n" if "\r\n" in text else "\n"
-    lines = _edited(text.splitlines(), above, preset, numbers[preset], comment)
-    new = newline.join(lines) + newline
+    mark = _MARK if text.startswith(_MARK) else ""
+    lines = _edited(_lines(text.removeprefix(mark)), above, preset, numbers[preset], comment)
+    new = "\n".join([*lines, ""])
     if not _says(new, expected):
-        shown = commented(preset, numbers, comment).replace("\n", "; ").strip("; ")
+        shown = "; ".join(filter(None, commented(preset, numbers, "").split("\n")))
         raise ConfigError(
             f"{path} has numbers of `{preset}` in a form that cannot be edited; it was left as it is",
             remedy=f"write `{preset}` as a table `[presets.{preset}]`, or add by hand: {shown}",
             field="path",
         )
-    _write(path, new)
+    _write(path, mark + new)
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text; those that end with CR and LF keep the CR."""
+    lines = text.split("\n")
+    last = lines.pop()
+    if last:
+        lines.append(last + _cr(lines[-1] if lines else ""))
+    return lines
+
+
+def _cr(line: str) -> str:
+    return "\r" if line.endswith("\r") else ""
+
+
+def _insert(lines: list[str], at: int, line: str) -> None:
+    """Add a line, which ends as its neighbour does."""
+    neighbour = lines[at - 1 if at else 0] if lines else ""
+    lines.insert(at, line + _cr(neighbour))
 
 
 def _edited(
@@ -68,7 +94,7 @@ def _edited(
     for number, (section, entries) in enumerate(sections):
         for key, value in entries.items():
             _set(found, section, key, value)
-        if not number:
+        if comment and not number:
             _sign(found, section, comment)
     return found
 
@@ -79,19 +105,38 @@ def _set(lines: list[str], section: Keys, key: str, value: object) -> None:
     if span is None and _set_inline(lines, section, key, value):
         return
     if span is None:
-        lines += [""] if lines and lines[-1].strip() else []
-        lines += [f"[{'.'.join(section)}]", f"{key} = {_written(value)}"]
+        blank = [""] if lines and lines[-1].strip() else []
+        for line in (*blank, f"[{'.'.join(section)}]", f"{key} = {_written(value)}"):
+            _insert(lines, len(lines), line)
         return
     at = _line_of(lines, span, key)
     if at is None:
-        end = span[1]
-        while end > span[0] and not lines[end - 1].strip():
-            end -= 1
-        lines.insert(end, f"{key} = {_written(value)}")
+        _insert(lines, _end(lines, span), f"{key} = {_written(value)}")
     else:
-        _, mark, remark = lines[at].partition("#")
-        indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
-        lines[at] = f"{indent}{key} = {_written(value)}{f'  {mark}{remark}' if mark else ''}"
+        lines[at] = _with_value(lines[at], key, _written(value))
+
+
+def _end(lines: Sequence[str], span: tuple[int, int]) -> int:
+    """Where a section ends: above blank lines and the comment that introduces the next section."""
+    start, end = span
+    if end < len(lines):
+        while end > start and lines[end - 1].lstrip().startswith("#"):
+            end -= 1
+    while end > start and not lines[end - 1].strip():
+        end -= 1
+    return end
+
+
+def _with_value(line: str, key: str, value: str) -> str:
+    """The line with another value; its indent, its comment and its end stay.
+
+    >>> _with_value('  recency="a#b"  # was 30', "recency", "20")
+    '  recency = 20  # was 30'
+    """
+    text, cr = line.removesuffix("\r"), _cr(line)
+    indent = text[: len(text) - len(text.lstrip())]
+    found = (each["comment"] for each in _QUOTED_OR_COMMENT.finditer(text))
+    return f"{indent}{key} = {value}{next(filter(None, found), '')}{cr}"
 
 
 def _set_inline(lines: list[str], section: Keys, key: str, value: object) -> bool:
@@ -101,13 +146,13 @@ def _set_inline(lines: list[str], section: Keys, key: str, value: object) -> boo
     if at is None:
         return False
     try:
-        table = tomllib.loads(lines[at])[section[-1]]
+        table = tomllib.loads(lines[at].removesuffix("\r"))[section[-1]]
     except (tomllib.TOMLDecodeError, KeyError):
         return False
     if not isinstance(table, dict):
         return False
     entries = ", ".join(f"{name} = {_written(each)}" for name, each in {**table, key: value}.items())
-    lines[at] = f"{section[-1]} = {{ {entries} }}"
+    lines[at] = _with_value(lines[at], section[-1], f"{{ {entries} }}")
     return True
 
 
@@ -136,7 +181,7 @@ def _sign(lines: list[str], section: Keys, comment: str) -> None:
     outer = _section(lines, section[:-1])
     at = span[0] - 1 if span else _line_of(lines, outer, section[-1]) if outer else None
     if at is not None:
-        lines.insert(at, comment)
+        _insert(lines, at, comment)
 
 
 def _without_sign(lines: Sequence[str], place: Keys) -> list[str]:
