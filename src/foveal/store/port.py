@@ -288,6 +288,12 @@ class Store(Protocol):
         `NotFoundError` if no message has that id or handle.
         """
 
+    def private_messages(self, session: int) -> Sequence[tuple[Content, Role]]:
+        """The originals of the session's private messages with their roles, on any branch."""
+
+    def hide(self, session: int, texts: Sequence[tuple[Role, str]]) -> None:
+        """Make messages with one of these roles and texts private on branches that the session left."""
+
     def search(self, query: str, *, session: int | None = None, limit: int = 10) -> Sequence[Found]:
         """Messages that contain words of the query, best first, in one session or all, on any branch.
 

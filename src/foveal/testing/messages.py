@@ -413,6 +413,19 @@ def private_messages_are_found_in_their_own_session_only(open_store: OpenStore) 
     same([each.digest for each in store.knowledge.unread(limit=9)], [store.entries(session)[0].digest])
 
 
+def copies_of_a_private_message_are_hidden_on_branches_that_were_left(open_store: OpenStore) -> None:
+    store, session = opened(open_store, "hidden", "begin", "shared apple", "green apple")
+    secret = draft("shared apple")
+    hidden = replace(secret, message=replace(secret.message, private=True))
+    store.append(session, [hidden], counter=COUNTER, at=1)
+    store.hide(session, [("user", "shared apple"), ("user", "begin")])
+    same([hit.role for hit in store.search("shared")], [])
+    same(len(store.search("green")), 1)
+    same(len(store.search("begin")), 1)  # the current branch has it: it stays as it was marked
+    ((content, role),) = store.private_messages(session)
+    same((content.digest, role), (secret.message.digest, "user"))
+
+
 def _build(tokens: int) -> BuildRecord:
     return BuildRecord(
         number=0, created_at=NOW, preset="recent", model="gpt-5", budget=100, tokens=tokens, manifest="{}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -82,6 +82,112 @@ def test_an_export_can_be_imported_as_private_again(fov: Foveal, session: Sessio
     copy = fov.session("copy")
     copy.extend(session.export())
     assert [entry.private for entry in copy.entries()] == [True, False]
+
+
+Given = Literal["openai", "anthropic", "responses", "gemini", "plain"]
+FORMATS: list[Given] = ["openai", "anthropic", "responses", "gemini", "plain"]
+RESULT = {"role": "tool", "tool_call_id": "c1", "content": SECRET}
+ANSWERED = {
+    "openai": {"role": "assistant", "content": "Fine."},
+    "plain": {"role": "assistant", "content": "Fine."},
+    "responses": {"role": "assistant", "content": "Fine."},
+    "anthropic": {"role": "assistant", "content": [{"type": "text", "text": "Fine."}]},
+    "gemini": {"role": "model", "parts": [{"text": "Fine."}]},
+}
+
+
+def is_found_elsewhere(fov: Foveal, name: str = "work") -> bool:
+    finder = fov.session("finder", model="gpt-5")
+    found = finder.search("badge number", everywhere=True)
+    return SECRET in str(found) or SECRET in str(fov.fork(name, "copy").export())
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_window_that_comes_back_keeps_it_private_in_every_format(
+    fov: Foveal, session: Session, format: Given
+) -> None:
+    session.add("user", SECRET, private=True)
+    window = session.build(budget=1_000, format=format)
+    session.sync([*window.messages, ANSWERED[format]], format=format)
+    assert [(entry.role, entry.private) for entry in session.entries()] == [
+        ("user", True),
+        ("assistant", False),
+    ]
+    assert not is_found_elsewhere(fov)
+
+
+@pytest.mark.parametrize("format", ["openai", "plain"])
+def test_a_recorded_history_that_repeats_it_is_not_stored_twice(
+    fov: Foveal, session: Session, format: Given
+) -> None:
+    session.extend([{"role": "user", "content": SECRET, "private": True}], format="plain")
+    session.resume([{"role": "user", "content": SECRET}, ANSWERED[format]], format=format)
+    assert [entry.private for entry in session.entries()] == [True, False]
+    assert not is_found_elsewhere(fov)
+
+
+def test_what_was_private_on_an_earlier_branch_comes_back_as_private(fov: Foveal, session: Session) -> None:
+    session.sync([{"role": "user", "content": SECRET, "private": True}], format="plain")
+    session.sync([{"role": "user", "content": "other"}], format="plain")
+    session.sync([{"role": "user", "content": SECRET}, ANSWERED["plain"]], format="plain")
+    assert [entry.private for entry in session.entries()] == [True, False]
+    assert not is_found_elsewhere(fov)
+
+
+def test_a_private_message_that_another_one_quotes_leaves_that_one_as_it_is(session: Session) -> None:
+    session.add("user", "Ghent", private=True)
+    session.extend([{"role": "user", "content": "Ghent is in Belgium."}, {**ANSWERED["plain"]}])
+    assert [entry.private for entry in session.entries()] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    "first",
+    [{"role": "user", "content": SECRET}, {"role": "user", "content": [{"type": "text", "text": SECRET}]}],
+)
+def test_a_message_that_is_marked_later_is_not_found_on_the_branch_before(
+    fov: Foveal, session: Session, first: Any
+) -> None:
+    session.sync([first, ANSWERED["plain"]], format="plain")
+    session.sync([{"role": "user", "content": SECRET, "private": True}, ANSWERED["plain"]], format="plain")
+    assert not is_found_elsewhere(fov)
+
+
+def test_marking_another_session_s_message_hides_nothing_of_this_one(fov: Foveal, session: Session) -> None:
+    session.sync([{"role": "user", "content": SECRET}])
+    session.sync([{"role": "user", "content": "other"}])
+    fov.session("second").sync([{"role": "user", "content": SECRET, "private": True}], format="plain")
+    session.sync([{"role": "user", "content": SECRET}])
+    assert [entry.private for entry in session.entries()] == [False]
+
+
+def test_a_result_that_arrives_after_other_words_is_private(fov: Foveal, session: Session) -> None:
+    session.extend([{"role": "assistant", "content": None, "tool_calls": [CALL], "private": True}])
+    session.add("user", "Be quick.")
+    session.extend([RESULT])
+    assert [entry.private for entry in session.entries()] == [True, False, True]
+    assert not is_found_elsewhere(fov)
+
+
+def test_a_result_belongs_to_the_latest_call_with_its_id(session: Session) -> None:
+    call = {"role": "assistant", "content": None, "tool_calls": [CALL]}
+    session.extend([{**call, "private": True}, {**RESULT, "content": "one"}])
+    session.extend([{"role": "user", "content": "Again."}, call_of("other"), {**RESULT, "content": "two"}])
+    assert [entry.private for entry in session.entries()] == [True, True, False, False, False]
+
+
+def call_of(name: str) -> dict[str, Any]:
+    call = {**CALL, "function": {"name": name, "arguments": "{}"}}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_a_result_without_an_id_belongs_to_the_latest_call_of_its_tool(
+    session: Session, private: bool
+) -> None:
+    session.extend([{**call_of("read"), "private": private}], format="plain")
+    response = {"functionResponse": {"name": "read", "response": {"output": SECRET}}}
+    session.extend([{"role": "user", "parts": [response]}], format="gemini")
+    assert [entry.private for entry in session.entries()] == [private, private]
 
 
 @pytest.mark.parametrize("wrong", ["yes", 1, []])

@@ -19,6 +19,7 @@ from foveal.errors import InputError
 from foveal.events import Event, HistoryForked, MessagesAdded
 from foveal.model import Conversation, Entry, Format, Message, Role
 from foveal.pipeline.turns import links
+from foveal.session.history.private import addresses, hide_older_copies, with_private_marks
 from foveal.session.state import SessionState
 from foveal.session.target import Target
 from foveal.store import Draft, SessionRecord
@@ -73,7 +74,7 @@ def sync(state: SessionState, history: Any, format: Format | None) -> tuple[str,
     """Store what is new in a client's whole history and return the new ids."""
     with state.writing() as events:
         messages = _load(state, history, format).messages
-        shared = _compare(state.log.entries, messages)
+        shared = _compare(state, messages)
         if shared.branch_at is None:
             return append_messages(state, messages[shared.known :], events)
         return _branch(state, messages[shared.known :], shared.branch_at, events)
@@ -90,7 +91,8 @@ def resume(
     with state.writing() as events:
         given = _load(state, messages, format).messages
         recorded = [entry for entry in state.log.entries if not entry.beside]
-        start, known = overlap([entry.digest for entry in recorded], [each.digest for each in given])
+        address = addresses(state, recorded, given)
+        start, known = overlap(address.stored, address.given)
         after = recorded[start + known :]
         if _has_grown(state, after, given[known:]):
             return _branch(state, given[known:], after[0].seq, events)
@@ -185,38 +187,16 @@ def append_messages(
     if not messages:
         return ()
     target = state.target(format=_format(state, messages))
-    messages = _with_private_answers(state, messages)
+    messages = with_private_marks(state, messages, state.log.entries)
     drafts = [_draft(message, target, beside=beside) for message in messages]
     entries = state.store.append(state.id, drafts, counter=target.history_key)
     state.log.appended(entries, messages)
+    hide_older_copies(state, messages)
     ids = tuple(entry.id for entry in entries)
     tokens = sum(draft.tokens for draft in drafts)
     events.append(MessagesAdded(session=state.name, ids=ids, tokens=tokens))
     state.resources.worker.wake()
     return ids
-
-
-def _with_private_answers(state: SessionState, messages: Sequence[Message]) -> list[Message]:
-    """The messages; what answers a call of a private one is private too."""
-    linked = [links(message) for message in messages]
-    hidden = _private_calls(state, {key for link in linked for key in link.answers})
-    found = []
-    for message, link in zip(messages, linked, strict=True):
-        private = message.private or not hidden.isdisjoint(link.answers)
-        hidden = hidden | set(link.calls) if private else hidden - set(link.calls)
-        found.append(message if private == message.private else replace(message, private=private))
-    return found
-
-
-def _private_calls(state: SessionState, answered: set[str]) -> set[str]:
-    """Which of these calls, since the user's latest words, a private message made."""
-    hidden: set[str] = set()
-    for entry in reversed(state.log.entries):
-        if not answered or (entry.role == "user" and not entry.answers):
-            break
-        hidden |= answered.intersection(entry.calls) if entry.private else set()
-        answered = answered.difference(entry.calls)
-    return hidden
 
 
 def _load(state: SessionState, messages: Any, format: Format | None) -> Conversation:
@@ -268,14 +248,16 @@ class _Shared:
     """The first stored position that the client's history does not have; None if it has all of them."""
 
 
-def _compare(stored: Sequence[Entry], given: Sequence[Message]) -> _Shared:
+def _compare(state: SessionState, given: Sequence[Message]) -> _Shared:
     """Compare both histories by content, skipping messages that only the session's owner added."""
+    stored = state.log.entries
+    address = addresses(state, stored, given)
     at = known = 0
-    for message in given:
+    for digest in address.given:
         seq = at
-        while seq < len(stored) and stored[seq].beside and stored[seq].digest != message.digest:
+        while seq < len(stored) and stored[seq].beside and address.stored[seq] != digest:
             seq += 1
-        if seq == len(stored) or stored[seq].digest != message.digest:
+        if seq == len(stored) or address.stored[seq] != digest:
             break
         at, known = seq + 1, known + 1
     branch_at = next((seq for seq in range(at, len(stored)) if not stored[seq].beside), None)
@@ -286,6 +268,7 @@ def _branch(
     state: SessionState, messages: Sequence[Message], at: int, events: list[Event]
 ) -> tuple[str, ...]:
     """Continue from `at` with other messages, after those that the session's owner added since."""
+    messages = with_private_marks(state, messages, state.log.entries)
     left = _uncover(state, at)
     kept = [entry for entry in left if entry.beside and entry.absence != "erased"]
     own = [message for entry in kept for message in state.log.read(entry.seq, entry.seq + 1)]
@@ -297,6 +280,7 @@ def _branch(
     drafts = list(_keep_marks(drafts, left))
     entries = state.store.append(state.id, drafts, counter=target.history_key, at=at)
     state.log.reset()
+    hide_older_copies(state, [draft.message for draft in drafts])
     known = {entry.id for entry in left}
     added = [entry for entry in entries if entry.id not in known]
     new = tuple(entry.id for entry in added)
@@ -357,5 +341,5 @@ def _mark(message: Message, entry: Entry) -> Message:
         kind=entry.kind,
         level=entry.level,
         priority=entry.priority,
-        private=entry.private,
+        private=message.private or entry.private,
     )
