@@ -36,7 +36,7 @@ def dump(messages: Sequence[Message], format: Format, *, whole: bool = False) ->
     ('{"role":"user","parts":[{"text":"hello"}]}',)
     """
     codec = codec_of(format)
-    if codec.kept_back and not whole:
+    if not whole:
         messages = [_sent(message, codec) for message in messages]
     inside = [message for message in messages if not _outside(message, codec)]
     system = [message for message in messages if _outside(message, codec)]
@@ -45,11 +45,19 @@ def dump(messages: Sequence[Message], format: Format, *, whole: bool = False) ->
 
 def _sent(message: Message, codec: Codec) -> Message:
     """The message without the fields that only Foveal reads."""
-    if message.format != codec.format or not any(f'"{name}":' in message.extra for name in codec.kept_back):
+    if message.format != codec.format or message.outside:
         return message
-    extra = compact(without(json.loads(message.extra), *codec.kept_back))
-    body = compact(without(json.loads(message.body), *codec.kept_back)) if message.body else ""
-    return replace(message, extra=extra, body=body)
+    texts = (message.extra, message.body)
+    if not any(f'"{name}":' in text for text in texts for name in codec.kept_back):
+        return message
+    extra, body = (json.loads(text) if text else {} for text in texts)
+    if codec.kept_back.isdisjoint(extra) and codec.kept_back.isdisjoint(body):
+        return message
+    return replace(
+        message,
+        extra=compact(without(extra, *codec.kept_back)) if extra else "",
+        body=compact(without(body, *codec.kept_back)) if body else "",
+    )
 
 
 def _system(system: Sequence[Message], codec: Codec) -> str:

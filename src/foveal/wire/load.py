@@ -15,7 +15,7 @@ from foveal.errors import InputError, StoreDamagedError
 from foveal.model import SYSTEM_KEYS, Conversation, Format, Message, Role, placed
 from foveal.wire.detect import detect, is_guess
 from foveal.wire.dump import dump
-from foveal.wire.formats.codec import JSON, Codec
+from foveal.wire.formats.codec import JSON, Codec, without
 from foveal.wire.formats.registry import codec_of
 from foveal.wire.jsontext import address, compact, encoded, plain, sealed, sendable, to_json
 
@@ -209,6 +209,12 @@ def _messages(items: list[Any], codec: Codec) -> tuple[Message, ...]:
 def _checked(item: Any, codec: Codec, where: str, *, addressed: bool = True) -> Message:
     """Read a message that a client passes, which has to meet more than a stored one."""
     message = _message(item, codec, where, addressed=addressed)
+    if not isinstance(item.get("private"), bool | None):
+        raise InputError(
+            f"{where}: `private` is neither true nor false",
+            remedy="make `private` true or false, or omit it",
+            field="private",
+        )
     if codec.check:
         codec.check(item, where)
     return message
@@ -223,6 +229,8 @@ def _message(item: Any, codec: Codec, where: str, *, addressed: bool = True) -> 
         )
     body, digest = sealed(item, where) if addressed else (encoded(item, where), "")
     shown, replaced = sendable(item, body)
+    if codec.format != "plain":  # no part of a provider's message, so nothing is written with it
+        shown = without(shown, "private")
     by_model = shown.get("role") == "model" and "parts" not in shown
     found = codec.read({**shown, "role": "assistant"} if by_model else shown, where)
     named = "the role is `model`, not `assistant`" if by_model else ""
@@ -240,7 +248,7 @@ def _message(item: Any, codec: Codec, where: str, *, addressed: bool = True) -> 
         author=found.author,
         created_at=found.created_at,
         priority=found.priority,
-        private=found.private,
+        private=item.get("private") is True,
         metadata=found.metadata,
     )
 

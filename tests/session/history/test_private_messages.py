@@ -190,6 +190,53 @@ def test_a_result_without_an_id_belongs_to_the_latest_call_of_its_tool(
     assert [entry.private for entry in session.entries()] == [private, private]
 
 
+MARKED = {
+    "openai": {"role": "user", "content": SECRET, "private": True},
+    "responses": {"role": "user", "content": SECRET, "private": True},
+    "anthropic": {"role": "user", "content": [{"type": "text", "text": SECRET}], "private": True},
+    "gemini": {"role": "user", "parts": [{"text": SECRET}], "private": True},
+    "plain": {"role": "user", "content": SECRET, "private": True},
+}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_message_of_any_format_can_be_marked(fov: Foveal, session: Session, format: Given) -> None:
+    session.extend([MARKED[format]], format=format)
+    assert [entry.private for entry in session.entries()] == [True]
+    assert not is_found_elsewhere(fov)
+    assert session.export() == [MARKED[format]]
+
+
+@pytest.mark.parametrize("written", FORMATS)
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("private", [True, False])
+def test_no_window_has_the_field_of_any_format(
+    session: Session, format: Given, written: Given, private: bool
+) -> None:
+    session.extend([{**MARKED[format], "private": private}], format=format)
+    assert "private" not in str(session.build(budget=1_000, format=written).messages)
+
+
+def test_a_marked_call_of_responses_is_sent_without_the_field(session: Session) -> None:
+    call = {"type": "function_call", "call_id": "c1", "name": "read", "arguments": '{"private": true}'}
+    result = {"type": "function_call_output", "call_id": "c1", "output": "x"}
+    session.extend([{**call, "private": True}, result], format="responses")
+    assert [entry.private for entry in session.entries()] == [True, True]
+    assert list(session.build(budget=1_000, format="responses").messages)[-2:] == [call, result]
+
+
+def test_a_mark_counts_where_a_later_message_shows_the_format(session: Session) -> None:
+    call = {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "x", "input": {}}]}
+    session.extend([MARKED["plain"], call])
+    assert [entry.private for entry in session.entries()] == [True, False]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_an_invalid_mark_is_an_error_in_every_format(session: Session, format: Given) -> None:
+    with pytest.raises(InputError, match="`private`"):
+        session.extend([{**MARKED[format], "private": "yes"}], format=format)
+
+
 @pytest.mark.parametrize("wrong", ["yes", 1, []])
 def test_private_is_true_or_false(session: Session, wrong: Any) -> None:
     with pytest.raises(InputError, match="`private`"):

@@ -91,6 +91,30 @@ def test_private_messages_are_never_shared(api: Session, db: Session) -> None:
     assert "90417" not in window
 
 
+def test_a_private_message_that_a_client_sends_back_is_not_shared(api: Session, db: Session) -> None:
+    api.add("user", "We decided: src/auth/session.py gets the key K-90417.", private=True)
+    window = api.build(budget=4_000, now=NOW)
+    api.sync([*window.messages, {"role": "assistant", "content": "src/auth/session.py is done."}])
+    api.add("user", "We decided: src/auth/session.py gets no cache.")
+    shared = text_of(db)
+    assert "gets no cache" in shared
+    assert "90417" not in shared
+
+
+def test_a_note_that_a_client_sends_back_is_not_what_its_agent_said(
+    fov: Foveal, api: Session, db: Session
+) -> None:
+    window = db.build(budget=4_000, now=NOW)
+    db.sync([*window.messages, {"role": "assistant", "content": "We decided: src/auth/session.py waits."}])
+    third = fov.session("third", model="gpt-5", pool="repo")
+    third.add("user", "Does src/auth/session.py need the tokens of auth_refresh?")
+    assert text_of(third).count("table auth_refresh") == 1
+    api.forget("m6")
+    shared = text_of(third)
+    assert "table auth_refresh" not in shared
+    assert "src/auth/session.py waits" in shared
+
+
 def test_a_forgotten_message_is_in_no_note_any_more(api: Session, db: Session) -> None:
     assert "auth_refresh" in text_of(db)
     api.forget("m6")

@@ -40,7 +40,6 @@ class Reading:
     id: str = ""
     created_at: float | None = None
     priority: float | None = None
-    private: bool = False
     metadata: Mapping[str, object] = field(default_factory=dict)
     pinned: bool = False
     """It carries tools, settings or state, so every window needs it."""
@@ -58,7 +57,7 @@ class Codec:
     framing: Framing
     check: Callable[[JSON, str], None] | None = None
     """Refuses fields that a caller has to correct, although stored messages may have them."""
-    kept_back: frozenset[str] = frozenset()
+    kept_back: frozenset[str] = frozenset({"private"})
     """Top-level fields that only Foveal reads: no window has them."""
     read_system: Callable[[Any, str], tuple[Part, ...]] | None = None
     """For formats that keep the system prompt outside the messages."""

@@ -26,19 +26,12 @@ def read(item: JSON, where: str) -> Reading:
         id=_id(item.get("id"), where),
         created_at=_created_at(item, where),
         priority=item["priority"] if is_priority(item.get("priority")) else None,
-        private=item.get("private") is True,
         metadata=object_field(item, "metadata", where) if item.get("metadata") is not None else {},
     )
 
 
 def check(item: JSON, where: str) -> None:
     """Refuse wrong values of fields; a stored message may have them, from before they had a meaning."""
-    if not isinstance(item.get("private"), bool | None):
-        raise InputError(
-            f"{where}: `private` is neither true nor false",
-            remedy="make `private` true or false, or omit it",
-            field="private",
-        )
     if item.get("priority") is None or is_priority(item["priority"]):
         return
     raise InputError(
