@@ -91,14 +91,13 @@ def test_private_messages_are_never_shared(api: Session, db: Session) -> None:
     assert "90417" not in window
 
 
-def test_a_private_message_that_a_client_sends_back_is_not_shared(api: Session, db: Session) -> None:
-    api.add("user", "We decided: src/auth/session.py gets the key K-90417.", private=True)
+def test_a_private_message_that_a_client_sends_back_is_not_shared(fov: Foveal, db: Session) -> None:
+    api = fov.session("api", model="gpt-5", pool="repo")
+    api.add("user", "We decided: src/auth/session.py signs with ZEBRA90417.", private=True)
     window = api.build(budget=4_000, now=NOW)
-    api.sync([*window.messages, {"role": "assistant", "content": "src/auth/session.py is done."}])
-    api.add("user", "We decided: src/auth/session.py gets no cache.")
-    shared = text_of(db)
-    assert "gets no cache" in shared
-    assert "90417" not in shared
+    api.sync([*window.messages, {"role": "assistant", "content": "Fine, done."}], format="openai")
+    db.add("user", "src/auth/session.py signs with?")
+    assert "ZEBRA90417" not in text_of(db)
 
 
 def test_a_note_that_a_client_sends_back_is_not_what_its_agent_said(

@@ -1,4 +1,4 @@
-"""Read and create sessions and their branches.
+"""Read and create sessions and their branches, and hide what is private on branches that were left.
 
 A fork shares its prefix: a branch contains the messages from `fork_at` on, and everything before is read from
 its parent. Every branch in a chain adds at least one message, so reading a slice costs what it returns.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
+from typing import cast
 
 import apsw
 
@@ -15,7 +17,8 @@ from foveal.errors import NotFoundError
 from foveal.model import Absence, Entry, Format, Kind, Level, Role
 from foveal.store.decode import checked, damaged, decoding
 from foveal.store.port import Content, Head, Located, SessionRecord
-from foveal.store.sqlite.connection import read_row
+from foveal.store.sqlite.connection import read_row, read_rows
+from foveal.wire.jsontext import compact
 
 _SESSIONS = "SELECT id, name, format, model, preset, created_at, branch, length, version FROM sessions"
 _ADD_SESSION = "INSERT INTO sessions (tenant, name, created_at, branch) VALUES (?, ?, ?, 0)"
@@ -61,6 +64,21 @@ _MESSAGES = """
     FROM entries e JOIN contents c ON c.id = e.content
     WHERE e.branch = ? AND e.seq >= ? AND e.seq < ? ORDER BY e.seq
 """
+_PRIVATE_MESSAGES = """
+    SELECT DISTINCT entries.digest, entries.format, coalesce(entries.body, contents.body), entries.role
+    FROM entries JOIN branches ON branches.id = entries.branch JOIN contents ON contents.id = entries.content
+    WHERE entries.private AND entries.absence <> 'erased' AND branches.session = ?
+"""
+_COPIES = """
+    SELECT DISTINCT entries.branch, entries.seq
+    FROM branches JOIN entries ON entries.branch = branches.id JOIN contents ON contents.id = entries.content
+    JOIN json_tree(iif(json_valid(coalesce(entries.body, contents.body)),
+                       coalesce(entries.body, contents.body), '{}')) AS field
+    WHERE branches.session = ?1 AND branches.id <> ?2 AND NOT entries.private AND entries.absence <> 'erased'
+        AND field.type = 'text' AND field.key IN ('content', 'text', 'output')
+        AND (entries.role, trim(field.value)) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?3))
+"""
+_HIDE = "UPDATE entries SET private = 1 WHERE branch = ? AND seq = ?"
 
 
 def find(db: apsw.Connection, tenant: int, name: str) -> SessionRecord | None:
@@ -289,3 +307,16 @@ def fork(db: apsw.Connection, session: int, head: Head, at: int) -> int:
         parent = grandparent
     db.execute("INSERT INTO branches (session, parent, fork_at) VALUES (?, ?, ?)", (session, parent, at))
     return db.last_insert_rowid()
+
+
+def private_messages(db: apsw.Connection, session: int) -> Sequence[tuple[Content, Role]]:
+    return [
+        (Content(digest=str(digest), format=cast("Format", format), body=str(body)), cast("Role", role))
+        for digest, format, body, role in db.execute(_PRIVATE_MESSAGES, (session,))
+    ]
+
+
+def hide(db: apsw.Connection, session: int, head: Head, texts: Sequence[tuple[Role, str]]) -> None:
+    given = compact([[role, text] for role, text in texts])
+    rows = read_rows(db, _COPIES, (session, head.branch, given), int, int)
+    db.executemany(_HIDE, [row for row in rows if not on_branch(db, head, *row)])

@@ -28,7 +28,7 @@ from foveal.store.port import (
     TaskRecord,
     TypedRecord,
 )
-from foveal.store.sqlite import derived, erase, messages, private, sessions, vectors
+from foveal.store.sqlite import derived, erase, messages, sessions, vectors
 from foveal.store.sqlite.connection import (
     Database,
     has_uncommitted_changes,
@@ -256,11 +256,11 @@ class SqliteStore:
 
     def private_messages(self, session: int) -> Sequence[tuple[Content, Role]]:
         with self._database.using() as db:
-            return private.messages(db, session)
+            return sessions.private_messages(db, session)
 
     def hide(self, session: int, texts: Sequence[tuple[Role, str]]) -> None:
         with self._database.writing() as db:
-            private.hide(db, session, sessions.head_of(db, self._tenant, session), texts)
+            sessions.hide(db, session, sessions.head_of(db, self._tenant, session), texts)
 
     def search(self, query: str, *, session: int | None = None, limit: int = 10) -> Sequence[Found]:
         with self._database.reading() as db:
