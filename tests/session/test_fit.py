@@ -221,3 +221,20 @@ def test_a_system_message_among_the_messages_that_nobody_knows_comes_after_a_mes
     assert window.messages[0]["role"] == "user"
     assert window.messages[1:] == history[1:]
     assert wire.check(window.request, "anthropic") == []
+
+
+def test_a_session_that_knows_of_an_empty_message_gives_the_window_that_fit_gives() -> None:
+    texts = ("", "0:0:0")
+    history: list[dict[str, Any]] = [{"role": "user", "content": text, "name": "ann"} for text in texts]
+    history += [
+        {"role": "tool", "tool_call_id": f"c{number}", "content": text}
+        for number, text in enumerate(("0:", "0:0:𐀀"))
+    ]
+    with foveal.Foveal(":memory:", embedder="none") as fov:
+        session = fov.session(preset="recent")
+        for budget in range(50, 100):
+            session.sync(history[:3], format="openai")
+            session.build(budget=400)
+            session.sync(history, format="openai")
+            fitted = foveal.fit(history, budget=budget, format="openai", preset="recent")
+            assert session.build(budget=budget).messages == fitted.messages

@@ -213,11 +213,15 @@ def _open_form(limits: _Room, others: Mapping[int, Chunk], *, words: bool) -> Ch
 
 
 def _other_tokens(history: History, fixed: set[int]) -> int:
-    """Stored tokens of the turns that are neither fixed nor absent."""
+    """Stored tokens of the turns that are neither fixed nor absent.
+
+    Empty ones count too: they are known only once they are prepared, and no window depends on what was.
+    """
     spans = [history.span(turn) for turn in fixed]
     spans += [
         (history.span(start)[0], history.span(stop - 1)[1])
-        for start, stop, _ in history.absences(0, len(history))
+        for start, stop, why in history.absences(0, len(history))
+        if why != "empty"
     ]
     return history.tokens - sum(history.between(first, last) for first, last in spans)
 
