@@ -50,3 +50,11 @@ def test_a_session_leaves_and_a_pool_is_deleted(shell: CommandLine) -> None:
     assert shell.foveal("pool", "repo", "--leave", "default").code == 1
     assert "deleted pool repo" in shell.foveal("pool", "repo", "--delete").err
     assert shell.foveal("pool", "--json").json == []
+
+
+def test_the_shares_fit_a_terminal(shell: CommandLine) -> None:
+    for session in ("api", "db"):
+        shell.foveal("--session", session, "--pool", "repo", "add", "user", "hello " * 9_000)
+    shown = shell.foveal("pool", "repo", "--budget", "24k").out
+    assert "12,000 of the 24,000 tokens" in shown
+    assert max(map(len, shown.splitlines())) <= 80

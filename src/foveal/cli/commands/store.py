@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +12,7 @@ from foveal.cli import output
 from foveal.cli.inputs import tokens_or_none
 from foveal.cli.state import Json, shell_of
 from foveal.errors import NotFoundError, StoreError
-from foveal.session.responses import pool_response, session_response
+from foveal.session.responses import PoolResponse, pool_response, session_response
 
 if TYPE_CHECKING:
     from foveal.session.foveal import Foveal
@@ -87,9 +88,7 @@ def pool(
     if not found:
         output.note("no pool" if name is None else f"deleted pool {name}")
     for each in found:
-        output.say(f"{each.name}: {f'{each.budget:,} tokens' if each.budget else 'no budget'}")
-        for agent in each.agents:
-            output.say(f"  {agent.session}: {agent.because}")
+        _print_pool(each)
 
 
 def _existing(fov: Foveal, name: str) -> Pool:
@@ -97,6 +96,13 @@ def _existing(fov: Foveal, name: str) -> Pool:
     if found is None:
         raise NotFoundError(f"there is no pool {name!r}", remedy="`pools` lists them", see="pools")
     return found
+
+
+def _print_pool(pool: PoolResponse) -> None:
+    output.say(f"{pool.name}: {f'{pool.budget:,} tokens' if pool.budget else 'no budget'}")
+    for agent in pool.agents:
+        for line in wrap(f"{agent.session}: {agent.because}", 78, subsequent_indent="  "):
+            output.say(f"  {line}")
 
 
 def backup(
